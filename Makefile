@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+# The one way in: `make help` tells what there is.
+#
+# Everything that is built lies in out/.  Variables: V=1 shows the commands, WERROR=1 makes warnings
+# errors, SAN=1 builds with checks for undefined behaviour (into out/san/), CLANG=1 with clang instead
+# of gcc (into out/clang/), CROSS= is the cross compiler's prefix.
+
+CROSS   ?= i686-linux-gnu-
+HOSTCC  ?= gcc
+PYTHON  ?= /usr/bin/python3
+Q       := $(if $(V),,@)
+OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
+OBJ     := $(OUT)/obj
+
+.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test bench hot sdk clean help
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+
+all: kernel programs plugin host-tests
+
+# ---------------- Compilers ----------------
+
+CC      := $(if $(CLANG),clang --target=i686-linux-gnu,$(CROSS)gcc)
+LD      := $(CROSS)gcc
+AR      := $(CROSS)ar
+NM      := $(CROSS)nm
+OBJDUMP := $(CROSS)objdump
+# The kernel is linked as one unit; clang's way of doing so needs a linker that we do not ask for.
+LTO     := $(if $(CLANG),,-flto=2)
+
+# One line instead of a screen of errors when a tool is not there.
+TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(PYTHON)
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+MISSING := $(strip $(foreach tool,$(TOOLS),$(if $(shell command -v $(tool)),,$(tool))))
+$(if $(MISSING),$(error not installed: $(MISSING).  Run ./setup, which installs what is missing))
+endif
+
+WARNINGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes $(if $(WERROR),-Werror)
+DEPS     := -MMD -MP
+TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-protector \
+	    -fcf-protection=none -fno-asynchronous-unwind-tables -fno-omit-frame-pointer \
+	    -ffile-prefix-map=$(CURDIR)=. -Iinclude $(WARNINGS)
+KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
+	    -fno-delete-null-pointer-checks -Ikernel $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
+USER     := $(TARGET) -Ilib -Itests/lib
+HOST     := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+	    -Itests/lib/host -Itests/lib -Ikernel -Iinclude $(WARNINGS)
+
+compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
+
+# ---------------- What there is ----------------
+
+KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
+KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o)
+LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS]))))
+CHECK_OBJECTS  := $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/lib/*.c)))
+USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(wildcard user/*)))
+TEST_PROGRAMS  := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
+HOST_TESTS     := $(sort $(filter-out tests/lib/%,$(wildcard tests/*/host/*.c)))
+HOST_PROGRAMS  := $(patsubst tests/%.c,$(OUT)/host/%,$(subst /host/,/,$(HOST_TESTS)))
+
+kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
+programs: $(USER_PROGRAMS) $(TEST_PROGRAMS)
+host-tests: $(HOST_PROGRAMS)
+plugin: out/plugin/hot.so
+
+# ---------------- The kernel ----------------
+
+$(OBJ)/kernel/%.c.o: kernel/%.c Makefile
+	$(call compile,$(CC) $(KERNEL) $(LTO))
+
+$(OBJ)/kernel/%.S.o: kernel/%.S Makefile
+	$(call compile,$(CC) $(KERNEL))
+
+# Linked twice: the second time with the names of what the first put where.
+link_kernel = $(LD) $(if $(CLANG),,$(KERNEL) $(LTO)) -nostdlib -static -no-pie \
+	      -Wl,-T,kernel/kernel.ld,--build-id=none,-z,noexecstack,-z,max-page-size=4096
+
+$(OBJ)/kernel/unnamed: $(KERNEL_OBJECTS) kernel/kernel.ld
+	$(Q)echo "  LINK    $@"
+	$(Q)$(link_kernel) -o $@ $(KERNEL_OBJECTS)
+
+$(OBJ)/kernel/ksyms.S: $(OBJ)/kernel/unnamed tools/ksyms
+	$(Q)$(NM) -n $< > $<.sym && tools/ksyms $<.sym > $@
+
+$(OUT)/mach_kernel: $(OBJ)/kernel/unnamed $(OBJ)/kernel/ksyms.S
+	$(Q)echo "  LINK    $@"
+	$(Q)$(CC) $(KERNEL) -c -o $(OBJ)/kernel/ksyms.o $(OBJ)/kernel/ksyms.S
+	$(Q)$(link_kernel) -o $@ $(KERNEL_OBJECTS) $(OBJ)/kernel/ksyms.o
+
+%.sym: %
+	$(Q)$(NM) -n $< > $@
+
+%.asm: %
+	$(Q)$(OBJDUMP) -d $< > $@
+
+# ---------------- Programs for the guest ----------------
+
+$(OBJ)/%.c.o: %.c Makefile
+	$(call compile,$(CC) $(USER))
+
+$(OBJ)/%.S.o: %.S Makefile
+	$(call compile,$(CC) $(USER))
+
+$(OUT)/lib/libassay.a: $(LIB_OBJECTS)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $^
+
+$(OUT)/lib/crt0.o: $(OBJ)/lib/crt0.S.o
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+RUNTIME := $(OUT)/lib/crt0.o $(OUT)/lib/libassay.a
+
+# Static, where Mach's programs lie; each with its symbols and its disassembly.
+define link_program
+	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
+	$(Q)$(LD) -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack \
+	    -Wl,-Ttext-segment=0x08048000 -o $@ $(OUT)/lib/crt0.o $(filter $(OBJ)/%,$^) $(OUT)/lib/libassay.a
+	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
+endef
+
+objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard user/$(1)/*.[cS])))
+$(USER_PROGRAMS): $(OUT)/user/%: $$(call objects_of,$$*) $(RUNTIME)
+	$(link_program)
+
+$(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(CHECK_OBJECTS) $(RUNTIME)
+	$(link_program)
+
+# ---------------- Programs for the host ----------------
+
+# A host test says in a line `links: kern/zone.c ...` which sources of the kernel it tests.
+source_of = tests/$(dir $(1))host/$(notdir $(1)).c
+links_of  = $(addprefix kernel/,$(shell sed -n 's/.*links: *\([^*]*\).*/\1/p' $(call source_of,$(1))))
+$(HOST_PROGRAMS): $(OUT)/host/%: $$(call source_of,$$*) $$(call links_of,$$*) \
+				 $(wildcard tests/lib/host/*.c) tests/lib/check.c Makefile
+	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
+	$(Q)$(HOSTCC) $(HOST) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^)
+
+out/plugin/hot.so: tools/hot.c Makefile
+	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -g -shared -fPIC $(WARNINGS) -o $@ $<
+
+-include $(shell test -d $(OUT) && find $(OUT) -name '*.d')
+
+# ---------------- Running ----------------
+
+iso: kernel programs
+	$(Q)tools/iso
+
+qemu qemu-grub gdb: kernel programs $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
+	$(Q)tools/qemu $(patsubst qemu%,%,$(subst qemu-grub,qemugrub,$@))
+
+test: all iso
+	$(Q)ASSAY_OUT=$(OUT) tools/test --out $(OUT) $(T)
+
+bench: all
+	$(Q)tools/bench
+
+hot: all
+	$(Q)tools/hot -- '$(T)'
+
+clean:
+	rm -rf out
+
+help:
+	@cat docs/make.txt

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traps that are Assay's own, and what they exchange.
+ *
+ * Numbers 100 to 119 are holes in Mach's trap table; programs compiled for GNU Mach do not call
+ * them.  Boot programs use them to run without a server: to end, to start threads, to map memory and
+ * to read the machine's clocks and counts.  Mach's own numbers are in <mach/traps.h>.
+ */
+#ifndef ASSAY_TRAPS_H
+#define ASSAY_TRAPS_H
+
+#include <stdint.h>
+
+#define TRAP_assay_exit           100
+#define TRAP_assay_thread_create  101
+#define TRAP_assay_thread_exit    102
+#define TRAP_assay_thread_join    103
+#define TRAP_assay_thread_bind    104
+#define TRAP_assay_memory_map     105
+#define TRAP_assay_memory_unmap   106
+#define TRAP_assay_memory_protect 107
+#define TRAP_assay_clock_read     108
+#define TRAP_assay_sample_clock   109
+#define TRAP_assay_sample_counts  110
+#define TRAP_assay_counts         111
+#define TRAP_assay_cpu_info       112
+
+/* assay_memory_map, assay_memory_protect: Mach's VM_PROT bits. */
+#define ASSAY_READ    1u
+#define ASSAY_WRITE   2u
+#define ASSAY_EXECUTE 4u
+
+/* assay_clock_read */
+enum assay_clock {
+	ASSAY_CLOCK_MONOTONIC = 0, /* Nanoseconds since the kernel started. */
+	ASSAY_CLOCK_WALL = 1,      /* Nanoseconds since 1970-01-01 00:00 UTC, from the RTC. */
+	ASSAY_CLOCK_TSC_HZ = 2,    /* Calibrated rate of the time stamp counter. */
+};
+
+/* assay_sample_clock */
+#define ASSAY_SAMPLE_RANDOM 1u /* Intervals uniform between half and one and a half of the mean. */
+#define ASSAY_SAMPLE_NMI    2u /* Delivered as NMI: code with interrupts off is seen too. */
+#define ASSAY_SAMPLE_HZ_MAX 10000u
+
+/*
+ * What the sampling clock did on one CPU since it was started.  At every moment
+ * due == fired + missed, and fired is the sum of the four places where it found the CPU.
+ */
+struct assay_sample_counts {
+	uint64_t due;          /* Due times that have come, */
+	uint64_t fired;        /* those for which the interrupt came in time, */
+	uint64_t missed;       /* those that had passed unserved when the interrupt came. */
+	uint64_t idle;         /* Found the CPU in its idle thread, */
+	uint64_t user;         /* in user mode, */
+	uint64_t kernel;       /* in the kernel with interrupts on, */
+	uint64_t kernel_off;   /* in the kernel with interrupts off. */
+	uint64_t interval_min; /* Shortest and longest interval of the schedule, nanoseconds. */
+	uint64_t interval_max;
+};
+
+/* assay_cpu_info */
+struct assay_cpu_info {
+	uint32_t cpu;         /* Where the caller runs at this moment, */
+	uint32_t cpus;        /* of how many. */
+	uint32_t cr3_loads;   /* Summed over the CPUs, since start: address space switches, */
+	uint32_t tlb_flushes; /* translation flushes (one page or all), */
+	uint32_t ipis;        /* inter-processor interrupts sent, */
+	uint32_t switches;    /* thread switches, */
+	uint32_t ticks;       /* and scheduler ticks. */
+	uint32_t reserved;
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instructions that touch user memory: see copy_bytes.h.  Arguments in %eax, %edx, %ecx.  A fault
+ * at one of them that cannot be resolved goes on at its landing in the recover table.
+ */
+	.macro	RECOVER from, landing
+	.pushsection .recover, "a"
+	.long	\from, \landing
+	.popsection
+	.endm
+
+	.text
+	.globl	copy_bytes
+	.type	copy_bytes, @function
+copy_bytes:
+	pushl	%ebp
+	movl	%esp, %ebp
+	pushl	%esi
+	pushl	%edi
+	movl	%eax, %edi
+	movl	%edx, %esi
+	movl	%ecx, %edx
+	shrl	$2, %ecx
+1:	rep movsl
+	movl	%edx, %ecx
+	andl	$3, %ecx
+2:	rep movsb
+	xorl	%eax, %eax
+3:	popl	%edi
+	popl	%esi
+	popl	%ebp
+	ret
+copy_bytes_fault:
+	movl	$1, %eax
+	jmp	3b
+	RECOVER	1b, copy_bytes_fault
+	RECOVER	2b, copy_bytes_fault
+	.size	copy_bytes, . - copy_bytes
+
+	.globl	copy_string
+	.type	copy_string, @function
+copy_string:
+	pushl	%ebp
+	movl	%esp, %ebp
+	pushl	%esi
+	pushl	%edi
+	movl	%eax, %edi
+	movl	%edx, %esi
+	movl	%ecx, %edx
+	jecxz	2f
+1:	lodsb
+	stosb
+	testb	%al, %al
+	jz	2f
+	loop	1b
+	movl	%edx, %eax		/* No zero in `size` bytes. */
+	jmp	3f
+2:	movl	%edx, %eax
+	subl	%ecx, %eax
+3:	popl	%edi
+	popl	%esi
+	popl	%ebp
+	ret
+copy_string_fault:
+	movl	$-1, %eax
+	jmp	3b
+	RECOVER	1b, copy_string_fault
+	.size	copy_string, . - copy_string
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine's half of a CPU (the other is kern/cpu_state.h), and how a CPU finds itself.
+ *
+ * `cpu_self()` goes through %fs, which holds the kernel's selector in every context of the kernel,
+ * NMI included.
+ */
+#ifndef I386_CPU_H
+#define I386_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "i386/cpu_offsets.h"
+#include "i386/segment.h"
+
+struct cpu;
+struct thread;
+struct pmap;
+
+#define DOUBLE_FAULT_STACK_SIZE 4096
+
+struct machine_cpu {
+	/* Guarded by the kernel lock. */
+	struct thread
+		*fpu_thread; /* Whose state the FPU holds, if it has not run elsewhere since. */
+	struct pmap *pmap;   /* Loaded here. */
+	uint32_t cr3_loads;
+
+	/* Written by this CPU only, interrupt handlers included. */
+	uint32_t tlb_flushes;
+	uint32_t ipis;                  /* Sent by this CPU. */
+	const struct frame *stopped_at; /* Where another CPU's panic stopped this one. */
+
+	/* Set by the CPU that changes translations, cleared by this one: i386/shootdown.c. */
+	uint32_t shootdown_due;
+
+	/* Constant after start. */
+	uint32_t apic_id;
+	struct descriptor gdt[GDT_ENTRIES];
+	struct tss tss; /* Its esp0 follows the current thread. */
+	struct tss double_fault_tss;
+	uint8_t double_fault_stack[DOUBLE_FAULT_STACK_SIZE] __attribute__((aligned(16)));
+};
+
+static inline struct cpu *cpu_self(void)
+{
+	struct cpu *cpu;
+
+	__asm__ volatile("movl %%fs:%c1, %0" : "=r"(cpu) : "i"(CPU_SELF));
+	return cpu;
+}
+
+/* The running thread.  It is the same wherever it runs, so the compiler may keep the value. */
+static inline struct thread *current_thread(void)
+{
+	struct thread *thread;
+
+	__asm__("movl %%fs:%c1, %0" : "=r"(thread) : "i"(CPU_THREAD));
+	return thread;
+}
+
+static inline void interrupts_off(void)
+{
+	__asm__ volatile("cli" ::: "memory");
+}
+
+static inline void interrupts_on(void)
+{
+	__asm__ volatile("sti" ::: "memory");
+}
+
+static inline bool interrupts_are_on(void)
+{
+	uint32_t flags;
+
+	__asm__ volatile("pushfl; popl %0" : "=r"(flags));
+	return (flags & EFLAGS_IF) != 0;
+}
+
+/* Turns interrupts on and halts until one comes; nothing can come in between. */
+static inline void interrupts_wait(void)
+{
+	__asm__ volatile("sti; hlt" ::: "memory");
+}
+
+/* What CPUID says this machine can do beyond what boot.S insists on. */
+struct cpu_features {
+	bool nx;
+	bool global_pages;
+	bool sse;
+};
+
+extern struct cpu_features cpu_features;
+
+/* Finds the features (boot CPU) and turns them on (every CPU). */
+void cpu_features_find(void);
+void cpu_features_enable(void);
+
+#endif

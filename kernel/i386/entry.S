@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ways into the kernel and out of it.
+ *
+ * All ways in build a struct frame (i386/frame.h) and load the kernel's segments, whatever the saved
+ * %cs says: in the call gate's first instructions the CPU is in kernel mode with the user's segments
+ * and flags, and an interrupt or an NMI can come right there.
+ *
+ * All ways out to user mode end in `restore_user` with interrupts off and the kernel lock released.
+ */
+#include "i386/frame.h"
+#include "i386/memory.h"
+#include "i386/vectors.h"
+#include "i386/cpu_offsets.h"
+#include <mach/traps.h>
+
+#define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
+
+	/* Where a fault at `from` goes on: see i386/recover.h. */
+	.macro	RECOVER from, landing
+	.pushsection .recover, "a"
+	.long	\from, \landing
+	.popsection
+	.endm
+
+	.macro	SAVE_REGISTERS
+	pushal
+	pushl	%ds
+	pushl	%es
+	pushl	%fs
+	.endm
+
+	.macro	LOAD_KERNEL_SEGMENTS
+	movl	$KERNEL_DS, %edx
+	movl	%edx, %ds
+	movl	%edx, %es
+	movl	$KERNEL_PERCPU, %edx
+	movl	%edx, %fs
+	.endm
+
+	.macro	FUNCTION name
+	.globl	\name
+	.type	\name, @function
+\name:
+	.endm
+
+	.macro	END name
+	.size	\name, . - \name
+	.endm
+
+/* ---------------- The call gate: Mach's traps ---------------- */
+
+	.text
+	/*
+	 * The gate pushed ss, esp, cs, eip and left the user's flags in force.  Put the flags where an
+	 * interrupt would have, with moves that change none of them; then take known ones: TF, NT, AC
+	 * and DF of the user must not reach C.  With TF set the CPU traps before the first instruction
+	 * here; i386/trap.c takes it to gate_entry_traced.
+	 */
+	.balign	16
+FUNCTION gate_entry
+	pushl	(%esp)			/* eip eip cs esp ss */
+	pushl	8(%esp)			/* cs eip eip cs esp ss */
+	popl	4(%esp)			/* eip cs cs esp ss */
+	pushfl
+	popl	8(%esp)			/* eip cs eflags esp ss */
+gate_flags_saved:
+	pushl	%eax
+	pushl	$VECTOR_CALL_GATE
+	SAVE_REGISTERS
+	pushl	$KERNEL_FLAGS
+	popfl
+	LOAD_KERNEL_SEGMENTS
+	lock btsl $0, kernel_lock_word
+	jc	gate_wait
+gate_locked:
+	negl	%eax
+	cmpl	$MACH_TRAP_COUNT, %eax
+	jae	gate_bad_number
+	cmpl	$0, trap_table + 4(, %eax, 8)
+	jne	gate_arguments
+	call	*trap_table(, %eax, 8)
+gate_return:
+	movl	%eax, FRAME_EAX(%esp)
+gate_leave:
+	cli
+	cmpl	$0, %fs:CPU_WORK
+	jne	gate_work
+	movl	$0, kernel_lock_word	/* Falls into restore_user. */
+END gate_entry
+
+	/* Back to user mode with what the frame at %esp says. */
+FUNCTION restore_user
+1:	popl	%fs
+2:	popl	%es
+3:	popl	%ds
+	popal
+	addl	$8, %esp		/* vector, error */
+4:	iret
+	RECOVER	1b, bad_fs
+	RECOVER	2b, bad_es
+	RECOVER	3b, bad_ds
+	RECOVER	4b, bad_iret
+END restore_user
+
+	/* As gate_entry, for a user with TF set: it is put back into the saved flags. */
+FUNCTION gate_entry_traced
+	pushl	(%esp)
+	pushl	8(%esp)
+	popl	4(%esp)
+	pushfl
+	popl	8(%esp)
+	orl	$EFLAGS_TF, 8(%esp)
+	jmp	gate_flags_saved
+END gate_entry_traced
+
+FUNCTION gate_wait
+	pushl	%eax
+	call	kernel_lock_wait
+	popl	%eax
+	jmp	gate_locked
+END gate_wait
+
+	/*
+	 * Copies the argument words that the table asks for from the user's stack, last first.  They lie behind the return
+	 * address of the trap's stub.  %ebx keeps the frame while the arguments are on the stack.
+	 */
+FUNCTION gate_arguments
+	movl	trap_table + 4(, %eax, 8), %ecx
+	movl	%esp, %ebx
+	movl	FRAME_ESP(%esp), %esi
+	leal	4(%esi, %ecx, 4), %edx
+	cmpl	$USER_END, %edx
+	ja	gate_bad_arguments
+	cmpl	%esi, %edx
+	jb	gate_bad_arguments
+1:	pushl	(%esi, %ecx, 4)
+	decl	%ecx
+	jnz	1b
+	call	*trap_table(, %eax, 8)
+	movl	%ebx, %esp
+	jmp	gate_return
+	RECOVER	1b, gate_bad_arguments
+END gate_arguments
+
+	/* The words at %esi + 4 * %ecx cannot be read: an exception of the caller. */
+FUNCTION gate_bad_arguments
+	movl	%ebx, %esp
+	leal	(%esi, %ecx, 4), %eax
+	call	trap_bad_arguments
+	movl	%ebx, %esp
+	jmp	gate_leave
+END gate_bad_arguments
+
+FUNCTION gate_bad_number
+	movl	%esp, %ebx
+	call	trap_bad_number
+	movl	%ebx, %esp
+	jmp	gate_leave
+END gate_bad_number
+
+FUNCTION gate_work
+	call	user_return		/* Releases the kernel lock. */
+	jmp	restore_user
+END gate_work
+
+	/*
+	 * A segment or the frame that restore_user loads was refused.  Every landing completes the
+	 * frame again from where restore_user stood and falls into the next: the user's registers are
+	 * still whole, and the fault becomes an exception of the user.
+	 */
+FUNCTION bad_iret
+	pushl	$0
+	pushl	$VECTOR_PROTECTION
+	pushal
+	pushl	%ds
+bad_ds:
+	pushl	%es
+bad_es:
+	pushl	%fs
+bad_fs:
+	cld
+	LOAD_KERNEL_SEGMENTS
+	movl	%esp, %eax
+	call	trap_bad_return
+	jmp	restore_user
+END bad_iret
+
+/* ---------------- Exceptions and interrupts ---------------- */
+
+	/* A row of interrupt_entries: the rows are gathered in one section. */
+	.macro	TABLE_ROW vector, code
+	.pushsection .rodata.interrupt_entries, "a"
+	.long	\vector, \code
+	.popsection
+	.endm
+
+	.macro	STUB vector, has_error=0
+	.balign	4
+	.globl	vector_\vector
+vector_\vector:
+	.if	\has_error == 0
+	pushl	$0
+	.endif
+	pushl	$\vector
+	jmp	interrupt_entry
+	TABLE_ROW \vector, vector_\vector
+	.endm
+
+	.section .rodata.interrupt_entries, "a"
+	.globl	interrupt_entries
+	.balign	4
+interrupt_entries:
+
+	.text
+	STUB 0
+	STUB 1
+	STUB 3
+	STUB 4
+	STUB 5
+	STUB 6
+	STUB 7
+	STUB 9
+	STUB 10, 1
+	STUB 11, 1
+	STUB 12, 1
+	STUB 13, 1
+	STUB 14, 1
+	STUB 16
+	STUB 17, 1
+	STUB 18
+	STUB 19
+	.irp	n, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47
+	STUB \n
+	.endr
+	.altmacro
+	STUB %VECTOR_SAMPLE
+	STUB %VECTOR_TIMER
+	STUB %VECTOR_RESCHEDULE
+	STUB %VECTOR_SHOOTDOWN
+	STUB %VECTOR_SPURIOUS
+	.noaltmacro
+
+	TABLE_ROW VECTOR_NMI, vector_2
+	.section .rodata.interrupt_entries, "a"
+	.globl	interrupt_entry_count
+interrupt_entry_count:
+	.long	(interrupt_entry_count - interrupt_entries) / 8
+
+	.text
+FUNCTION interrupt_entry
+	SAVE_REGISTERS
+	cld
+	LOAD_KERNEL_SEGMENTS
+	movl	%esp, %eax
+	call	interrupt		/* Comes back with interrupts off. */
+	testb	$3, FRAME_CS(%esp)
+	jnz	restore_user
+END interrupt_entry
+
+FUNCTION restore_kernel
+	popl	%fs
+	popl	%es
+	popl	%ds
+	popal
+	addl	$8, %esp
+	iret
+END restore_kernel
+
+	/* An NMI can come anywhere, and goes back to exactly there: no lock, no work on the way out. */
+FUNCTION vector_2
+	pushl	$0
+	pushl	$VECTOR_NMI
+	SAVE_REGISTERS
+	cld
+	LOAD_KERNEL_SEGMENTS
+	movl	%esp, %eax
+	call	nmi
+	jmp	restore_kernel
+END vector_2
+
+/* ---------------- Threads ---------------- */
+
+	/*
+	 * void switch_stacks(uint32_t *save_esp, uint32_t load_esp), arguments in %eax and %edx
+	 *
+	 * Leaves this thread's context on its stack and returns in that of another.
+	 */
+FUNCTION switch_stacks
+	pushl	%ebp
+	pushl	%ebx
+	pushl	%esi
+	pushl	%edi
+	movl	%esp, (%eax)
+	movl	%edx, %esp
+	popl	%edi
+	popl	%esi
+	popl	%ebx
+	popl	%ebp
+	ret
+END switch_stacks
+
+	/* Where a new thread's first switch_stacks() returns: %ebx is its function, or 0 for a user. */
+FUNCTION thread_entry
+	xorl	%ebp, %ebp
+	call	thread_begin
+	testl	%ebx, %ebx
+	jz	1f
+	call	*%ebx
+	call	thread_exit
+1:	cli
+	call	user_return
+	jmp	restore_user
+END thread_entry
+
+	.section .note.GNU-stack, "", @progbits

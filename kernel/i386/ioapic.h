@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The I/O APIC: where the interrupts of devices go.  The legacy 8259s are remapped and masked. */
+#ifndef I386_IOAPIC_H
+#define I386_IOAPIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "i386/acpi.h"
+
+void pic_silence(void);
+void ioapic_init(const struct acpi_machine *machine);
+
+/* Sends ISA interrupt `irq`, edge-triggered as the tables say, to all CPUs by vector or as NMI. */
+void ioapic_route_all(unsigned irq, uint8_t vector);
+void ioapic_route_all_nmi(unsigned irq);
+void ioapic_mask(unsigned irq);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* How the machine stops on a bug of the kernel, and how the run ends otherwise. */
+#ifndef I386_PANIC_H
+#define I386_PANIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+struct frame;
+
+/* A panic whose registers and backtrace are those of `frame`, which was in kernel mode. */
+noreturn void panic_at(const struct frame *frame, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* In the NMI handler: stops this CPU for good if another one ends the run. */
+void panic_stop_if_asked(const struct frame *frame);
+
+#endif

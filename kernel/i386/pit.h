@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The programmable interval timer (8254): channel 0 as the sampling clock's one shot, channel 2 as
+ * the ruler by which the other clocks are measured at boot.
+ */
+#ifndef I386_PIT_H
+#define I386_PIT_H
+
+#include <stdint.h>
+
+#define PIT_HZ  1193182u
+#define PIT_IRQ 0 /* Channel 0's output, as an ISA interrupt. */
+
+/* Channel 0 raises its interrupt once, `counts` (at least 1) from now. */
+void pit_one_shot(uint16_t counts);
+
+/* Channel 0 raises no interrupt any more; for some machines, only once it is masked too. */
+void pit_halt(void);
+
+/* Channel 2 counts down from 0xffff to 0, and on from 0xffff, for ever and in silence. */
+void pit_ruler_start(void);
+
+/*
+ * Reads channel 2 in two steps, so that the caller can put its own clock around the first:
+ * pit_ruler_latch() decides what is read, pit_ruler_latched() fetches it.
+ */
+void pit_ruler_latch(void);
+uint16_t pit_ruler_latched(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Page tables (PAE): three levels, 2 MiB under each entry of a directory, NX where the CPU has it.
+ *
+ * A task's pmap is a page directory pointer table of four entries.  The fourth always names the
+ * kernel's one directory; the others are made with first use.  Guarded by the kernel lock; the CPUs
+ * that have a pmap loaded are in its `cpus` set and are told of every change that takes rights away
+ * (i386/shootdown.h) before the call returns.
+ */
+#ifndef I386_PMAP_H
+#define I386_PMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mach/kern_return.h>
+
+#include "vm/page.h"
+
+#define PMAP_READ    1u
+#define PMAP_WRITE   2u
+#define PMAP_EXECUTE 4u
+
+#define PMAP_MAGIC 0x50414d50u
+
+struct pmap {
+	uint64_t pdpt[4]; /* First, for its alignment of 32; loaded by every switch to it. */
+	uint32_t magic;
+	uint32_t cpus;  /* The CPUs that have it loaded, a bit each. */
+	uint32_t pages; /* Translations that are present. */
+	uint32_t reserved;
+};
+
+/* The pmap with nothing below KERNEL_BASE, loaded where no task runs. */
+extern struct pmap kernel_pmap;
+
+/* Kernel start: gives the image its protections, drops the identity map. */
+void pmap_init(void);
+
+/* Zone of pmaps; after page_init(). */
+void pmap_zone_init(void);
+
+struct pmap *pmap_create(void); /* NULL when there is no memory. */
+
+/* The pmap must hold no translation and be loaded on no CPU. */
+void pmap_destroy(struct pmap *pmap);
+
+/* Maps `page` at `address`, where nothing is mapped; KERN_RESOURCE_SHORTAGE without a table. */
+kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights);
+
+/* Takes translations away, or changes their rights; addresses without one are passed over. */
+void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end);
+void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights);
+
+/* The page at `address`, or NULL. */
+struct page *pmap_lookup(struct pmap *pmap, uint32_t address);
+
+/* The first address from `address` on where a page is mapped; `end` if there is none before it. */
+uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end);
+
+/* Loads `pmap` on this CPU. */
+void pmap_load(struct pmap *pmap);
+
+/* Whether code at `address`, a page of the direct map below 2 MiB, may run: for starting CPUs. */
+void pmap_set_executable(void *address, bool executable);
+
+/* Maps one page of the kernel's own in STACK_BASE..; false without a table. */
+bool pmap_enter_kernel(uint32_t address, struct page *page);
+
+/* Whether the kernel can read at `address`, which is in its gigabyte. */
+bool pmap_kernel_is_mapped(uint32_t address);
+
+/*
+ * Maps device registers or firmware tables, uncached; any physical address below 4 GiB.  NULL when
+ * there is no room.  device_unmap() takes what device_map() gave.
+ */
+void *device_map(uint32_t physical, uint32_t size);
+void device_unmap(void *address, uint32_t size);
+
+/* Maps one page of device registers at the fixed kernel address `address`. */
+void device_map_at(uint32_t address, uint32_t physical);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of the run: emulators have a port for it, other machines stand still. */
+#include "i386/power.h"
+
+#include "i386/io.h"
+
+#define PORT_QEMU_EXIT      0xf4 /* -device isa-debug-exit,iobase=0xf4: ends QEMU at once. */
+#define PORT_BOCHS_SHUTDOWN 0x8900
+
+/* Bochs and old QEMUs end when they have read this word, byte by byte. */
+static void bochs_shutdown(void)
+{
+	for (const char *c = "Shutdown"; *c != '\0'; c++)
+		outb(PORT_BOCHS_SHUTDOWN, (uint8_t)*c);
+}
+
+noreturn void machine_end(uint32_t outcome)
+{
+	outl(PORT_QEMU_EXIT, outcome);
+	bochs_shutdown();
+	/* An NMI wakes a halted CPU; there is nothing left for it to do. */
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}

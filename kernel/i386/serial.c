@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Serial ports, written by polling: the last words of a dying kernel need no interrupt.
+ *
+ * The caller serialises; the console does so by the log's lock.  No carriage return is added to a
+ * newline: what a program prints is what its runner reads, byte for byte.
+ */
+#include "i386/serial.h"
+
+#include <stdbool.h>
+
+#include "i386/io.h"
+#include "i386/relax.h"
+
+/* Registers, from the port's base. */
+#define DATA         0 /* With DIVISOR_ACCESS set, the divisor's low byte, */
+#define INTERRUPTS   1 /* and its high byte. */
+#define FIFO_CONTROL 2
+#define LINE_CONTROL 3
+#define MODEM        4
+#define LINE_STATUS  5
+#define SCRATCH      7
+
+#define DIVISOR_ACCESS 0x80
+#define EIGHT_BITS     0x03 /* No parity, one stop bit. */
+#define DIVISOR_115200 1
+#define FIFO_CLEAR     0x07 /* Enabled, both directions emptied. */
+#define READY          0x03 /* DTR and RTS: the other side may send. */
+#define HOLDING_EMPTY  0x20
+
+/* Reads of the status before a port counts as stuck: some 50 ms, 500 characters' time. */
+#define PATIENCE 65536
+
+/* The scratch register keeps a value; where no port is, reads do not depend on writes. */
+static bool is_present(uint16_t base)
+{
+	outb(base + SCRATCH, 0x5a);
+	if (inb(base + SCRATCH) != 0x5a)
+		return false;
+	outb(base + SCRATCH, 0xa5);
+	return inb(base + SCRATCH) == 0xa5;
+}
+
+static void set_up(uint16_t base)
+{
+	outb(base + INTERRUPTS, 0);
+	outb(base + LINE_CONTROL, DIVISOR_ACCESS);
+	outb(base + DATA, DIVISOR_115200);
+	outb(base + INTERRUPTS, 0);
+	outb(base + LINE_CONTROL, EIGHT_BITS);
+	outb(base + FIFO_CONTROL, FIFO_CLEAR);
+	outb(base + MODEM, READY);
+}
+
+static void find(struct serial *serial)
+{
+	serial->state = is_present(serial->base) ? SERIAL_PRESENT : SERIAL_MISSING;
+	if (serial->state == SERIAL_PRESENT)
+		set_up(serial->base);
+}
+
+static bool wait_for_room(uint16_t base)
+{
+	for (unsigned turn = 0; turn < PATIENCE; turn++) {
+		if (inb(base + LINE_STATUS) & HOLDING_EMPTY)
+			return true;
+		machine_relax();
+	}
+	return false;
+}
+
+void serial_put(struct serial *serial, char c)
+{
+	if (serial->state == SERIAL_UNKNOWN)
+		find(serial);
+	if (serial->state == SERIAL_PRESENT && wait_for_room(serial->base))
+		outb(serial->base + DATA, (uint8_t)c);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine's part of starting, in the order in which each step needs the one before:
+ * descriptors, what the loader says, memory, page tables, interrupt controllers, clocks, CPUs.
+ */
+#include <stddef.h>
+
+#include <assay/report.h>
+
+#include "i386/acpi.h"
+#include "i386/calibrate.h"
+#include "i386/crash.h"
+#include "i386/fpu.h"
+#include "i386/ioapic.h"
+#include "i386/lapic.h"
+#include "i386/memory.h"
+#include "i386/multiboot.h"
+#include "i386/pmap.h"
+#include "i386/smp.h"
+#include "kern/arguments.h"
+#include "kern/assert.h"
+#include "kern/bootstrap.h"
+#include "kern/clock.h"
+#include "kern/cpu_state.h"
+#include "kern/divide.h"
+#include "kern/lock.h"
+#include "kern/log.h"
+#include "kern/machine.h"
+#include "kern/main.h"
+#include "kern/report.h"
+#include "kern/sched.h"
+#include "kern/thread.h"
+#include "kern/tick.h"
+
+#define MEGABYTE       0x100000u
+#define SMALLEST_MIB   16
+#define FIRMWARE_SLACK MEGABYTE /* What firmware and loader may keep of the smallest machine. */
+
+extern uint64_t boot_pdpt[4];
+extern uint64_t boot_cycles;
+extern char kernel_start[], kernel_end[];
+
+noreturn void kernel_main(uint32_t magic, uint32_t information);
+
+/* ---------------- Memory ---------------- */
+
+/*
+ * What the allocator may still be given, in bytes.  The argument pool= makes it less than there is, so
+ * that memory pressure does not depend on the machine.
+ */
+static uint32_t pool = DIRECT_MAP_SIZE;
+
+static uint32_t memory_size(void)
+{
+	uint32_t size = MEGABYTE; /* The first one is there, if in pieces. */
+
+	for (unsigned n = 0; n < boot_info.n_ranges; n++)
+		size += boot_info.ranges[n].end - boot_info.ranges[n].start;
+	return size;
+}
+
+/* The end of the memory that the kernel can map. */
+static uint32_t memory_end(void)
+{
+	uint32_t end = boot_info.ranges[boot_info.n_ranges - 1].end;
+
+	return end < DIRECT_MAP_SIZE ? end : DIRECT_MAP_SIZE;
+}
+
+/* Where the array of page structures is put: above the kernel and everything that the loader left. */
+static uint32_t place_for_array(uint32_t size)
+{
+	uint32_t start = virt_to_phys(kernel_end);
+
+	for (unsigned n = 0; n < boot_info.n_modules; n++)
+		if (boot_info.modules[n].image.end > start)
+			start = boot_info.modules[n].image.end;
+	start = page_round(start);
+	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
+		const struct boot_range *range = &boot_info.ranges[n];
+		uint32_t place = range->start > start ? range->start : start;
+
+		if (range->end > place && range->end - place >= size)
+			return place;
+	}
+	machine_refuse("no room for the page structures (%u KiB) above the boot modules",
+		       size / 1024);
+}
+
+/* Gives [start, end) to the allocator, as much of it as pool= leaves. */
+static void add_some(uint32_t start, uint32_t end)
+{
+	if (end - start > pool)
+		end = start + pool;
+	pool -= end - start;
+	page_add_range(start, end);
+}
+
+/* Gives [start, end) to the allocator but for what lies in the reserved ranges from `first` on. */
+static void add_free(uint32_t start, uint32_t end, const struct boot_range *reserved, unsigned n)
+{
+	for (; n > 0; n--, reserved++) {
+		if (reserved->start >= end || reserved->end <= start)
+			continue;
+		if (reserved->start > start)
+			add_free(start, reserved->start, reserved + 1, n - 1);
+		if (reserved->end >= end)
+			return;
+		start = reserved->end;
+	}
+	add_some(start, end);
+}
+
+static void add_memory(const struct boot_range *reserved, unsigned n_reserved)
+{
+	uint32_t mib = argument_number("pool", 0);
+
+	if (mib != 0)
+		pool = mib < DIRECT_MAP_SIZE / MEGABYTE ? mib * MEGABYTE : DIRECT_MAP_SIZE;
+	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
+		struct boot_range range = boot_info.ranges[n];
+
+		if (range.end > memory_end())
+			range.end = memory_end();
+		if (range.start < range.end)
+			add_free(range.start, range.end, reserved, n_reserved);
+	}
+}
+
+static void memory_init(void)
+{
+	struct boot_range reserved[MAX_MODULES + 2];
+	uint32_t array_size = page_round((uint32_t)page_init(NULL, memory_end()));
+	uint32_t array = place_for_array(array_size);
+	unsigned n = 0;
+
+	reserved[n++] = (struct boot_range){MEGABYTE, page_round(virt_to_phys(kernel_end))};
+	reserved[n++] = (struct boot_range){array, array + array_size};
+	for (unsigned module = 0; module < boot_info.n_modules; module++) {
+		struct boot_range image = boot_info.modules[module].image;
+
+		reserved[n++] = (struct boot_range){page_trunc(image.start), page_round(image.end)};
+	}
+	page_init(phys_to_virt(array), memory_end());
+	add_memory(reserved, n);
+}
+
+static void memory_report(void)
+{
+	uint32_t used = page_count(PAGE_FREE) / (MEGABYTE / PAGE_SIZE);
+	uint32_t beyond = boot_info.beyond;
+
+	for (unsigned n = 0; n < boot_info.n_ranges; n++)
+		if (boot_info.ranges[n].end > DIRECT_MAP_SIZE)
+			beyond += (boot_info.ranges[n].end - DIRECT_MAP_SIZE) / MEGABYTE;
+	klog("memory: %u MiB for programs\n", used);
+	if (beyond != 0)
+		klog("memory: %u MiB above %u MiB are left alone\n", beyond,
+		     DIRECT_MAP_SIZE / MEGABYTE);
+}
+
+/* ---------------- The story ---------------- */
+
+/* Until here a fault could not even be told of. */
+static void boot_cpu_init(void)
+{
+	struct cpu *cpu = &cpus[0];
+
+	cpu->self = cpu;
+	segment_init(cpu);
+	segment_load(cpu);
+	cpu_features_find();
+	cpu_features_enable();
+	fpu_init();
+	pic_silence();
+	interrupts_on();
+	kernel_lock();
+}
+
+static void read_loader(uint32_t magic, uint32_t information)
+{
+	const char *wrong = multiboot_read(magic, information);
+
+	if (wrong != NULL)
+		machine_refuse("%s", wrong);
+	arguments_init(boot_info.command);
+	log_configure();
+	if (memory_size() < SMALLEST_MIB * MEGABYTE - FIRMWARE_SLACK)
+		machine_refuse("it needs %u MiB of memory and there are %u", SMALLEST_MIB,
+			       memory_size() / MEGABYTE);
+}
+
+static void boot_thread_init(void)
+{
+	struct cpu *cpu = &cpus[0];
+
+	cpu->idle_thread = thread_create_boot();
+	cpu->thread = cpu->idle_thread;
+	cpu->machine.tss.esp0 = cpu->thread->machine.stack_top;
+}
+
+static void interrupts_init(struct acpi_machine *machine)
+{
+	const char *wrong = acpi_read(machine);
+
+	if (wrong != NULL)
+		machine_refuse("%s", wrong);
+	lapic_map(machine->lapic_address);
+	lapic_enable();
+	cpus[0].machine.apic_id = lapic_id();
+	ioapic_init(machine);
+}
+
+static void clocks_init(void)
+{
+	struct calibration rates;
+	const char *wrong;
+
+	interrupts_off();
+	wrong = calibrate(&rates);
+	interrupts_on();
+	if (wrong != NULL)
+		machine_refuse("%s", wrong);
+	clock_init(rates.tsc_hz, boot_cycles);
+	tick_init();
+	klog("clock: %u kHz by %s, within %u parts of a million\n",
+	     (unsigned)divide(rates.tsc_hz, 1000), rates.source, rates.doubt);
+}
+
+static void drop_identity_map(void)
+{
+	boot_pdpt[0] = 0;
+	pmap_load(&kernel_pmap);
+}
+
+void kernel_main(uint32_t magic, uint32_t information)
+{
+	static struct acpi_machine machine;
+
+	boot_cpu_init();
+	report_begin(boot_cycles);
+	read_loader(magic, information);
+	klog("Assay: a kernel that samples\n");
+	memory_init();
+	pmap_init();
+	objects_init();
+	boot_thread_init();
+	interrupts_init(&machine);
+	clocks_init();
+	tick_start(&cpus[0]);
+	start_cpus(&machine, argument_number("cpus", MAX_CPUS));
+	drop_identity_map();
+	memory_report();
+	klog("cpus: %u\n", n_cpus);
+	arguments_check();
+	start_programs();
+	crash_if_asked();
+	sched_idle();
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exceptions and interrupts, once entry.S has saved what they interrupted.
+ *
+ * An exception in user mode becomes a Mach exception of the thread.  One in kernel mode is a bug,
+ * unless its place is in the recover table: there the kernel handles something of the user's.
+ */
+#include <stddef.h>
+
+#include <mach/kern_return.h>
+
+#include "i386/entry.h"
+#include "i386/lapic.h"
+#include "i386/memory.h"
+#include "i386/panic.h"
+#include "i386/shootdown.h"
+#include "i386/vectors.h"
+#include "kern/assert.h"
+#include "kern/cpu_state.h"
+#include "kern/exception.h"
+#include "kern/kernel_stack.h"
+#include "kern/lock.h"
+#include "kern/machine.h"
+#include "kern/report.h"
+#include "kern/thread.h"
+#include "kern/tick.h"
+#include "kern/work.h"
+
+/* Codes that go with Mach's exceptions on this machine. */
+#define EXC_I386_DIV       1
+#define EXC_I386_INTO      2
+#define EXC_I386_NOEXT     3
+#define EXC_I386_EXTERR    5
+#define EXC_I386_BOUND     7
+#define EXC_I386_SSEEXTERR 8
+
+#define EXC_I386_INVOP    1
+#define EXC_I386_SGL      1
+#define EXC_I386_BPT      2
+#define EXC_I386_INVTSS   10
+#define EXC_I386_SEGNP    11
+#define EXC_I386_STKFLT   12
+#define EXC_I386_GPFLT    13
+#define EXC_I386_ALIGNFLT 17
+
+#define PAGE_FAULT_PRESENT 1u
+#define PAGE_FAULT_WRITE   2u
+#define PAGE_FAULT_FETCH   16u
+
+struct mach_exception {
+	int exception;
+	int code;
+};
+
+/* What each exception of the CPU is in Mach's terms; page faults have their own function. */
+static const struct mach_exception mach_exceptions[VECTOR_EXCEPTIONS] = {
+	[VECTOR_DIVIDE] = {EXC_ARITHMETIC, EXC_I386_DIV},
+	[VECTOR_DEBUG] = {EXC_BREAKPOINT, EXC_I386_SGL},
+	[VECTOR_BREAKPOINT] = {EXC_BREAKPOINT, EXC_I386_BPT},
+	[VECTOR_OVERFLOW] = {EXC_ARITHMETIC, EXC_I386_INTO},
+	[VECTOR_BOUND] = {EXC_SOFTWARE, EXC_I386_BOUND},
+	[VECTOR_INVALID_OPCODE] = {EXC_BAD_INSTRUCTION, EXC_I386_INVOP},
+	[VECTOR_NO_FPU] = {EXC_ARITHMETIC, EXC_I386_NOEXT},
+	[10] = {EXC_BAD_INSTRUCTION, EXC_I386_INVTSS},
+	[VECTOR_NO_SEGMENT] = {EXC_BAD_INSTRUCTION, EXC_I386_SEGNP},
+	[VECTOR_STACK] = {EXC_BAD_INSTRUCTION, EXC_I386_STKFLT},
+	[VECTOR_PROTECTION] = {EXC_BAD_INSTRUCTION, EXC_I386_GPFLT},
+	[VECTOR_FPU] = {EXC_ARITHMETIC, EXC_I386_EXTERR},
+	[VECTOR_ALIGNMENT] = {EXC_BAD_ACCESS, EXC_I386_ALIGNFLT},
+	[VECTOR_SIMD] = {EXC_ARITHMETIC, EXC_I386_SSEEXTERR},
+};
+
+static uint32_t read_cr2(void)
+{
+	uint32_t address;
+
+	__asm__ volatile("movl %%cr2, %0" : "=r"(address));
+	return address;
+}
+
+/* ---------------- Exceptions of user mode ---------------- */
+
+static void page_fault_of_user(const struct frame *frame, uint32_t address)
+{
+	bool present = (frame->error & PAGE_FAULT_PRESENT) != 0;
+
+	exception_raise(EXC_BAD_ACCESS, present ? KERN_PROTECTION_FAILURE : KERN_INVALID_ADDRESS,
+			address);
+}
+
+static void exception_of_user(const struct frame *frame)
+{
+	uint32_t address = read_cr2();
+
+	interrupts_on();
+	kernel_lock();
+	if (frame->vector == VECTOR_PAGE_FAULT) {
+		page_fault_of_user(frame, address);
+	} else {
+		const struct mach_exception *mach = &mach_exceptions[frame->vector];
+
+		if (mach->exception == 0)
+			panic_at(frame, "exception %u of the machine itself", frame->vector);
+		exception_raise(mach->exception, mach->code, frame->error);
+	}
+	interrupts_off();
+	user_return();
+}
+
+void trap_bad_arguments(uint32_t address)
+{
+	assert(kernel_locked());
+	exception_raise(EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, address);
+}
+
+void trap_bad_number(void)
+{
+	assert(kernel_locked());
+	exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_INVOP, thread_frame(current_thread())->error);
+}
+
+void trap_bad_return(struct frame *frame)
+{
+	assert(frame == thread_frame(current_thread()));
+	interrupts_on();
+	kernel_lock();
+	exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_GPFLT, frame->error);
+	interrupts_off();
+	user_return();
+}
+
+/* ---------------- Exceptions of kernel mode ---------------- */
+
+static bool recover(struct frame *frame)
+{
+	for (const struct recover *entry = recover_table; entry < recover_table_end; entry++)
+		if (entry->fault == frame->eip) {
+			frame->eip = entry->landing;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * The user's TF is still in force before the call gate's first instruction: take it away and go on in
+ * the twin that puts it back into the user's saved flags.
+ */
+static bool trace_of_gate(struct frame *frame)
+{
+	if (frame->vector != VECTOR_DEBUG || frame->eip != (uint32_t)gate_entry)
+		return false;
+	frame->eflags &= ~EFLAGS_TF;
+	frame->eip = (uint32_t)gate_entry_traced;
+	return true;
+}
+
+static void exception_of_kernel(struct frame *frame)
+{
+	uint32_t address = read_cr2();
+
+	if (trace_of_gate(frame) || recover(frame))
+		return;
+	if (frame->vector != VECTOR_PAGE_FAULT)
+		panic_at(frame, "exception %u in the kernel", frame->vector);
+	if (kernel_stack_is_guard(address))
+		panic_at(frame, "kernel stack overflow");
+	panic_at(frame, "page fault in the kernel: cannot %s 0x%08x",
+		 (frame->error & PAGE_FAULT_FETCH) != 0   ? "execute"
+		 : (frame->error & PAGE_FAULT_WRITE) != 0 ? "write"
+							  : "read",
+		 (unsigned)address);
+}
+
+/* ---------------- Interrupts ---------------- */
+
+static enum sample_place place_of(const struct frame *frame)
+{
+	struct cpu *cpu = cpu_self();
+
+	if (frame_is_user(frame))
+		return SAMPLE_USER;
+	if (cpu->thread == cpu->idle_thread)
+		return SAMPLE_IDLE;
+	return (frame->eflags & EFLAGS_IF) != 0 ? SAMPLE_KERNEL : SAMPLE_KERNEL_OFF;
+}
+
+/* What an interrupt does at once; it takes no lock and touches nothing that threads do. */
+static void device_interrupt(const struct frame *frame)
+{
+	struct cpu *cpu = cpu_self();
+
+	switch (frame->vector) {
+	case VECTOR_TIMER:
+		tick_interrupt(cpu);
+		break;
+	case VECTOR_SAMPLE:
+		sample_clock_interrupt(place_of(frame));
+		break;
+	case VECTOR_SHOOTDOWN:
+		shootdown_interrupt(cpu);
+		break;
+	case VECTOR_RESCHEDULE: /* The bit is already in this CPU's work. */
+		break;
+	default: /* Spurious ones of the local APIC and the silenced 8259s want no answer. */
+		return;
+	}
+	lapic_eoi();
+}
+
+void interrupt(struct frame *frame)
+{
+	if (frame->vector < VECTOR_EXCEPTIONS) {
+		if (frame_is_user(frame))
+			exception_of_user(frame);
+		else
+			exception_of_kernel(frame);
+		return;
+	}
+	device_interrupt(frame);
+	if (frame_is_user(frame) && cpu_self()->work != 0) {
+		interrupts_on();
+		kernel_lock();
+		interrupts_off();
+		user_return();
+	}
+}
+
+void nmi(struct frame *frame)
+{
+	panic_stop_if_asked(frame);
+	if (report_request_pending())
+		machine_time_is_over("the runner's time limit is over");
+	if (!sample_clock_uses_nmi())
+		panic_at(frame, "NMI that nobody asked for");
+	sample_clock_interrupt(place_of(frame));
+}

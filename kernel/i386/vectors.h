@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Interrupt vectors and selectors, shared by C and assembler. */
+#ifndef I386_VECTORS_H
+#define I386_VECTORS_H
+
+#define VECTOR_DIVIDE         0
+#define VECTOR_DEBUG          1
+#define VECTOR_NMI            2
+#define VECTOR_BREAKPOINT     3
+#define VECTOR_OVERFLOW       4
+#define VECTOR_BOUND          5
+#define VECTOR_INVALID_OPCODE 6
+#define VECTOR_NO_FPU         7
+#define VECTOR_DOUBLE_FAULT   8
+#define VECTOR_NO_SEGMENT     11
+#define VECTOR_STACK          12
+#define VECTOR_PROTECTION     13
+#define VECTOR_PAGE_FAULT     14
+#define VECTOR_FPU            16
+#define VECTOR_ALIGNMENT      17
+#define VECTOR_SIMD           19
+#define VECTOR_EXCEPTIONS     32
+
+#define VECTOR_PIC        0x20 /* 0x20 to 0x2f: what the silenced 8259s may still raise. */
+#define VECTOR_SAMPLE     0xe0 /* The sampling clock, by interrupt. */
+#define VECTOR_TIMER      0xe1 /* This CPU's scheduler tick. */
+#define VECTOR_RESCHEDULE 0xf0 /* Another CPU has work for this one. */
+#define VECTOR_SHOOTDOWN  0xf1 /* Another CPU has changed translations. */
+#define VECTOR_SPURIOUS   0xff
+#define VECTOR_COUNT      256
+
+#define VECTOR_CALL_GATE 0x100 /* In a frame: entered by the call gate, not by an interrupt. */
+
+#endif

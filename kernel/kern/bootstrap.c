@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The boot programs: see bootstrap.h.  Guarded by the kernel lock. */
+#include "kern/bootstrap.h"
+
+#include <assay/traps.h>
+
+#include "i386/memory.h"
+#include "i386/multiboot.h"
+#include "kern/arguments.h"
+#include "kern/assert.h"
+#include "kern/command.h"
+#include "kern/elf.h"
+#include "kern/log.h"
+#include "kern/machine.h"
+#include "kern/report.h"
+#include "kern/run_queue.h"
+#include "kern/string.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "vm/map.h"
+#include "vm/page.h"
+
+#define STACK_SIZE (128 * 1024)
+
+static unsigned n_running;
+static int first_module; /* The first in their order that ended with a status not zero, */
+static int first_status; /* and that status; 0: none did. */
+
+/* ---------------- The stack that a program starts with ---------------- */
+
+/*
+ * Rising from the stack pointer: argc, the addresses of the arguments, 0, 0 (the end of an empty
+ * environment), and the arguments' text at the very end of the stack.
+ */
+static uint32_t put_arguments(struct vm_map *map, const struct command *command)
+{
+	uint32_t words[COMMAND_MAX_ARGUMENTS + 3];
+	uint32_t text = (USER_END - command->length) & ~(uint32_t)(sizeof *words - 1);
+	unsigned n = 0;
+	uint32_t esp;
+
+	words[n++] = command->count;
+	for (unsigned argument = 0; argument < command->count; argument++)
+		words[n++] = text + (uint32_t)(command->arguments[argument] - command->text);
+	words[n++] = 0;
+	words[n++] = 0;
+	esp = text - n * sizeof *words;
+	map_write(map, text, command->text, command->length);
+	map_write(map, esp, words, n * sizeof *words);
+	return esp;
+}
+
+static const char *make_stack(struct task *task, const struct elf_program *program,
+			      const struct command *command, uint32_t *esp)
+{
+	uint32_t rights = ASSAY_READ | ASSAY_WRITE;
+
+	if (program->executable_stack)
+		rights |= ASSAY_EXECUTE;
+	if (map_allocate(task->map, USER_END - STACK_SIZE, STACK_SIZE, rights) != KERN_SUCCESS)
+		return "leaves no room for a stack";
+	*esp = put_arguments(task->map, command);
+	return NULL;
+}
+
+/* ---------------- Programs ---------------- */
+
+/* Makes the module a task with a thread that is ready to run; NULL, or what is wrong with it. */
+static const char *make_program(int number, const struct command *command, struct thread **thread)
+{
+	const struct boot_range *image = &boot_info.modules[number].image;
+	struct task *task = task_create(command->arguments[0], number);
+	struct elf_program program;
+	const char *wrong;
+	uint32_t esp;
+
+	if (task == NULL)
+		return "does not fit into memory";
+	if (image->end > DIRECT_MAP_SIZE)
+		return "lies beyond the memory that the kernel uses";
+	wrong = elf_load(task->map, phys_to_virt(image->start), image->end - image->start,
+			 &program);
+	if (wrong == NULL)
+		wrong = make_stack(task, &program, command, &esp);
+	if (wrong != NULL)
+		return wrong;
+	*thread = thread_create_user(task, program.entry, esp, PRIORITY_USER);
+	return *thread == NULL ? "does not fit into memory" : NULL;
+}
+
+static struct thread *load_module(int number)
+{
+	struct command command;
+	struct thread *thread;
+	const char *wrong = command_parse(&command, boot_info.modules[number].command);
+
+	if (wrong != NULL)
+		machine_refuse("boot module %d: %s", number, wrong);
+	wrong = make_program(number, &command, &thread);
+	if (wrong != NULL)
+		machine_refuse("the boot module \"%s\" %s", command.arguments[0], wrong);
+	return thread;
+}
+
+/* The programs are copied: the memory that the loader put them in is free. */
+static void free_images(void)
+{
+	for (unsigned n = 0; n < boot_info.n_modules; n++) {
+		struct boot_range image = boot_info.modules[n].image;
+
+		page_add_range(page_trunc(image.start), page_round(image.end));
+	}
+}
+
+void start_programs(void)
+{
+	struct thread *threads[MAX_MODULES];
+
+	n_running = boot_info.n_modules;
+	if (n_running == 0)
+		machine_refuse("there is no program to run: give the kernel a boot module");
+	report_counts_before();
+	for (unsigned n = 0; n < boot_info.n_modules; n++)
+		threads[n] = load_module((int)n);
+	if (!argument_present("pool"))
+		free_images();
+	for (unsigned n = 0; n < boot_info.n_modules; n++)
+		thread_start(threads[n]);
+}
+
+void bootstrap_task_ended(int module, int status)
+{
+	assert(n_running > 0);
+	if (status != 0 && (first_status == 0 || module < first_module)) {
+		first_module = module;
+		first_status = status;
+	}
+	if (--n_running == 0)
+		machine_exit((uint32_t)first_status);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Clocks (kern/clock.h).
+ *
+ * Owns the calibrated rate and two factors made from it.  Written once at boot, by the boot CPU,
+ * then only read: by any CPU, in any context, the sampling interrupt included.
+ *
+ * A factor is a number with 32 significant bits, whatever its size: multiplier / 2^shift with the
+ * highest bit of the multiplier set.  Rounding it changes it by less than one part in 2^31, which
+ * is a hundred thousand times better than the crystal that it describes.  Times fit for 584 years.
+ */
+#include "kern/clock.h"
+
+#include <stdbool.h>
+
+#include "kern/assert.h"
+#include "kern/machine.h"
+
+/* Rates outside are no time stamp counter's: the calibration has failed. */
+#define HZ_MIN 1000000ull      /* 1 MHz */
+#define HZ_MAX 100000000000ull /* 100 GHz */
+
+struct factor {
+	uint32_t multiplier;
+	uint32_t shift; /* Below 64. */
+};
+
+static struct {
+	uint64_t hz; /* 0 before clock_init(). */
+	uint64_t cycles_at_zero;
+	uint64_t wall_at_zero; /* Nanoseconds since 1970. */
+	struct factor to_ns;
+	struct factor to_cycles;
+} clock;
+
+enum rounding {
+	TO_NEAREST,
+	UP
+};
+
+/* A multiplier that rounding has made 2^32 is 2^31 with one bit less behind the point. */
+static struct factor factor_normalise(uint64_t multiplier, uint32_t shift)
+{
+	if (multiplier >> 32 != 0) {
+		multiplier >>= 1;
+		shift--;
+	}
+	assert(multiplier >> 31 == 1 && shift < 64);
+	return (struct factor){(uint32_t)multiplier, shift};
+}
+
+/*
+ * The factor dividend / divisor, by long division one bit at a time: first the bits of the
+ * dividend, then zeros behind the point until the quotient has its 32 bits.
+ */
+static struct factor factor_make(uint64_t dividend, uint64_t divisor, enum rounding rounding)
+{
+	uint64_t quotient = 0;
+	uint64_t remainder = 0;
+	uint32_t shift = 0;
+
+	assert(divisor > 0 && divisor < 1ull << 63);
+	for (int bit = 63; bit >= 0 || quotient >> 31 == 0; bit--) {
+		remainder = remainder << 1 | (bit >= 0 ? dividend >> bit & 1 : 0);
+		quotient <<= 1;
+		if (remainder >= divisor) {
+			remainder -= divisor;
+			quotient |= 1;
+		}
+		shift += bit < 0;
+	}
+	assert(quotient >> 31 == 1); /* The quotient's whole part fits. */
+	if (rounding == UP ? remainder > 0 : remainder >= divisor - remainder)
+		quotient++;
+	return factor_normalise(quotient, shift);
+}
+
+/* value * factor, rounded down: a product of 96 bits, shifted. */
+static uint64_t factor_apply(uint64_t value, struct factor factor)
+{
+	uint64_t low = (value & UINT32_MAX) * factor.multiplier;
+	uint64_t high = (value >> 32) * factor.multiplier + (low >> 32);
+
+	if (factor.shift >= 32)
+		return high >> (factor.shift - 32);
+	return high << (32 - factor.shift) | (uint32_t)low >> factor.shift;
+}
+
+/*
+ * The way back to cycles is made from the rounded way to nanoseconds, not from the rate: that they
+ * fit each other matters more than the last bit.
+ */
+void clock_init(uint64_t hz, uint64_t cycles_at_zero)
+{
+	assert(hz >= HZ_MIN && hz <= HZ_MAX);
+	clock.cycles_at_zero = cycles_at_zero;
+	clock.to_ns = factor_make(NS_PER_SECOND, hz, TO_NEAREST);
+	clock.to_cycles = factor_make(1ull << clock.to_ns.shift, clock.to_ns.multiplier, UP);
+	clock.hz = hz;
+	clock.wall_at_zero = machine_wall_seconds() * NS_PER_SECOND - clock_now();
+}
+
+uint64_t clock_hz(void)
+{
+	return clock.hz;
+}
+
+uint64_t clock_now(void)
+{
+	return factor_apply(machine_cycles() - clock.cycles_at_zero, clock.to_ns);
+}
+
+uint64_t clock_wall(void)
+{
+	return clock.wall_at_zero + clock_now();
+}
+
+uint64_t clock_cycles_to_ns(uint64_t cycles)
+{
+	assert(clock.hz != 0);
+	return factor_apply(cycles, clock.to_ns);
+}
+
+/* The factor is rounded up, the product down: at most one cycle is missing. */
+uint64_t clock_ns_to_cycles(uint64_t ns)
+{
+	uint64_t cycles = factor_apply(ns, clock.to_cycles);
+
+	assert(clock.hz != 0);
+	return clock_cycles_to_ns(cycles) < ns ? cycles + 1 : cycles;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Command lines of boot modules: see command.h. */
+#include "kern/command.h"
+
+#include <stdbool.h>
+
+#include "kern/string.h"
+
+static size_t word_length(const char *line)
+{
+	size_t length = 0;
+
+	while (line[length] != '\0' && line[length] != ' ')
+		length++;
+	return length;
+}
+
+/* $(...) names something that is done with every module. */
+static bool is_action(const char *word)
+{
+	return word[0] == '$' && word[1] == '(';
+}
+
+static bool is_substitution(const char *word)
+{
+	return word[0] == '$' && word[1] == '{';
+}
+
+static void strip_folders(const char **word, size_t *length)
+{
+	for (size_t n = *length; n > 0; n--) {
+		if ((*word)[n - 1] == '/') {
+			*word += n;
+			*length -= n;
+			return;
+		}
+	}
+}
+
+static const char *add(struct command *command, const char *word, size_t length)
+{
+	char *place = command->text + command->length;
+
+	if (command->count == COMMAND_MAX_ARGUMENTS)
+		return "too many arguments";
+	if (length + 1 > COMMAND_SIZE - command->length)
+		return "too long a command line";
+	memcpy(place, word, length);
+	place[length] = '\0';
+	command->arguments[command->count++] = place;
+	command->length += length + 1;
+	return NULL;
+}
+
+const char *command_parse(struct command *command, const char *line)
+{
+	const char *wrong = NULL;
+
+	command->length = 0;
+	command->count = 0;
+	while (wrong == NULL) {
+		size_t length;
+
+		while (*line == ' ')
+			line++;
+		length = word_length(line);
+		if (length == 0)
+			break;
+		if (is_substitution(line))
+			return "${...} stands for a port, and this kernel has none to give";
+		if (!is_action(line)) {
+			const char *word = line;
+			size_t rest = length;
+
+			if (command->count == 0)
+				strip_folders(&word, &rest);
+			wrong = add(command, word, rest);
+		}
+		line += length;
+	}
+	if (wrong == NULL && command->count == 0)
+		return "a boot module without a name";
+	return wrong;
+}

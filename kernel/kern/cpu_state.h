@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A CPU: what it runs, what it has to do, what it counted.
+ *
+ * Fields under "kernel lock" are written by whoever holds it; the others as they say.
+ */
+#ifndef KERN_CPU_STATE_H
+#define KERN_CPU_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "i386/cpu.h"
+#include "kern/config.h"
+#include "kern/cpu.h"
+#include "kern/run_queue.h"
+#include "prof/sample_clock.h"
+
+struct thread;
+
+/*
+ * What a CPU has to do before it goes on in user mode.  Interrupt handlers and other CPUs set bits,
+ * always atomically; the CPU itself clears them.
+ */
+#define WORK_TICK       0x01u /* The scheduler's tick has come. */
+#define WORK_RESCHEDULE 0x02u /* Another thread should run here. */
+#define WORK_THREAD     0x04u /* The current thread is to do something to itself: end. */
+#define WORK_LOCK       0x08u /* Another CPU waits for the kernel lock: hand it over. */
+#define WORK_RACE       0x10u /* Seeded handover at every unlock (jitter=); never cleared. */
+
+/* Work that is the CPU's own, whichever thread runs: interrupt_work() does it. */
+#define WORK_INTERRUPT WORK_TICK
+
+struct cpu {
+	struct cpu *self;      /* So that one load through the segment register finds it. */
+	struct thread *thread; /* Runs here; its stack is the one in use. */
+	uint32_t work;         /* WORK_* */
+	uint32_t number;
+
+	/* kernel lock */
+	struct thread *idle_thread;
+	struct thread *leaving; /* Being switched away from; switch_finish() sees to it. */
+	struct run_queue bound; /* Runnable threads that may run only here. */
+	uint32_t quantum;       /* Ticks left for the current thread. */
+	bool idle;              /* Halts, or is about to: an interrupt brings it back. */
+	uint32_t switches;
+	uint32_t ticks;
+
+	/* This CPU's tick interrupt. */
+	uint64_t next_tick;  /* In cycles; the schedule is absolute, so it does not drift. */
+	uint32_t race_state; /* Generator behind race() and the jitter of the tick; 0: none. */
+
+	/* This CPU's sampling interrupt. */
+	struct sample_cursor sample;
+
+	struct machine_cpu machine;
+};
+
+extern struct cpu cpus[MAX_CPUS];
+
+/* CPUs 0 to n_cpus - 1 run.  Written under the kernel lock while they start. */
+extern uint32_t n_cpus;
+
+static inline void cpu_set_work(struct cpu *cpu, uint32_t bits)
+{
+	__atomic_or_fetch(&cpu->work, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline void cpu_clear_work(struct cpu *cpu, uint32_t bits)
+{
+	__atomic_and_fetch(&cpu->work, ~bits, __ATOMIC_SEQ_CST);
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Circular doubly linked lists whose links live inside the objects.
+ *
+ * A `struct list` is both a head and a link.  A head that points at itself is an empty list; a link
+ * that points at itself is on no list.  The caller holds whatever guards the list.
+ */
+#ifndef KERN_LIST_H
+#define KERN_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+	struct list *next;
+	struct list *prev;
+};
+
+#define LIST_INITIALIZER(head)   \
+	{                        \
+		&(head), &(head) \
+	}
+
+/* The object of type `type` whose member `member` is the link `link`. */
+#define list_object(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
+#define list_first_object(head, type, member) list_object((head)->next, type, member)
+
+#define list_for_each(link, head) \
+	for ((link) = (head)->next; (link) != (head); (link) = (link)->next)
+
+/* As list_for_each, but the body may remove `link`; `after` holds the place. */
+#define list_for_each_removable(link, after, head)                            \
+	for ((link) = (head)->next, (after) = (link)->next; (link) != (head); \
+	     (link) = (after), (after) = (link)->next)
+
+static inline void list_init(struct list *list)
+{
+	list->next = list;
+	list->prev = list;
+}
+
+static inline bool list_empty(const struct list *list)
+{
+	return list->next == list;
+}
+
+static inline void list_insert_after(struct list *place, struct list *link)
+{
+	link->prev = place;
+	link->next = place->next;
+	place->next->prev = link;
+	place->next = link;
+}
+
+static inline void list_add_first(struct list *head, struct list *link)
+{
+	list_insert_after(head, link);
+}
+
+static inline void list_add_last(struct list *head, struct list *link)
+{
+	list_insert_after(head->prev, link);
+}
+
+/* Takes `link` off its list; harmless if it is on none. */
+static inline void list_remove(struct list *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+	list_init(link);
+}
+
+/* Takes the first link off `head`, which must not be empty. */
+static inline struct list *list_take_first(struct list *head)
+{
+	struct list *link = head->next;
+
+	list_remove(link);
+	return link;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the machine-independent kernel asks of the machine.  kernel/i386 provides all of it.
+ */
+#ifndef KERN_MACHINE_H
+#define KERN_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+#include "i386/relax.h"
+
+/* Where text can go. */
+enum machine_console {
+	MACHINE_CONSOLE_COM0,
+	MACHINE_CONSOLE_COM1,
+	MACHINE_CONSOLE_VGA,
+	MACHINE_CONSOLES
+};
+
+/* Puts one character out, waiting for the device; silently drops it where the device is missing. */
+void machine_console_put(enum machine_console console, char c);
+
+/* Cycles of the time stamp counter.  The counters of all CPUs are taken to agree. */
+uint64_t machine_cycles(void);
+
+/* Raises the scheduler's tick on this CPU once, `cycles` from now. */
+void machine_timer_arm(uint64_t cycles);
+
+/* Interrupts `cpu`, so that it looks at its work. */
+struct cpu;
+void machine_send_reschedule(struct cpu *cpu);
+
+/*
+ * The sampling clock's device: one shot, to all CPUs at once, as an interrupt or as an NMI.  It is
+ * independent of the scheduler's tick.  Only prof/sample_clock.c uses it.
+ */
+enum sample_delivery {
+	SAMPLE_BY_IRQ,
+	SAMPLE_BY_NMI
+};
+
+/* The furthest ahead that one shot can be armed, in nanoseconds. */
+#define MACHINE_SAMPLE_TIMER_MAX_NS 50000000u
+
+void machine_sample_timer_route(enum sample_delivery delivery);
+void machine_sample_timer_arm(uint32_t nanoseconds); /* Rounds up: never fires early. */
+void machine_sample_timer_silence(void);
+
+/* Seconds since 1970 by the battery clock; 0 when it does not answer sensibly. */
+uint64_t machine_wall_seconds(void);
+
+/*
+ * Ends the run.  The outcome and, for MACHINE_EXIT, the status are in the machine report when the
+ * machine stops.  machine_time_is_over() says where every CPU is first; it may be called from an
+ * interrupt.
+ */
+noreturn void machine_exit(uint32_t status);
+noreturn void machine_refuse(const char *why, ...) __attribute__((format(printf, 1, 2)));
+noreturn void machine_time_is_over(const char *why);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run queue: runnable threads in order of priority, first come first served within one.
+ *
+ * Priority 0 is the best.  A bitmap says which lists are not empty, so that finding the best thread
+ * takes the same few instructions however many there are.  Guarded by the kernel lock.
+ */
+#ifndef KERN_RUN_QUEUE_H
+#define KERN_RUN_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kern/list.h"
+
+#define PRIORITIES      64
+#define PRIORITY_BEST   0
+#define PRIORITY_WORST  (PRIORITIES - 1)
+#define PRIORITY_SYSTEM 6  /* Kernel threads. */
+#define PRIORITY_USER   25 /* Programs, unless they ask for another. */
+
+struct run_queue {
+	uint32_t occupied[PRIORITIES / 32];
+	uint32_t count;
+	struct list lists[PRIORITIES];
+};
+
+void run_queue_init(struct run_queue *queue);
+void run_queue_add(struct run_queue *queue, struct list *link, unsigned priority);
+void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority);
+
+/* The best priority that is queued, PRIORITIES if the queue is empty. */
+static inline unsigned run_queue_best(const struct run_queue *queue)
+{
+	if (queue->occupied[0] != 0)
+		return (unsigned)__builtin_ctz(queue->occupied[0]);
+	if (queue->occupied[1] != 0)
+		return 32 + (unsigned)__builtin_ctz(queue->occupied[1]);
+	return PRIORITIES;
+}
+
+/* Takes the first link of `priority`, which must be there. */
+struct list *run_queue_take(struct run_queue *queue, unsigned priority);
+
+#endif

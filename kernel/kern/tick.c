@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheduler's tick: see tick.h. */
+#include "kern/tick.h"
+
+#include "kern/arguments.h"
+#include "kern/assert.h"
+#include "kern/clock.h"
+#include "kern/cpu_state.h"
+#include "kern/lock.h"
+#include "kern/machine.h"
+#include "kern/random.h"
+#include "kern/sched.h"
+#include "kern/timer.h"
+
+/* Constant after tick_init(). */
+static uint32_t interval;     /* Between ticks, in cycles. */
+static uint32_t jitter_seed;  /* 0: none. */
+static uint64_t limit_cycles; /* When the run ends; 0: never. */
+
+/* Under the kernel lock. */
+static uint64_t now;          /* Ticks of CPU 0, all of them, */
+static uint32_t ticks_worked; /* and its counter when `now` was brought up to date. */
+
+void tick_init(void)
+{
+	uint32_t limit = argument_number("limit", 0);
+
+	interval = (uint32_t)clock_ns_to_cycles(NS_PER_SECOND / TICK_HZ);
+	jitter_seed = argument_number("jitter", 0);
+	if (limit != 0)
+		limit_cycles =
+			machine_cycles() + clock_ns_to_cycles((uint64_t)limit * NS_PER_SECOND);
+}
+
+/* How much later than scheduled the next tick is to come: less than half an interval. */
+static uint32_t tick_jitter(struct cpu *cpu)
+{
+	if (cpu->race_state == 0)
+		return 0;
+	return (uint32_t)(((uint64_t)random_next(&cpu->race_state) * (interval / 2)) >> 32);
+}
+
+static void tick_arm(struct cpu *cpu, uint64_t cycles)
+{
+	machine_timer_arm(cpu->next_tick - cycles + tick_jitter(cpu));
+}
+
+void tick_start(struct cpu *cpu)
+{
+	uint64_t cycles = machine_cycles();
+
+	if (jitter_seed != 0) {
+		/* Any two seeds and any two CPUs begin at different, non-zero states. */
+		cpu->race_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
+		cpu_set_work(cpu, WORK_RACE);
+	}
+	cpu->next_tick = cycles + interval;
+	tick_arm(cpu, cycles);
+}
+
+void tick_interrupt(struct cpu *cpu)
+{
+	uint64_t cycles = machine_cycles();
+
+	do {
+		cpu->next_tick += interval;
+		cpu->ticks++;
+	} while (cpu->next_tick <= cycles);
+	tick_arm(cpu, cycles);
+	cpu_set_work(cpu, WORK_TICK);
+	if (limit_cycles != 0 && cpu->number == 0 && cycles >= limit_cycles)
+		machine_time_is_over("the time limit of the run (limit=) is over");
+}
+
+void tick_work(struct cpu *cpu)
+{
+	assert(kernel_locked());
+	sched_tick(cpu);
+	if (cpu->number == 0) {
+		uint32_t ticks = cpu->ticks;
+
+		now += ticks - ticks_worked;
+		ticks_worked = ticks;
+		timer_advance(now);
+	}
+}
+
+uint64_t tick_now(void)
+{
+	return now;
+}
+
+uint64_t tick_after_ms(uint32_t ms)
+{
+	const uint32_t ms_per_tick = 1000 / TICK_HZ;
+
+	/* The tick that runs now is partly over: one more than the duration takes. */
+	return now + ms / ms_per_tick + (ms % ms_per_tick != 0) + 1;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scheduler's tick: TICK_HZ a second on every CPU, from its own local APIC timer.
+ *
+ * The schedule is absolute, in cycles, so that late handling never makes it drift; jitter= moves each
+ * tick by a seeded part of its interval.  CPU 0 counts the ticks that timeouts are measured in.
+ */
+#ifndef KERN_TICK_H
+#define KERN_TICK_H
+
+#include <stdint.h>
+
+struct cpu;
+
+/* Reads jitter= and limit=; once. */
+void tick_init(void);
+
+/* Starts this CPU's tick. */
+void tick_start(struct cpu *cpu);
+
+/* The interrupt: arms the next one and leaves WORK_TICK.  Ends the run when its time is over. */
+void tick_interrupt(struct cpu *cpu);
+
+/* The work: under the kernel lock. */
+void tick_work(struct cpu *cpu);
+
+/* Ticks since start, and the first tick that is at least `ms` milliseconds ahead. */
+uint64_t tick_now(void);
+uint64_t tick_after_ms(uint32_t ms);
+
+#endif

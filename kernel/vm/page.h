@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Physical pages.
+ *
+ * The kernel maps the first 768 MiB of memory at KERNEL_BASE and uses no more than that.  Each page
+ * there has a `struct page`.  Ranges of memory that nobody has asked for yet are not touched, not
+ * even their page structures, so that the time to boot does not grow with the machine: the
+ * allocator takes from the free list first and then from the untouched ranges.
+ *
+ * Guarded by the kernel lock.  Pages are identified by their structure; page_data() is where the
+ * kernel sees the contents.
+ */
+#ifndef VM_PAGE_H
+#define VM_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kern/list.h"
+
+#define PAGE_SHIFT 12
+#define PAGE_SIZE  (1u << PAGE_SHIFT)
+#define PAGE_MASK  (PAGE_SIZE - 1)
+
+#define page_round(x) (((x) + PAGE_MASK) & ~PAGE_MASK)
+#define page_trunc(x) ((x) & ~PAGE_MASK)
+
+/* What a page is used for.  Each use is counted. */
+enum page_use {
+	PAGE_FREE,
+	PAGE_ZONE,  /* Elements of a zone. */
+	PAGE_TABLE, /* A page table or page directory. */
+	PAGE_STACK, /* Part of a kernel stack. */
+	PAGE_USER,  /* Memory of a task. */
+	PAGE_USES
+};
+
+#define PAGE_MAGIC 0x50414745u
+
+struct zone;
+
+struct page {
+	union {
+		struct page *next_free; /* PAGE_FREE: the next one on the free list. */
+		struct zone *zone;      /* PAGE_ZONE: whose elements it holds. */
+		struct list link;       /* Otherwise the owner's to use; undefined at first. */
+	};
+	uint32_t magic; /* PAGE_MAGIC, from the moment the page is first allocated. */
+	uint32_t use;   /* enum page_use */
+};
+
+/*
+ * Gives the allocator a range of physical memory; the ends are rounded inwards, and what lies above
+ * the limit is left alone.  No byte may be given twice.
+ */
+void page_add_range(uint32_t start, uint32_t end);
+
+/* A page with undefined contents, or NULL when there is none. */
+struct page *page_alloc(enum page_use use);
+
+/* The same, cleared. */
+struct page *page_alloc_zeroed(enum page_use use);
+
+void page_free(struct page *page);
+
+/*
+ * Where the kernel sees the page, its physical address, and the way back from either: from any
+ * address in a page that has been allocated.
+ */
+void *page_data(const struct page *page);
+uint32_t page_physical(const struct page *page);
+struct page *page_of_data(const void *data);
+struct page *page_of_physical(uint32_t physical);
+
+/* One function each clears and copies a page: by `rep stosl` and `rep movsl`. */
+void page_clear(void *page);
+void page_copy(void *to, const void *from);
+
+/* How many pages are in `use`; PAGE_FREE counts the untouched ones too. */
+uint32_t page_count(enum page_use use);
+const char *page_use_name(enum page_use use);
+
+/*
+ * Sets up the allocator, without memory yet: `array` is room for a struct page for every page that
+ * ends at or below `limit`.  Its contents do not matter and are left alone.
+ * Returns the bytes of `array` it needs for the limit, and does nothing else when `array` is NULL.
+ */
+size_t page_init(struct page *array, uint32_t limit);
+
+#endif

@@ -1,0 +1,1 @@
+"""How test programs become tests: what they say they are, what they printed, what that means."""

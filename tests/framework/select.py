@@ -1,0 +1,72 @@
+"""The pytest plugin behind `make test T=name`: picks tests by their own, program or area name."""
+
+from pathlib import PurePath
+
+import pytest
+
+from framework.program import BALANCE
+
+
+def names_of(nodeid: str) -> set[str]:
+    """Every name by which one may ask for the test `AREA/FILE::TEST[PARAMETERS]`.
+
+    Those are AREA, NAME, AREA/NAME, TEST, TEST[PARAMETERS], NAME::TEST and the nodeid itself, where
+    NAME is FILE without its suffix, and also without test_ in front.
+    """
+    path, _, rest = nodeid.partition("::")
+    file = PurePath(path)
+    test = rest.rpartition("::")[2]
+    plain = test.partition("[")[0]
+    programs = {file.stem, file.stem.removeprefix("test_")}
+    names = {nodeid, path, rest, test, plain, plain.removeprefix("test_"), *programs}
+    names |= {str(parent) for parent in file.parents if parent.name}
+    names |= {f"{parent}/{program}" for parent in file.parents for program in programs
+              if parent.name}
+    names |= {f"{program}::{part}" for program in programs for part in (test, plain)}
+    return names
+
+
+def run_of(item: pytest.Item) -> tuple[str, str]:
+    """What a test shares with the others of the same program and configuration."""
+    return item.parent.nodeid, item.name.partition("[")[2]
+
+
+class Selection:
+    """Keeps the tests that were asked for.
+
+    A program's balance comes with any of its tests: it is the part of the verdict that says whether
+    the run can be believed.
+    """
+
+    def __init__(self, wanted: list[str]):
+        self.wanted = wanted
+
+    def asks_for(self, item: pytest.Item) -> bool:
+        """True if one of the wanted names is a name of this test."""
+        return not names_of(item.nodeid).isdisjoint(self.wanted)
+
+    def pytest_collection_modifyitems(self, config, items):
+        """Drops what was not asked for; a name that nothing bears is an error, not an empty run."""
+        for name in self.wanted:
+            if not any(name in names_of(item.nodeid) for item in items):
+                raise pytest.UsageError(f"no test, program or area is called {name}")
+        runs = {run_of(item) for item in items if self.asks_for(item)}
+        kept, dropped = [], []
+        for item in items:
+            is_balance = item.name.partition("[")[0] == BALANCE
+            is_wanted = self.asks_for(item) or (is_balance and run_of(item) in runs)
+            (kept if is_wanted else dropped).append(item)
+        items[:] = kept
+        config.hook.pytest_deselected(items=dropped)
+
+
+def pytest_addoption(parser):
+    """Makes the option known; conftest.py takes this hook over."""
+    parser.addoption("--only", action="append", default=[], metavar="NAME",
+                     help="run the tests, programs or areas of this name")
+
+
+def install_selection(config: pytest.Config) -> None:
+    """Selects tests by the option, if it is given."""
+    if config.getoption("--only"):
+        config.pluginmanager.register(Selection(config.getoption("--only")), "selection")

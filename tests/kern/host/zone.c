@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* links: kern/zone.c vm/page.c */
+/* Zones (kern/zone.h), on the kernel's own page allocator. */
+#include "kern/zone.h"
+
+#include <string.h>
+
+#include "host/kernel.h"
+
+#define PAGES    64
+#define ELEMENTS 2000 /* Three times as many as there is memory for. */
+#define STEPS    50000
+
+static struct page array[PAGES];
+
+/* Zones stay for good, and so does the memory that they share in this program. */
+static void begin(void)
+{
+	static bool begun;
+
+	if (begun)
+		return;
+	begun = true;
+	page_init(array, PAGES * PAGE_SIZE);
+	page_add_range(0, PAGES * PAGE_SIZE);
+}
+
+static bool counts_agree(const struct zone *zone)
+{
+	return zone->in_use + zone->free == zone->pages * zone->per_page;
+}
+
+TEST(zone_sizes)
+{
+	static struct zone small, odd, page;
+
+	begin();
+	zone_init(&small, "small", 1, 4);
+	EXPECT(small.element_size >= sizeof(void *));
+	zone_init(&odd, "odd", 33, 32);
+	EXPECT_EQ(odd.element_size, 64);
+	EXPECT_EQ(odd.per_page, PAGE_SIZE / 64);
+	zone_init(&page, "page", PAGE_SIZE, PAGE_SIZE);
+	EXPECT_EQ(page.per_page, 1);
+}
+
+TEST(zone_bad_sizes_are_refused)
+{
+	static struct zone zone;
+
+	EXPECT_PANIC(zone_init(&zone, "zone", PAGE_SIZE + 1, 4));
+	EXPECT_PANIC(zone_init(&zone, "zone", 0, 4));
+	EXPECT_PANIC(zone_init(&zone, "zone", 8, 2));
+	EXPECT_PANIC(zone_init(&zone, "zone", 8, 24));
+	EXPECT_PANIC(zone_alloc(&zone));
+}
+
+TEST(zone_elements_are_aligned)
+{
+	static struct zone zone;
+	void *elements[40];
+
+	begin();
+	zone_init(&zone, "aligned", 100, 128);
+	for (unsigned i = 0; i < COUNT_OF(elements); i++) {
+		elements[i] = zone_alloc(&zone);
+		EXPECT_EQ((uintptr_t)elements[i] % 128, 0);
+	}
+	EXPECT_EQ(zone.in_use, COUNT_OF(elements));
+	EXPECT_EQ(zone.pages, 2);
+	for (unsigned i = 0; i < COUNT_OF(elements); i++)
+		zone_free(&zone, elements[i]);
+	EXPECT_EQ(zone.in_use, 0);
+	EXPECT(counts_agree(&zone));
+}
+
+/* The page stays with the zone, and the element keeps what the zone has no use for. */
+TEST(zone_is_type_stable)
+{
+	static struct zone zone;
+	uint32_t before;
+	char *element;
+
+	begin();
+	before = page_count(PAGE_FREE);
+	zone_init(&zone, "stable", 256, 4);
+	element = zone_alloc(&zone);
+	memset(element, 7, 256);
+	zone_free(&zone, element);
+	for (unsigned i = 2 * sizeof(void *); i < 256; i++)
+		EXPECT_EQ(element[i], 7);
+	EXPECT_EQ(page_count(PAGE_FREE), before - 1);
+	EXPECT_EQ(page_of_data(element)->use, PAGE_ZONE);
+	EXPECT(zone_alloc(&zone) == element);
+	zone_free(&zone, element);
+}
+
+TEST(zone_double_free_is_caught)
+{
+	static struct zone zone;
+	void *one, *other;
+
+	begin();
+	zone_init(&zone, "double", 24, 8);
+	one = zone_alloc(&zone);
+	other = zone_alloc(&zone);
+	zone_free(&zone, one);
+	EXPECT_PANIC(zone_free(&zone, one));
+	zone_free(&zone, other);
+	EXPECT_PANIC(zone_free(&zone, one));
+	EXPECT(counts_agree(&zone));
+	EXPECT_EQ(zone.in_use, 0);
+}
+
+/* What a free element looks like is no secret: a user may have it written into one in use. */
+TEST(zone_forged_mark_does_no_harm)
+{
+	static struct zone zone;
+	uintptr_t *one, mark;
+
+	begin();
+	zone_init(&zone, "forged", 64, 8);
+	one = zone_alloc(&zone);
+	zone_free(&zone, one);
+	mark = one[1];
+	EXPECT(zone_alloc(&zone) == one);
+	EXPECT_NE(one[1], mark);
+	one[1] = mark;
+	zone_free(&zone, one);
+	EXPECT_EQ(zone.in_use, 0);
+}
+
+TEST(zone_write_after_free_is_caught)
+{
+	static struct zone zone;
+	uintptr_t *one;
+
+	begin();
+	zone_init(&zone, "stale", 64, 8);
+	one = zone_alloc(&zone);
+	zone_free(&zone, one);
+	one[1] = 0;
+	EXPECT_PANIC(zone_alloc(&zone));
+}
+
+TEST(zone_foreign_pointers_are_caught)
+{
+	static struct zone zone, other;
+	struct page *page;
+	char *element, *foreign;
+
+	begin();
+	zone_init(&zone, "own", 48, 8);
+	zone_init(&other, "foreign", 48, 8);
+	element = zone_alloc(&zone);
+	foreign = zone_alloc(&other);
+	page = page_alloc(PAGE_USER);
+	EXPECT_PANIC(zone_free(&zone, foreign));
+	EXPECT_PANIC(zone_free(&zone, element + 8));
+	EXPECT_PANIC(zone_free(&zone, (char *)((uintptr_t)element & ~(uintptr_t)PAGE_MASK) +
+					      PAGE_SIZE / 48 * 48));
+	EXPECT_PANIC(zone_free(&zone, page_data(page)));
+	zone_free(&zone, element);
+	zone_free(&other, foreign);
+	page_free(page);
+	EXPECT(zone.in_use == 0 && other.in_use == 0);
+}
+
+TEST(zone_without_memory)
+{
+	static struct zone zone;
+	struct page *pages[PAGES];
+	unsigned n = 0;
+
+	begin();
+	zone_init(&zone, "poor", 2048, 4);
+	while ((pages[n] = page_alloc(PAGE_USER)) != NULL)
+		n++;
+	EXPECT(zone_alloc(&zone) == NULL);
+	EXPECT(zone.in_use == 0 && zone.pages == 0);
+	page_free(pages[--n]);
+	EXPECT(zone_alloc(&zone) != NULL);
+	EXPECT(zone_alloc(&zone) != NULL);
+	EXPECT(zone_alloc(&zone) == NULL);
+	while (n > 0)
+		page_free(pages[--n]);
+}
+
+struct found {
+	unsigned n;
+	bool ordered;
+};
+
+static void find(const struct zone *zone, void *context)
+{
+	static const char *const names[] = {"first of three", "second of three", "third of three"};
+	struct found *found = context;
+
+	if (strstr(zone->name, "of three") == NULL)
+		return;
+	if (found->n < COUNT_OF(names) && strcmp(zone->name, names[found->n]) != 0)
+		found->ordered = false;
+	found->n++;
+}
+
+TEST(zone_for_each_in_order)
+{
+	static struct zone zones[3];
+	struct found found = {.ordered = true};
+
+	begin();
+	zone_init(&zones[0], "first of three", 8, 4);
+	zone_init(&zones[1], "second of three", 8, 4);
+	zone_init(&zones[2], "third of three", 8, 4);
+	zone_for_each(find, &found);
+	EXPECT_EQ(found.n, 3);
+	EXPECT(found.ordered);
+	EXPECT_EQ(zone_pages(), page_count(PAGE_ZONE));
+}
+
+/* The set of elements in use; each is filled with its own number, which nobody else may change. */
+static unsigned char *model[ELEMENTS];
+static unsigned model_n;
+
+static bool is_intact(unsigned i, size_t size)
+{
+	for (size_t b = 0; b < size; b++) {
+		if (model[i][b] != (unsigned char)i)
+			return false;
+	}
+	return true;
+}
+
+static void random_alloc(struct zone *zone, unsigned i, size_t size)
+{
+	model[i] = zone_alloc(zone);
+	if (model[i] == NULL)
+		return;
+	memset(model[i], (int)i, size);
+	model_n++;
+}
+
+static void random_free(struct zone *zone, unsigned i, size_t size)
+{
+	EXPECT(is_intact(i, size));
+	zone_free(zone, model[i]);
+	model[i] = NULL;
+	model_n--;
+}
+
+/* Memory runs out, and elements come back, over and over. */
+TEST(zone_random_against_set)
+{
+	static struct zone zone;
+	const size_t size = 300;
+	uint32_t seed = 3, failures = 0;
+
+	begin();
+	zone_init(&zone, "random", size, 4);
+	for (unsigned step = 0; step < STEPS; step++) {
+		unsigned i = host_random_below(&seed, ELEMENTS);
+		bool full = zone.free == 0 && page_count(PAGE_FREE) == 0;
+
+		if (model[i] != NULL) {
+			random_free(&zone, i, size);
+			continue;
+		}
+		random_alloc(&zone, i, size);
+		EXPECT_EQ(model[i] == NULL, full);
+		failures += model[i] == NULL;
+		EXPECT_EQ(zone.in_use, model_n);
+		REQUIRE(counts_agree(&zone));
+	}
+	EXPECT(failures > 0);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The balance of a test in the guest: what the kernel counts is after the test what it was before.
+ *
+ * Owns the counts noted before the running test.
+ */
+#include "check.h"
+#include <assay.h>
+
+#define SETTLE_TRIES 50 /* Of a millisecond each. */
+
+static struct machine_count noted[MACHINE_COUNTS];
+static struct machine_count now[MACHINE_COUNTS];
+
+/* Reads the kernel's counts; returns how many, 0 if it has none to give. */
+static uint32_t read_counts(struct machine_count *counts)
+{
+	uint32_t n = 0;
+
+	if (assay_counts(counts, MACHINE_COUNTS, &n) != KERN_SUCCESS || n > MACHINE_COUNTS)
+		return 0;
+	return n;
+}
+
+/* A kernel that counts nothing has no balance to keep, and a test that cannot fail is a defect. */
+void balance_note(void)
+{
+	if (read_counts(noted) == 0)
+		check_fail("balance: the kernel gives no counts");
+}
+
+static bool is_balanced(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (now[i].after != noted[i].after)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A thread that has been joined may still be on its way into the kernel's free list on another CPU,
+ * so counts that differ get a moment to settle.
+ */
+void balance_settle(void)
+{
+	uint32_t n = read_counts(now);
+
+	for (int tries = 0; tries < SETTLE_TRIES && !is_balanced(n); tries++) {
+		thread_switch(0, SWITCH_OPTION_WAIT, 1);
+		n = read_counts(now);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (now[i].after != noted[i].after)
+			check_fail("balance: %s %u -> %u", now[i].name, noted[i].after,
+				   now[i].after);
+	}
+}

@@ -1,0 +1,155 @@
+"""./setup: what it asks for, that it repeats, and what it says when it may not install.
+
+Nothing is installed or removed here: the script meets a dpkg-query, an apt-get, an id and a sudo of
+our own, first on PATH, that keep a list of packages in a file.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SETUP = Path(__file__).resolve().parents[2] / "setup"
+
+# Each stands in for the command of its name; $state is the folder that they share.
+FAKES = {
+    "dpkg-query": """
+        while read -r name; do
+            case " $* " in *" $name "*) echo "installed ${name%:*} ${name%:*}:${name#*:}";; esac
+        done <$state/installed""",
+    "dpkg": "echo dpkg $* >>$state/calls",
+    "id": "cat $state/uid",
+    "sudo": """
+        test -e $state/sudo || exit 1
+        [ "$1" = -n ] && shift
+        echo sudo $* >>$state/calls
+        exec "$@" """,
+    "apt-get": """
+        echo apt-get $* >>$state/calls
+        case " $* " in
+        *" update "*) exit 100;;
+        *" install "*) for word; do grep -qxF -e "$word" $state/archive && echo "$word"
+                       done >>$state/installed;;
+        esac""",
+}
+
+
+class Machine:
+    """A machine that has some packages, and whose archive offers some."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.all = [line.split()[0] for line in self.run("--list").stdout.splitlines()]
+        self.write("uid", ["0"])
+        self.write("installed", self.all)
+        self.write("archive", self.all)
+        for name, text in FAKES.items():
+            script = folder / "bin" / name
+            script.parent.mkdir(exist_ok=True)
+            script.write_text(f"#!/bin/sh\nstate={folder}\n{text}\n")
+            script.chmod(0o755)
+
+    def write(self, name: str, lines: list[str]) -> None:
+        """Sets one of the files that the stand-ins read."""
+        (self.folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+    def lack(self, *packages: str) -> None:
+        """Takes packages away."""
+        self.write("installed", [name for name in self.all if name not in packages])
+
+    def calls(self) -> str:
+        """What was done to the machine."""
+        record = self.folder / "calls"
+        return record.read_text() if record.exists() else ""
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Runs ./setup on this machine."""
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        return subprocess.run([SETUP, *arguments], env=os.environ | {"PATH": path}, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, check=False)
+
+
+@pytest.fixture(name="box")
+def box_fixture(tmp_path: Path) -> Machine:
+    """A machine on which nothing is missing, and whoever runs the script is root."""
+    return Machine(tmp_path)
+
+
+def test_list_gives_each_package_a_reason(box: Machine):
+    lines = box.run("--list").stdout.splitlines()
+    assert len(lines) > 15
+    assert all(len(line.split()) >= 2 for line in lines)
+    assert len(set(box.all)) == len(box.all)
+
+
+def test_packages_that_cannot_be_together_are_not_asked_for(box: Machine):
+    assert "gcc-i686-linux-gnu" in box.all
+    assert "gcc-multilib" not in box.all
+
+
+def test_nothing_missing_changes_nothing(box: Machine):
+    result = box.run()
+    assert (result.returncode, result.stdout) == (0, "setup: nothing is missing\n")
+    assert box.calls() == ""
+
+
+def test_nothing_missing_starts_few_processes(box: Machine):
+    """The promise is under a second; what can be counted is what takes the time."""
+    trace = subprocess.run(["sh", "-x", SETUP], capture_output=True, text=True, check=True,
+                           env=os.environ | {"PATH": f"{box.folder}/bin:{os.environ['PATH']}"})
+    started = [line for line in trace.stderr.splitlines() if line.startswith("+")]
+    assert sum("dpkg-query -W" in line for line in started) == 1
+    assert len(started) < 100
+
+
+def test_root_installs_what_is_missing_though_update_fails(box: Machine):
+    box.lack("xorriso", "mig-i686-gnu:i386")
+    result = box.run()
+    assert result.returncode == 0, result.stderr
+    calls = box.calls()
+    assert "dpkg --add-architecture i386" in calls
+    install = next(line for line in calls.splitlines() if " install " in line)
+    assert install.split()[-2:] == ["mig-i686-gnu:i386", "xorriso"]
+    assert calls.index("add-architecture") < calls.index("update") < calls.index(install)
+
+
+def test_second_run_finds_nothing_missing(box: Machine):
+    box.lack("xorriso")
+    assert box.run().returncode == 0
+    before = box.calls()
+    assert box.run().stdout == "setup: nothing is missing\n"
+    assert box.calls() == before
+
+
+def test_user_with_sudo_installs(box: Machine):
+    box.write("uid", ["1000"])
+    box.write("sudo", [])
+    box.lack("mtools")
+    result = box.run()
+    assert result.returncode == 0, result.stderr
+    assert "sudo env DEBIAN_FRONTEND=noninteractive apt-get" in box.calls()
+
+
+def test_user_without_sudo_is_told_what_and_how(box: Machine):
+    box.write("uid", ["1000"])
+    box.lack("mtools", "gdb")
+    result = box.run()
+    assert result.returncode == 1
+    assert "missing: mtools gdb" in result.stderr
+    assert "apt-get install --no-install-recommends mtools gdb" in result.stderr
+    assert box.calls() == ""
+
+
+def test_package_that_cannot_be_had_is_named(box: Machine):
+    box.write("archive", [name for name in box.all if name != "bochs"])
+    box.lack("bochs", "gdb")
+    result = box.run()
+    assert result.returncode == 1
+    assert "missing: bochs\n" in result.stderr
+
+
+def test_unknown_argument_is_refused(box: Machine):
+    result = box.run("--help-me")
+    assert result.returncode == 2
+    assert "usage" in result.stderr

@@ -1,0 +1,102 @@
+"""Runs Assay's kernel in a machine of its own and says what came of it.
+
+`run(["hello a b"])` is the whole interface: it finds the programs, makes a private folder, starts
+the emulator, follows what the machine writes and returns a Result.  Any number of runs may go on at
+once; they share nothing.  tools/guest is this module for the command line.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Iterable, Optional
+
+from assay import OUT, ToolError, bochs, qemu
+from assay.process import Follower
+from assay.programs import read_command, stage
+from assay.report import Count, Report
+from assay.setup import Setup
+
+EMULATORS = {"qemu": qemu.run, "bochs": bochs.run}
+DEFAULT_MEM = 256  # MiB
+DEFAULT_LIMIT = 60  # Seconds
+
+Sink = Optional[Callable[[bytes], None]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a run."""
+
+    outcome: str  # exit, panic, timeout, refused or tool-error
+    status: int  # The programs' own, if the outcome is exit; else 0.
+    output: bytes  # What the programs wrote.
+    log: bytes  # What the kernel wrote.
+    message: str  # What neither of them says: why a machine had to be stopped.
+    instructions: Optional[int]  # Under the instruction clock: from the kernel's entry to its end.
+    counts: tuple[Count, ...]  # What must balance.
+    report: Optional[Report]  # All that the kernel left; None after an early death, and on Bochs.
+
+
+def run(
+    programs: Iterable[str],
+    *,
+    cpus: int = 1,
+    mem: int = DEFAULT_MEM,
+    icount: bool = True,
+    seed: int = 0,
+    append: str = "",
+    machine: str = "pc",
+    limit: float = DEFAULT_LIMIT,
+    accel: str = "auto",
+    firmware: str = "direct",
+    emulator: str = "qemu",
+    plugin: str = "",
+    kernel: Optional[Path] = None,
+    output_to: Sink = None,
+    log_to: Sink = None,
+) -> Result:
+    """Boots the kernel with these programs (`PROG ARGS` each) and waits for the end.
+
+    Under the instruction clock (`icount`, QEMU only) `limit` is in seconds of the guest, otherwise
+    of the host; 0 is none.  The sinks get output and log while the machine runs.  A machine that
+    cannot be started raises ToolError; whatever happens after that is a Result.
+    """
+    setup = Setup(
+        find_kernel(kernel), tuple(map(read_command, programs)), append, cpus, mem, machine,
+        icount and emulator == "qemu", accel, seed, limit, firmware, emulator, absolute(plugin),
+    )
+    with tempfile.TemporaryDirectory(prefix="assay.") as name:
+        directory = Path(name)
+        console = Follower(directory / "com0", output_to)
+        log = Follower(directory / "com1", log_to)
+
+        def follow() -> None:
+            console.follow()
+            log.follow()
+
+        try:
+            modules = stage(directory, setup.kernel, setup.modules)
+            ending = EMULATORS[emulator](setup, directory, modules, follow)
+            follow()
+        finally:
+            console.close()
+            log.close()
+    report = ending.report
+    return Result(
+        ending.outcome, ending.status, bytes(console.data), bytes(log.data), ending.message,
+        report.tsc_end - report.tsc_entry if setup.icount and report and report.tsc_end else None,
+        report.counts if report else (), report,
+    )
+
+
+def absolute(plugin: str) -> str:
+    """The plugin `FILE,KEY=VALUE...` as QEMU finds it from the machine's folder."""
+    file, comma, rest = plugin.partition(",")
+    return f"{Path(file).resolve()}{comma}{rest}" if plugin else ""
+
+
+def find_kernel(kernel: Optional[Path]) -> Path:
+    path = Path(kernel or OUT / "mach_kernel")
+    if not path.is_file():
+        raise ToolError(f"there is no kernel {path}: `make` builds it")
+    return path.resolve()
