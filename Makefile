@@ -70,6 +70,9 @@ plugin: out/plugin/hot.so
 $(OBJ)/kernel/%.c.o: kernel/%.c Makefile
 	$(call compile,$(CC) $(KERNEL) $(LTO))
 
+# What reports undefined behaviour is not itself checked for it.
+$(OBJ)/kernel/kern/ubsan.c.o: KERNEL += -fno-sanitize=undefined
+
 $(OBJ)/kernel/%.S.o: kernel/%.S Makefile
 	$(call compile,$(CC) $(KERNEL))
 

@@ -46,7 +46,7 @@ struct sample_cursor *cpu_sample_cursor_of(uint32_t cpu)
 	return &cpus[cpu].sample;
 }
 
-void machine_timer_arm(uint64_t cycles)
+void machine_timer_arm(uint32_t cycles)
 {
 	lapic_timer_arm(cycles);
 }

@@ -160,6 +160,7 @@ FUNCTION gate_bad_number
 END gate_bad_number
 
 FUNCTION gate_work
+	sti
 	call	user_return		/* Releases the kernel lock. */
 	jmp	restore_user
 END gate_work
@@ -308,8 +309,7 @@ FUNCTION thread_entry
 	jz	1f
 	call	*%ebx
 	call	thread_exit
-1:	cli
-	call	user_return
+1:	call	user_return
 	jmp	restore_user
 END thread_entry
 

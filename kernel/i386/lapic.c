@@ -140,22 +140,12 @@ void lapic_calibration_end(uint32_t counts, uint64_t cycles)
 	counts_per_cycle = ratio > UINT32_MAX ? UINT32_MAX : (uint32_t)ratio;
 }
 
-/* The timer's counts for `cycles`, rounded up; as many as it can count if that is less. */
-static uint32_t timer_counts(uint64_t cycles)
-{
-	uint64_t high = (cycles >> 32) * counts_per_cycle;
-	uint64_t low = (cycles & UINT32_MAX) * counts_per_cycle;
-
-	if (cycles >> 32 > UINT16_MAX || high >> RATIO_SHIFT != 0)
-		return TIMER_MAX;
-	low = (low >> RATIO_SHIFT) + (high << (32 - RATIO_SHIFT)) + 1;
-	return low > TIMER_MAX ? TIMER_MAX : (uint32_t)low;
-}
-
-void lapic_timer_arm(uint64_t cycles)
+/* Rounded up: never early. */
+void lapic_timer_arm(uint32_t cycles)
 {
 	assert(counts_per_cycle != 0);
-	lapic_write(TIMER_INITIAL, timer_counts(cycles));
+	lapic_write(TIMER_INITIAL,
+		    (uint32_t)((uint64_t)cycles * counts_per_cycle >> RATIO_SHIFT) + 1);
 }
 
 static void wait_for_command(void)

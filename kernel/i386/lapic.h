@@ -39,7 +39,7 @@ void lapic_calibration_end(uint32_t counts, uint64_t cycles);
  * Raises the timer's interrupt on this CPU once, `cycles` TSC cycles from now (at least one count).
  * Farther than the timer can count, about four seconds, it comes early.
  */
-void lapic_timer_arm(uint64_t cycles);
+void lapic_timer_arm(uint32_t cycles);
 
 /*
  * Messages to another CPU, named by its APIC id.  They wait for the sending register, not the CPU.

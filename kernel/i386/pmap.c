@@ -98,9 +98,9 @@ static pte_t *entry(struct pmap *pmap, uint32_t address)
 }
 
 /* Makes `*slot` name a new, empty table; false when there is no memory. */
-static bool table_add(pte_t *slot, pte_t bits)
+static bool table_add(pte_t *slot, pte_t bits, enum page_use use)
 {
-	struct page *page = page_alloc_zeroed(PAGE_TABLE);
+	struct page *page = page_alloc_zeroed(use);
 
 	if (page == NULL)
 		return false;
@@ -159,7 +159,7 @@ static pte_t *directory_entry_made(struct pmap *pmap, uint32_t address)
 	pte_t *quarter = &pmap->pdpt[address / QUARTER_SIZE];
 
 	if ((*quarter & PTE_PRESENT) == 0) {
-		if (!table_add(quarter, PTE_PRESENT))
+		if (!table_add(quarter, PTE_PRESENT, PAGE_TABLE))
 			return NULL;
 		/* The CPU keeps the four top entries in registers: load them anew. */
 		shootdown_reload(pmap);
@@ -177,7 +177,7 @@ kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page,
 	if (directory == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	if ((*directory & PTE_PRESENT) == 0 &&
-	    !table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER))
+	    !table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER, PAGE_TABLE))
 		return KERN_RESOURCE_SHORTAGE;
 	pte = entry(pmap, address);
 	assert((*pte & PTE_PRESENT) == 0);
@@ -271,7 +271,8 @@ bool pmap_enter_kernel(uint32_t address, struct page *page)
 	pte_t *directory = directory_entry(&kernel_pmap, address);
 	pte_t *pte;
 
-	if ((*directory & PTE_PRESENT) == 0 && !table_add(directory, PTE_PRESENT | PTE_WRITE))
+	if ((*directory & PTE_PRESENT) == 0 &&
+	    !table_add(directory, PTE_PRESENT | PTE_WRITE, PAGE_KERNEL_TABLE))
 		return false;
 	pte = entry(&kernel_pmap, address);
 	assert((*pte & PTE_PRESENT) == 0);
@@ -305,7 +306,7 @@ static uint32_t image_rights(uint32_t address)
 /* Replaces a large page of the direct map by a table with the rights of each page. */
 static void split_large(uint32_t start)
 {
-	struct page *page = page_alloc_zeroed(PAGE_TABLE);
+	struct page *page = page_alloc_zeroed(PAGE_KERNEL_TABLE);
 	pte_t *table;
 
 	assert(page != NULL);
@@ -356,8 +357,8 @@ void pmap_set_executable(void *address, bool executable)
 void device_map_at(uint32_t address, uint32_t physical)
 {
 	pte_t *directory = directory_entry(&kernel_pmap, address);
-	bool made =
-		(*directory & PTE_PRESENT) != 0 || table_add(directory, PTE_PRESENT | PTE_WRITE);
+	bool made = (*directory & PTE_PRESENT) != 0 ||
+		    table_add(directory, PTE_PRESENT | PTE_WRITE, PAGE_KERNEL_TABLE);
 
 	assert(made);
 	pte_set(entry(&kernel_pmap, address),

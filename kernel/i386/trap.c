@@ -103,7 +103,6 @@ static void exception_of_user(const struct frame *frame)
 			panic_at(frame, "exception %u of the machine itself", frame->vector);
 		exception_raise(mach->exception, mach->code, frame->error);
 	}
-	interrupts_off();
 	user_return();
 }
 
@@ -125,7 +124,6 @@ void trap_bad_return(struct frame *frame)
 	interrupts_on();
 	kernel_lock();
 	exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_GPFLT, frame->error);
-	interrupts_off();
 	user_return();
 }
 
@@ -220,7 +218,6 @@ void interrupt(struct frame *frame)
 	if (frame_is_user(frame) && cpu_self()->work != 0) {
 		interrupts_on();
 		kernel_lock();
-		interrupts_off();
 		user_return();
 	}
 }

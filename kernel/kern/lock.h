@@ -22,13 +22,13 @@ extern uint32_t kernel_lock_word; /* Bit 0: held. */
 /* Takes the lock; interrupts must be on. */
 void kernel_lock(void);
 
-/* The part of kernel_lock() for when it is not free. */
-void kernel_lock_wait(void);
+/* The part of kernel_lock() for when it is not free.  Not inlined, as kernel_pause() is not. */
+__attribute__((noinline)) void kernel_lock_wait(void);
 
 void kernel_unlock(void);
 
 /* Releases the lock and waits, if another CPU stands in the queue, until it has had it. */
-void kernel_unlock_fair(void);
+__attribute__((noinline)) void kernel_unlock_fair(void);
 
 /* Whether the lock is held: for assertions, where the caller must be the one who holds it. */
 static inline bool kernel_locked(void)

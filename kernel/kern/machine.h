@@ -27,7 +27,7 @@ void machine_console_put(enum machine_console console, char c);
 uint64_t machine_cycles(void);
 
 /* Raises the scheduler's tick on this CPU once, `cycles` from now. */
-void machine_timer_arm(uint64_t cycles);
+void machine_timer_arm(uint32_t cycles);
 
 /* Interrupts `cpu`, so that it looks at its work. */
 struct cpu;

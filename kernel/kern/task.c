@@ -21,11 +21,6 @@ void task_module_init(void)
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
 }
 
-uint32_t task_count(void)
-{
-	return task_zone.in_use;
-}
-
 struct task *task_create(const char *name, int module)
 {
 	struct vm_map *map = map_create();
@@ -68,20 +63,17 @@ void task_end(struct task *task, int status)
 		return;
 	task->ending = true;
 	task->status = status;
-	list_for_each(link, &task->threads)
-	{
+	list_for_each (link, &task->threads) {
 		thread_kill(list_object(link, struct thread, task_link));
 		if (++turn % 64 == 0)
 			kernel_pause();
 	}
 }
 
-void task_lose_thread(struct task *task, struct thread *thread)
+void task_lose_thread(struct task *task)
 {
 	assert(task->magic == TASK_MAGIC);
-	assert(thread->task == task);
 	assert(task->n_threads > 0);
-	list_remove(&thread->task_link);
 	task->n_threads--;
 	thread_wake_all(&task->thread_gone);
 	if (task->n_threads == 0) {

@@ -44,11 +44,10 @@ void task_destroy(struct task *task);
 /* Ends `task` with `status`: all its threads end on their way to user mode. */
 void task_end(struct task *task, int status);
 
-/* A thread of the task is gone; frees the task with the last. */
-void task_lose_thread(struct task *task, struct thread *thread);
+/* A thread of the task is gone, memory and all; frees the task with the last. */
+void task_lose_thread(struct task *task);
 
-/* Calls `visit` for every task. */
+/* Every task, by its `link`, in the order of their making. */
 extern struct list all_tasks;
-uint32_t task_count(void);
 
 #endif

@@ -26,11 +26,6 @@ static void check(const struct thread *thread)
 	assert(thread->magic == THREAD_MAGIC);
 }
 
-uint32_t thread_count(void)
-{
-	return thread_zone.in_use;
-}
-
 /* ---------------- Making and unmaking ---------------- */
 
 static void wait_timed_out(struct timer *timer)
@@ -138,20 +133,20 @@ void thread_reap(struct thread *thread)
 	assert(thread->state == THREAD_DEAD);
 	assert(thread != current_thread());
 	assert(!timer_is_set(&thread->timeout));
-	if (task != NULL)
-		task_lose_thread(task, thread);
+	list_remove(&thread->task_link);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
 	thread->magic = 0;
 	zone_free(&thread_zone, thread);
+	if (task != NULL)
+		task_lose_thread(task);
 }
 
 struct thread *thread_find(struct task *task, uint32_t id)
 {
 	struct list *link;
 
-	list_for_each(link, &task->threads)
-	{
+	list_for_each (link, &task->threads) {
 		struct thread *thread = list_object(link, struct thread, task_link);
 
 		if (thread->id == id)

@@ -132,9 +132,6 @@ void thread_reap(struct thread *thread);
 /* The thread `id` of `task`, or NULL. */
 struct thread *thread_find(struct task *task, uint32_t id);
 
-/* Threads there are, idle ones included. */
-uint32_t thread_count(void);
-
 /* Asserts that the caller may block: nothing half changed, no interrupt handler, lock held once. */
 void may_block(void);
 

@@ -6,6 +6,7 @@
 #include "kern/assert.h"
 #include "kern/clock.h"
 #include "kern/cpu_state.h"
+#include "kern/divide.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/random.h"
@@ -13,9 +14,9 @@
 #include "kern/timer.h"
 
 /* Constant after tick_init(). */
-static uint32_t interval;     /* Between ticks, in cycles. */
-static uint32_t jitter_seed;  /* 0: none. */
-static uint64_t limit_cycles; /* When the run ends; 0: never. */
+static uint32_t interval;    /* Between ticks, in cycles. */
+static uint32_t jitter_seed; /* 0: none. */
+static uint32_t limit_ticks; /* A CPU that has counted so many ends the run. */
 
 /* Under the kernel lock. */
 static uint64_t now;          /* Ticks of CPU 0, all of them, */
@@ -27,48 +28,55 @@ void tick_init(void)
 
 	interval = (uint32_t)clock_ns_to_cycles(NS_PER_SECOND / TICK_HZ);
 	jitter_seed = argument_number("jitter", 0);
-	if (limit != 0)
-		limit_cycles =
-			machine_cycles() + clock_ns_to_cycles((uint64_t)limit * NS_PER_SECOND);
+	limit_ticks = limit == 0 || limit > UINT32_MAX / TICK_HZ ? UINT32_MAX : limit * TICK_HZ;
 }
 
 /* How much later than scheduled the next tick is to come: less than half an interval. */
 static uint32_t tick_jitter(struct cpu *cpu)
 {
-	if (cpu->race_state == 0)
-		return 0;
 	return (uint32_t)(((uint64_t)random_next(&cpu->race_state) * (interval / 2)) >> 32);
 }
 
-static void tick_arm(struct cpu *cpu, uint64_t cycles)
+static void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	machine_timer_arm(cpu->next_tick - cycles + tick_jitter(cpu));
+	if (cpu->race_state != 0)
+		delay += tick_jitter(cpu);
+	machine_timer_arm(delay);
 }
 
 void tick_start(struct cpu *cpu)
 {
-	uint64_t cycles = machine_cycles();
-
 	if (jitter_seed != 0) {
 		/* Any two seeds and any two CPUs begin at different, non-zero states. */
 		cpu->race_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
 		cpu_set_work(cpu, WORK_RACE);
 	}
-	cpu->next_tick = cycles + interval;
-	tick_arm(cpu, cycles);
+	cpu->next_tick = machine_cycles() + interval;
+	tick_arm(cpu, interval);
+}
+
+/* Whole ticks have passed unserved, `behind` cycles in all: counts them and returns the rest. */
+static uint32_t __attribute__((noinline)) catch_up(struct cpu *cpu, uint64_t behind)
+{
+	uint64_t ticks = divide(behind, interval);
+
+	cpu->ticks += (uint32_t)ticks;
+	cpu->next_tick += ticks * interval;
+	return (uint32_t)(behind - ticks * interval);
 }
 
 void tick_interrupt(struct cpu *cpu)
 {
-	uint64_t cycles = machine_cycles();
+	uint64_t behind = machine_cycles() - cpu->next_tick;
+	uint32_t late = (uint32_t)behind;
 
-	do {
-		cpu->next_tick += interval;
-		cpu->ticks++;
-	} while (cpu->next_tick <= cycles);
-	tick_arm(cpu, cycles);
+	if (behind >= interval)
+		late = catch_up(cpu, behind);
+	cpu->next_tick += interval;
+	cpu->ticks++;
+	tick_arm(cpu, interval - late);
 	cpu_set_work(cpu, WORK_TICK);
-	if (limit_cycles != 0 && cpu->number == 0 && cycles >= limit_cycles)
+	if (cpu->ticks >= limit_ticks)
 		machine_time_is_over("the time limit of the run (limit=) is over");
 }
 

@@ -85,8 +85,7 @@ static void collect_due(struct list *due)
 	struct list *slot = slot_of(wheel.now);
 	struct list *link, *after;
 
-	list_for_each_removable(link, after, slot)
-	{
+	list_for_each_removable (link, after, slot) {
 		struct timer *timer = list_object(link, struct timer, link);
 
 		assert(timer->due >= wheel.now);

@@ -17,7 +17,7 @@
 	}
 
 /* The numbers `first` to `last` that no trap has. */
-#define HOLES(first, last) [first ... last] = TRAP(trap_invalid, 0)
+#define HOLES(first, last) [first... last] = TRAP(trap_invalid, 0)
 
 /* clang-format off */
 const struct trap trap_table[MACH_TRAP_COUNT] = {

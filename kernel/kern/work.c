@@ -29,11 +29,11 @@ void kernel_pause(void)
 		interrupt_work();
 }
 
-/* Does what `work` says, with the kernel lock and interrupts on. */
-static void do_work(uint32_t work)
+/* Does what there is to do, as far as it is known now.  Does not return to a thread that is to end. */
+static void do_work(void)
 {
 	interrupt_work();
-	if ((work & WORK_THREAD) != 0) {
+	if ((cpu_self()->work & WORK_THREAD) != 0) {
 		cpu_clear_work(cpu_self(), WORK_THREAD);
 		if (current_thread()->dying)
 			thread_exit();
@@ -42,41 +42,37 @@ static void do_work(uint32_t work)
 		sched_preempt();
 }
 
-/* Whether somebody else should have the lock before this CPU goes on, or at least may. */
-static bool should_hand_over(uint32_t work)
+/*
+ * Gives up the lock so that a CPU that waits for it has it next, and says whether nothing came up
+ * meanwhile: then interrupts are off and the caller may go on in user mode.  Otherwise it has the lock
+ * again.
+ */
+static bool hand_over(void)
 {
-	return (work & (WORK_LOCK | WORK_RACE)) != 0;
-}
-
-/* Does all work there is for this CPU and its thread; interrupts are off before and after. */
-static void work_until_none(void)
-{
-	uint32_t work;
-
-	while (((work = cpu_self()->work) & THREAD_WORK) != 0) {
-		interrupts_on();
-		do_work(work);
-		interrupts_off();
-	}
+	kernel_unlock_fair();
+	interrupts_off();
+	if ((cpu_self()->work & THREAD_WORK) == 0)
+		return true;
+	interrupts_on();
+	kernel_lock();
+	return false;
 }
 
 void user_return(void)
 {
 	assert(kernel_locked());
-	assert(!interrupts_are_on());
 	for (;;) {
-		work_until_none();
-		if (!should_hand_over(cpu_self()->work)) {
+		uint32_t work;
+
+		do_work();
+		interrupts_off();
+		work = cpu_self()->work;
+		if (work == 0) {
 			kernel_unlock();
 			return;
 		}
 		interrupts_on();
-		kernel_unlock_fair();
-		interrupts_off();
-		if ((cpu_self()->work & THREAD_WORK) == 0)
+		if ((work & THREAD_WORK) == 0 && hand_over())
 			return;
-		interrupts_on();
-		kernel_lock();
-		interrupts_off();
 	}
 }

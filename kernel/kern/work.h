@@ -11,12 +11,15 @@
 /* Does this CPU's interrupt work.  Holds the kernel lock; interrupts are on. */
 void interrupt_work(void);
 
-/* Every loop over pages, entries or rights calls this each 64 turns. */
-void kernel_pause(void);
+/*
+ * Every loop over pages, entries or rights calls this each 64 turns.  It is never inlined: tools/hot
+ * sees by its address how long the kernel goes without it.
+ */
+__attribute__((noinline)) void kernel_pause(void);
 
 /*
- * The way out to user mode: called with the kernel lock and interrupts off, returns without the lock,
- * interrupts off, when nothing is left to do.  Does not return to a thread that is to end.
+ * The way out to user mode: called with the kernel lock and interrupts on, returns without the lock and
+ * with interrupts off when nothing is left to do.  Does not return to a thread that is to end.
  */
 void user_return(void);
 

@@ -146,7 +146,8 @@ void zone_for_each(void (*visit)(const struct zone *zone, void *context), void *
 {
 	struct list *link;
 
-	list_for_each(link, &zones) visit(list_object(link, struct zone, link), context);
+	list_for_each (link, &zones)
+		visit(list_object(link, struct zone, link), context);
 }
 
 static void add_pages(const struct zone *zone, void *context)

@@ -225,7 +225,8 @@ uint32_t page_count(enum page_use use)
 const char *page_use_name(enum page_use use)
 {
 	static const char *const names[PAGE_USES] = {
-		[PAGE_FREE] = "free",   [PAGE_ZONE] = "zone", [PAGE_TABLE] = "table",
+		[PAGE_FREE] = "free",   [PAGE_ZONE] = "zone",
+		[PAGE_TABLE] = "table", [PAGE_KERNEL_TABLE] = "kernel table",
 		[PAGE_STACK] = "stack", [PAGE_USER] = "user",
 	};
 

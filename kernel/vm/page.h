@@ -29,10 +29,11 @@
 /* What a page is used for.  Each use is counted. */
 enum page_use {
 	PAGE_FREE,
-	PAGE_ZONE,  /* Elements of a zone. */
-	PAGE_TABLE, /* A page table or page directory. */
-	PAGE_STACK, /* Part of a kernel stack. */
-	PAGE_USER,  /* Memory of a task. */
+	PAGE_ZONE,         /* Elements of a zone. */
+	PAGE_TABLE,        /* A page table or page directory of a task, */
+	PAGE_KERNEL_TABLE, /* or of the kernel's gigabyte: never given back. */
+	PAGE_STACK,        /* Part of a kernel stack: never given back. */
+	PAGE_USER,         /* Memory of a task. */
 	PAGE_USES
 };
 

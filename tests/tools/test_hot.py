@@ -95,6 +95,18 @@ def test_code_is_known_by_its_bytes(kernel, tmp_path: Path) -> None:
     ]
 
 
+def test_most_of_a_page_decides(kernel, tmp_path: Path) -> None:
+    hello, window = image("hello"), image(WINDOW)
+    addresses = range(hello.function("_start").start, hello.function("_start").start + 0x400)
+    same = [a for a in addresses if hello.bytes_at(a, 1) == window.bytes_at(a, 1)]
+    other = [a for a in addresses if hello.bytes_at(a, 1) != window.bytes_at(a, 1)]
+    lines = [f"{a:x} a {hello.bytes_at(a, 1).hex()} 1" for a in (same[0], *other[:2])]
+    counts = hot.read_counts(write_counts(tmp_path / "c", lines, 3))
+    for images in ([hello, window], [window, hello]):
+        result = hot.histogram(counts, kernel, images)
+        assert {line.image for line in result.lines} == {"hello"}
+
+
 def test_an_instruction_without_line_is_noticed(kernel, tmp_path: Path) -> None:
     counts = hot.read_counts(write_counts(tmp_path / "c", ["08048000 a 90 7"], 8))
     with pytest.raises(ToolError, match="7 instructions have a line, but 8"):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Iterable, Mapping, NamedTuple
 
 from assay import ROOT, ToolError
-from assay.programs import find_program
+from assay.programs import find_kernel, find_program
 
 MENU = ROOT / "boot" / "grub.cfg"
 GRUB = Path("/usr/lib/grub/i386-pc")
@@ -64,7 +64,7 @@ def files_of_menu(text: str) -> set[str]:
 
 def first_entry(text: str) -> Entry:
     """What a menu starts when nobody chooses."""
-    entry = text[text.index("menuentry") :]
+    entry = text[text.index("\nmenuentry") :]
     lines = MENU_LINE.findall(entry[: entry.index("\n}")])
     arguments = [rest.strip() for kind, _, rest in lines if kind == "multiboot"]
     modules = [" ".join(shlex.split(rest)) for kind, _, rest in lines if kind == "module"]
@@ -78,9 +78,7 @@ def build_menu(output: Path) -> None:
 
 
 def find_file(name: str) -> Path:
-    if name == "mach_kernel":
-        return find_kernel()
-    return find_program(name)
+    return find_kernel() if name == "mach_kernel" else find_program(name)
 
 
 def run_tool(*command: str) -> None:

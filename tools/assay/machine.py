@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterable, Optional
 
-from assay import OUT, ToolError, bochs, qemu
+from assay import bochs, qemu
 from assay.process import Follower
-from assay.programs import read_command, stage
+from assay.programs import find_kernel, read_command, stage
 from assay.report import Count, Report
 from assay.setup import Setup
 
@@ -93,10 +93,3 @@ def absolute(plugin: str) -> str:
     """The plugin `FILE,KEY=VALUE...` as QEMU finds it from the machine's folder."""
     file, comma, rest = plugin.partition(",")
     return f"{Path(file).resolve()}{comma}{rest}" if plugin else ""
-
-
-def find_kernel(kernel: Optional[Path]) -> Path:
-    path = Path(kernel or OUT / "mach_kernel")
-    if not path.is_file():
-        raise ToolError(f"there is no kernel {path}: `make` builds it")
-    return path.resolve()

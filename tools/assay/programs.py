@@ -5,7 +5,7 @@ quote is refused here, where it can still be explained.
 """
 
 from pathlib import Path
-from typing import Iterable, NamedTuple
+from typing import Iterable, NamedTuple, Optional
 
 from assay import OUT, ROOT, ToolError
 
@@ -52,6 +52,14 @@ def find_program(name: str) -> Path:
         raise ToolError(f"there is no program {name}")
     places = f"{shown(OUT / 'user')}, {shown(OUT / 'tests')} or as a path"
     raise ToolError(f"there is no program {name} in {places}; `make` builds what the tree has")
+
+
+def find_kernel(kernel: Optional[Path] = None) -> Path:
+    """The kernel that the tree built, unless another is given."""
+    path = kernel or OUT / "mach_kernel"
+    if not path.is_file():
+        raise ToolError(f"there is no kernel {shown(path)}; `make` builds it")
+    return path.resolve()
 
 
 def read_command(text: str) -> Module:

@@ -306,6 +306,7 @@ TEST(seeds_differ_and_repeat)
 		reset(1);
 		now = 0;
 		sample_clock_start(1000, RANDOM, seeds[i]);
+		EXPECT_NE(cursors[0].generator, 0); /* Where it would stay for ever. */
 		shoot(0);
 		dues[i] = timer.due;
 	}
