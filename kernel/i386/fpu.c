@@ -4,6 +4,7 @@
 
 #include "i386/cpu.h"
 #include "kern/cpu.h"
+#include "kern/string.h"
 
 #define CR0_MP 0x02u /* FPU instructions are watched together with WAIT. */
 #define CR0_EM 0x04u
@@ -12,6 +13,8 @@
 
 #define CR4_OSFXSR     0x200u
 #define CR4_OSXMMEXCPT 0x400u
+
+#define FPU_REGISTERS 32 /* Where the registers begin in the area. */
 
 #define MXCSR_DEFAULT 0x1f80u /* All exceptions masked. */
 
@@ -31,6 +34,9 @@ void fpu_init(void)
 	__asm__ volatile("fninit");
 	if (cpu_features.sse)
 		__asm__ volatile("ldmxcsr %0" ::"m"(mxcsr));
-	if (cpu_number() == 0)
+	if (cpu_number() == 0) {
 		fpu_save(fpu_clean);
+		/* What firmware left in the registers is nobody's business. */
+		memset(fpu_clean + FPU_REGISTERS, 0, FPU_AREA_SIZE - FPU_REGISTERS);
+	}
 }

@@ -130,10 +130,13 @@ uint32_t lapic_calibration_counts(void)
 	return TIMER_MAX - lapic_read(TIMER_CURRENT);
 }
 
-/* A rate beyond what the ratio can say is not the caller's fault here: it judges the rate itself. */
+/*
+ * The count that was under way is one, and the ratio is rounded up: a shot must not come early.  A
+ * rate beyond what the ratio can say is not refused here; the caller judges the rate itself.
+ */
 void lapic_calibration_end(uint32_t counts, uint64_t cycles)
 {
-	uint64_t ratio = divide((uint64_t)counts << RATIO_SHIFT, cycles);
+	uint64_t ratio = divide(((uint64_t)counts + 1) << RATIO_SHIFT, cycles) + 1;
 
 	lapic_write(TIMER_INITIAL, 0);
 	lapic_write(LVT_TIMER, VECTOR_TIMER);

@@ -37,7 +37,9 @@ void lapic_calibration_end(uint32_t counts, uint64_t cycles);
 
 /*
  * Raises the timer's interrupt on this CPU once, `cycles` TSC cycles from now (at least one count).
- * Farther than the timer can count, about four seconds, it comes early.
+ * Farther than the timer can count, about four seconds, it comes early.  Nearer it does not, as long as
+ * both clocks keep the rates that they had at boot; an emulator's may drift apart by some parts in a
+ * million, so whoever arms the timer looks at the time when the interrupt comes.
  */
 void lapic_timer_arm(uint32_t cycles);
 

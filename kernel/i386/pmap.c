@@ -209,6 +209,8 @@ uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end)
 	while (address < end) {
 		pte_t *pte = entry(pmap, address);
 
+		if (address % LARGE_SIZE == 0)
+			kernel_pause();
 		if (pte == NULL)
 			address = skip(pmap, address, end);
 		else if ((*pte & PTE_PRESENT) != 0)

@@ -140,15 +140,18 @@ static bool recover(struct frame *frame)
 }
 
 /*
- * The user's TF is still in force before the call gate's first instruction: take it away and go on in
- * the twin that puts it back into the user's saved flags.
+ * A debug exception in kernel mode is the user's: the kernel uses neither TF nor the debug registers.
+ * TF is still in force before the call gate's first instruction.  It is taken away there, and the
+ * kernel goes on in the twin that puts it back into the user's saved flags.  A CPU may also deliver
+ * one late that the user's last instruction put off (a load of ss): that one is dropped.
  */
-static bool trace_of_gate(struct frame *frame)
+static bool debug_of_user(struct frame *frame)
 {
-	if (frame->vector != VECTOR_DEBUG || frame->eip != (uint32_t)gate_entry)
+	if (frame->vector != VECTOR_DEBUG)
 		return false;
 	frame->eflags &= ~EFLAGS_TF;
-	frame->eip = (uint32_t)gate_entry_traced;
+	if (frame->eip == (uint32_t)gate_entry)
+		frame->eip = (uint32_t)gate_entry_traced;
 	return true;
 }
 
@@ -156,7 +159,7 @@ static void exception_of_kernel(struct frame *frame)
 {
 	uint32_t address = read_cr2();
 
-	if (trace_of_gate(frame) || recover(frame))
+	if (debug_of_user(frame) || recover(frame))
 		return;
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		panic_at(frame, "exception %u in the kernel", frame->vector);

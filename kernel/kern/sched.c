@@ -218,9 +218,12 @@ void sched_idle(void)
 	assert(current_thread() == cpu->idle_thread);
 	for (;;) {
 		interrupt_work();
-		if (waiting_priority(cpu) < PRIORITIES)
+		if (waiting_priority(cpu) < PRIORITIES) {
 			sched_switch();
-		else
-			idle_wait(cpu);
+			continue;
+		}
+		/* Another CPU may have taken the thread that this one was woken for. */
+		cpu_clear_work(cpu, WORK_RESCHEDULE);
+		idle_wait(cpu);
 	}
 }

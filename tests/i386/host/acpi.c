@@ -290,6 +290,15 @@ TEST(entries_that_are_wrong)
 	EXPECT_STREQ(with_byte(MADT_IOAPIC, 78), "there is no I/O APIC");
 }
 
+/* Behind the last entry there may be a byte too few for another. */
+TEST(a_byte_behind_the_entries)
+{
+	machine_good();
+	put32(MADT + 4, 36 + sizeof(madt_body) + 1);
+	sum_again(MADT);
+	expect_good();
+}
+
 TEST(cpus_that_do_not_count)
 {
 	EXPECT_STREQ(with_byte(MADT_CPU0 + 4, 0), "");
