@@ -4,9 +4,10 @@
  *
  * The PIT counts slowly, so a reading is good only at the moment when its count changes.  Such an
  * *edge* lies between the reading before and the reading after, and how far those are apart is the
- * doubt about it.  Where reading is cheap (an instruction clock, real hardware) half a millisecond is
- * enough; where each reading leaves a virtual machine the window doubles until the doubt is a small
- * enough part of it.  A measurement that another guest or host process cut in half is done again.
+ * doubt about it.  Where reading is cheap (an instruction clock, real hardware) half a millisecond
+ * is enough; where each reading leaves a virtual machine the window doubles until the doubt is a
+ * small enough part of it.  A measurement that another guest or host process cut in half is done
+ * again.
  */
 #include "i386/calibrate.h"
 
@@ -87,7 +88,7 @@ static struct edge read_pit(struct measurement *m)
 	return reading;
 }
 
-/* The change to a count came after the last reading that had another, before the first that has it. */
+/* The count changed after the last reading that had another and before the first that has it. */
 static bool find_edge(struct measurement *m, struct edge *edge)
 {
 	struct edge last = read_pit(m);

@@ -13,8 +13,9 @@ struct calibration {
 };
 
 /*
- * Measures both against the PIT and tells the local APIC (lapic_calibration_begin() and _end()).  The
- * local APIC is enabled, interrupts are off.  NULL on success, else what is wrong, in a sentence.
+ * Measures both against the PIT and tells the local APIC (lapic_calibration_begin() and _end()).
+ * The local APIC is enabled, interrupts are off.  NULL on success, else what is wrong, in a
+ * sentence.
  */
 const char *calibrate(struct calibration *result);
 

@@ -2,8 +2,8 @@
 /*
  * The local APIC.
  *
- * Every function works on the APIC of the CPU that calls it.  What all CPUs share, the timer's rate,
- * is written at boot and constant after it.
+ * Every function works on the APIC of the CPU that calls it.  What all CPUs share, the timer's
+ * rate, is written at boot and constant after it.
  */
 #include "i386/lapic.h"
 
@@ -53,8 +53,8 @@
 #define LVT_COUNT_THERMAL     5
 
 /*
- * Timer counts in a TSC cycle, as a fraction of 2^28: room for a timer up to 16 times as fast as the
- * TSC, and for one 250 times slower with an error of one in a million.
+ * Timer counts in a TSC cycle, as a fraction of 2^28: room for a timer up to 16 times as fast as
+ * the TSC, and for one 250 times slower with an error of one in a million.
  */
 #define RATIO_SHIFT 28
 

@@ -28,18 +28,17 @@ void lapic_enable(void);
 uint32_t lapic_id(void);
 
 /*
- * Learns the timer's rate: begin, then ask how far it has counted, then say how many TSC cycles went
- * by from the begin to the asking.
+ * Learns the timer's rate: begin, then ask how far it has counted, then say how many TSC cycles
+ * went by from the begin to the asking.
  */
 void lapic_calibration_begin(void);
 uint32_t lapic_calibration_counts(void);
 void lapic_calibration_end(uint32_t counts, uint64_t cycles);
 
 /*
- * Raises the timer's interrupt on this CPU once, `cycles` TSC cycles from now (at least one count).
- * Farther than the timer can count, about four seconds, it comes early.  Nearer it does not, as long as
- * both clocks keep the rates that they had at boot; an emulator's may drift apart by some parts in a
- * million, so whoever arms the timer looks at the time when the interrupt comes.
+ * Raises the timer's interrupt on this CPU once, `cycles` TSC cycles from now and not before, as
+ * long as both clocks keep the rates that they had at boot.  An emulator's may drift apart by some
+ * parts in a million, so whoever arms the timer looks at the time when the interrupt comes.
  */
 void lapic_timer_arm(uint32_t cycles);
 

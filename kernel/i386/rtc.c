@@ -4,8 +4,8 @@
  *
  * The chip takes its registers away for up to 2 ms once a second and announces it 0.2 ms ahead.  A
  * reading is good if no update is announced before it and a second one says the same.  The rest is
- * a question of notation: BCD or binary, twelve hours or twenty-four, a century or none.  It is taken
- * to run in UTC.
+ * a question of notation: BCD or binary, twelve hours or twenty-four, a century or none.  It is
+ * taken to run in UTC.
  */
 #include "i386/rtc.h"
 

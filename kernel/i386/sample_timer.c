@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampling clock's device: channel 0 of the PIT as a one shot, sent by the I/O APIC to all CPUs.
+ * The sampling clock's device: channel 0 of the PIT as a one shot, sent by the I/O APIC to all
+ * CPUs.
  *
- * Routing and silencing are under the kernel lock, by prof/sample_clock.c, which also sees to it that
- * only one CPU arms at a time.  Arming may happen in an NMI: it is three stores to ports.
+ * Routing and silencing are under the kernel lock, by prof/sample_clock.c, which also sees to it
+ * that only one CPU arms at a time.  Arming may happen in an NMI: it is three stores to ports.
  */
 #include "i386/ioapic.h"
 #include "i386/pit.h"
@@ -14,7 +15,7 @@
 /* Counts of the PIT in a nanosecond, as a fraction of 2^32, rounded up. */
 #define COUNTS_PER_NS ((uint32_t)(((uint64_t)PIT_HZ << 32) / 1000000000u) + 1)
 
-/* clock_now() and the PIT differ by what calibrate() leaves in doubt: where it can, under 1 in 2^12. */
+/* clock_now() and the PIT differ by what calibrate() leaves in doubt; it aims at 1 in 2^12. */
 #define CALIBRATION_SHIFT 12
 
 _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
@@ -23,9 +24,9 @@ _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
 	       "the furthest shot fits the PIT's 16 bits");
 
 /*
- * The interrupt must not come before its time by clock_now(): one that does is served as nothing and
- * costs a second one.  So the clocks' difference is added, a part of a count is a whole one, and
- * one more goes for the edge of the PIT's own clock that may be just about to pass.
+ * The interrupt must not come before its time by clock_now(): one that does is served as nothing
+ * and costs a second one.  So the clocks' difference is added, a part of a count is a whole one,
+ * and one more goes for the edge of the PIT's own clock that may be just about to pass.
  */
 static uint16_t counts_for(uint32_t nanoseconds)
 {

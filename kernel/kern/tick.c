@@ -65,13 +65,24 @@ static uint32_t __attribute__((noinline)) catch_up(struct cpu *cpu, uint64_t beh
 	return (uint32_t)(behind - ticks * interval);
 }
 
+/* The timer and the time stamp counter may differ a little: a tick before its time is none. */
+static bool is_early(uint64_t behind)
+{
+	return behind >> 63 != 0;
+}
+
 void tick_interrupt(struct cpu *cpu)
 {
 	uint64_t behind = machine_cycles() - cpu->next_tick;
 	uint32_t late = (uint32_t)behind;
 
-	if (behind >= interval)
+	if (behind >= interval) {
+		if (is_early(behind)) {
+			machine_timer_arm(-late);
+			return;
+		}
 		late = catch_up(cpu, behind);
+	}
 	cpu->next_tick += interval;
 	cpu->ticks++;
 	tick_arm(cpu, interval - late);

@@ -4,17 +4,17 @@
  *
  * The timer is one shot, sent to all CPUs; the boot CPU's interrupt arms it for the boot CPU's next
  * due time.  An interrupt is only a hint to look at the clock: it may come early (the timer's steps
- * for long intervals), late, twice, or once for several due times, on any CPU before any other.  What
- * has come due is decided by clock_now() and this CPU's cursor alone.
+ * for long intervals), late, twice, or once for several due times, on any CPU before any other.
+ * What has come due is decided by clock_now() and this CPU's cursor alone.
  *
  * Starting again while it runs.  The interrupt may be an NMI, so no lock can keep it out.  Each
- * cursor has a sequence number, odd while the interrupt of its CPU is inside.  The interrupt makes it
- * odd and then looks at `running`; sample_clock_stop() clears `running` and then looks at every
- * sequence number until it has seen each even once.  Both sides put a full fence between their store
- * and their load, so at least one of them sees the other: an interrupt either finds the clock
+ * cursor has a sequence number, odd while the interrupt of its CPU is inside.  The interrupt makes
+ * it odd and then looks at `running`; sample_clock_stop() clears `running` and then looks at every
+ * sequence number until it has seen each even once.  Both sides put a full fence between their
+ * store and their load, so at least one of them sees the other: an interrupt either finds the clock
  * stopped and touches nothing, or is waited for.  The wait is bounded by the length of one
- * interrupt, which waits for nobody.  After it the cursors and the timer are the starter's alone.
- * A late interrupt of the old schedule that arrives after the new start finds the new schedule and
+ * interrupt, which waits for nobody.  After it the cursors and the timer are the starter's alone. A
+ * late interrupt of the old schedule that arrives after the new start finds the new schedule and
  * nothing due in it.
  *
  * The same number makes reading consistent: a copy is good if the number was even and the same
@@ -96,8 +96,8 @@ static void cursor_advance(struct sample_cursor *cursor)
 }
 
 /*
- * Puts the cursor before the first due time of a schedule that begins at `now`.  Its sequence number
- * goes on: an interrupt that finds the clock stopped may be inside, and touches only that.
+ * Puts the cursor before the first due time of a schedule that begins at `now`.  Its sequence
+ * number goes on: an interrupt that finds the clock stopped may be inside, and touches only that.
  */
 static void cursor_reset(struct sample_cursor *cursor, uint64_t now, uint32_t seed)
 {
@@ -158,12 +158,12 @@ static uint32_t time_until(uint64_t due)
 }
 
 /*
- * Arms the timer for `arming.due`.  The boot CPU's interrupt may come while the starter, on this CPU
- * or another, is in the middle of programming the timer.  An NMI cannot wait; so whoever finds the
- * timer busy leaves word and goes, and whoever is busy with it does it again, for the due time as it
- * is then.  (For the one it began with, it would arm in the past, and the interrupt would find it
- * busy again, for ever on a slow emulator.)  If the starter reads a due time that is half written,
- * then word is left after it and the next turn arms for the whole one.
+ * Arms the timer for `arming.due`.  The boot CPU's interrupt may come while the starter, on this
+ * CPU or another, is in the middle of programming the timer.  An NMI cannot wait; so whoever finds
+ * the timer busy leaves word and goes, and whoever is busy with it does it again, for the due time
+ * as it is then.  (For the one it began with, it would arm in the past, and the interrupt would
+ * find it busy again, for ever on a slow emulator.)  If the starter reads a due time that is half
+ * written, then word is left after it and the next turn arms for the whole one.
  */
 static void arm(void)
 {
@@ -189,9 +189,9 @@ static void cursor_leave(struct sample_cursor *cursor)
 
 /*
  * An NMI can find this CPU inside the handler: a late interrupt of a clock that has since been
- * started anew by NMI.  It leaves at once; what is due waits for the next interrupt, and the handler
- * below it arms the timer.  The same is true between looking at the number and making it odd: an NMI
- * there is over, and the number even again, before the handler goes on.
+ * started anew by NMI.  It leaves at once; what is due waits for the next interrupt, and the
+ * handler below it arms the timer.  The same is true between looking at the number and making it
+ * odd: an NMI there is over, and the number even again, before the handler goes on.
  */
 bool sample_clock_interrupt(enum sample_place place)
 {

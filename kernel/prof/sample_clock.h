@@ -3,9 +3,9 @@
  * The sampling clock: a schedule of absolute due times, walked by every CPU on its own.
  *
  * The schedule is a sequence of due times (in nanoseconds of clock_now()) that a seeded generator
- * makes, each a fixed or a random interval after the one before.  Every CPU keeps a cursor of its own
- * into the same sequence, so CPUs share nothing: at each interrupt it takes all due times that have
- * come, counts the last as fired and those before it as missed.  Nothing is lost in silence:
+ * makes, each a fixed or a random interval after the one before.  Every CPU keeps a cursor of its
+ * own into the same sequence, so CPUs share nothing: at each interrupt it takes all due times that
+ * have come, counts the last as fired and those before it as missed.  Nothing is lost in silence:
  * due == fired + missed holds at every moment, each counter being counted at its own place.
  *
  * The interrupt handler may be an NMI.  It touches only `struct sample_cursor` of its own CPU and
@@ -52,7 +52,7 @@ kern_return_t sample_clock_start(uint32_t hz, uint32_t flags, uint32_t seed);
  */
 kern_return_t sample_clock_read(uint32_t cpu, struct assay_sample_counts *counts);
 
-/* The interrupt, on every CPU.  Returns whether it served a due time or may have been the clock's. */
+/* The interrupt, on every CPU.  Returns whether it served a due time or may be the clock's. */
 bool sample_clock_interrupt(enum sample_place place);
 
 /* Whether an NMI may be the sampling clock's: it is, or ever was, delivered as one. */

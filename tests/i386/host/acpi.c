@@ -4,8 +4,8 @@
  * Reading ACPI tables (i386/acpi.h): a machine's tables as they should be, each broken on purpose,
  * and damaged at random.
  *
- * device_map() answers with a copy of exactly the bytes asked for, so that AddressSanitizer sees any
- * read beyond them, and remembers what was not unmapped.
+ * device_map() answers with a copy of exactly the bytes asked for, so that AddressSanitizer sees
+ * any read beyond them, and remembers what was not unmapped.
  */
 #include "i386/acpi.h"
 

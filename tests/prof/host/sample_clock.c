@@ -317,7 +317,7 @@ TEST(seeds_differ_and_repeat)
 	EXPECT_NE(cursors[0].generator, 0);
 }
 
-/* Whatever each CPU got, those that have taken the same number of due times are at the same place. */
+/* Whatever each CPU got: when they have taken as many due times they are at the same place. */
 TEST(every_cpu_walks_the_same_schedule)
 {
 	uint32_t random = 7;
