@@ -32,16 +32,14 @@ void tick_init(void)
 }
 
 /* How much later than scheduled the next tick is to come: less than half an interval. */
-static uint32_t tick_jitter(struct cpu *cpu)
+static __attribute__((noinline)) uint32_t tick_jitter(struct cpu *cpu)
 {
 	return (uint32_t)(((uint64_t)random_next(&cpu->race_state) * (interval / 2)) >> 32);
 }
 
-static void tick_arm(struct cpu *cpu, uint32_t delay)
+static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	if (cpu->race_state != 0)
-		delay += tick_jitter(cpu);
-	machine_timer_arm(delay);
+	machine_timer_arm(cpu->race_state == 0 ? delay : delay + tick_jitter(cpu));
 }
 
 void tick_start(struct cpu *cpu)
@@ -55,40 +53,43 @@ void tick_start(struct cpu *cpu)
 	tick_arm(cpu, interval);
 }
 
-/* Whole ticks have passed unserved, `behind` cycles in all: counts them and returns the rest. */
-static uint32_t __attribute__((noinline)) catch_up(struct cpu *cpu, uint64_t behind)
+/* Counts a tick that has come, `late` cycles after its time, and arms the next. */
+static inline void tick_count(struct cpu *cpu, uint32_t late)
 {
-	uint64_t ticks = divide(behind, interval);
-
-	cpu->ticks += (uint32_t)ticks;
-	cpu->next_tick += ticks * interval;
-	return (uint32_t)(behind - ticks * interval);
-}
-
-/* The timer and the time stamp counter may differ a little: a tick before its time is none. */
-static bool is_early(uint64_t behind)
-{
-	return behind >> 63 != 0;
-}
-
-void tick_interrupt(struct cpu *cpu)
-{
-	uint64_t behind = machine_cycles() - cpu->next_tick;
-	uint32_t late = (uint32_t)behind;
-
-	if (behind >= interval) {
-		if (is_early(behind)) {
-			machine_timer_arm(-late);
-			return;
-		}
-		late = catch_up(cpu, behind);
-	}
 	cpu->next_tick += interval;
 	cpu->ticks++;
 	tick_arm(cpu, interval - late);
 	cpu_set_work(cpu, WORK_TICK);
 	if (cpu->ticks >= limit_ticks)
 		machine_time_is_over("the time limit of the run (limit=) is over");
+}
+
+/*
+ * An interrupt out of its time.  The timer and the time stamp counter may differ a little: one that
+ * comes early is no tick.  After one that comes very late, whole ticks have passed unserved.
+ */
+static __attribute__((noinline)) void tick_irregular(struct cpu *cpu, uint64_t behind)
+{
+	uint64_t passed;
+
+	if (behind >> 63 != 0) {
+		machine_timer_arm(-(uint32_t)behind);
+		return;
+	}
+	passed = divide(behind, interval);
+	cpu->ticks += (uint32_t)passed;
+	cpu->next_tick += passed * interval;
+	tick_count(cpu, (uint32_t)(behind - passed * interval));
+}
+
+void tick_interrupt(struct cpu *cpu)
+{
+	uint64_t behind = machine_cycles() - cpu->next_tick;
+
+	if (behind < interval)
+		tick_count(cpu, (uint32_t)behind);
+	else
+		tick_irregular(cpu, behind);
 }
 
 void tick_work(struct cpu *cpu)
