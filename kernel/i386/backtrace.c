@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "i386/entry.h"
 #include "i386/memory.h"
 #include "i386/pmap.h"
+#include "i386/vectors.h"
 #include "kern/log.h"
 #include "kern/symbols.h"
 
@@ -31,18 +33,50 @@ static bool readable(uint32_t ebp)
 	return pmap_kernel_is_mapped(ebp) && pmap_kernel_is_mapped(ebp + 7);
 }
 
+/* What was interrupted if this is the return address of an interrupt's function, else NULL. */
+static const struct frame *frame_above(const uint32_t *return_address)
+{
+	const struct frame *frame = (const void *)&return_address[1];
+
+	if (*return_address != (uint32_t)interrupt_returns &&
+	    *return_address != (uint32_t)nmi_returns)
+		return NULL;
+	return pmap_kernel_is_mapped((uint32_t)&frame->eflags) ? frame : NULL;
+}
+
 void backtrace_print(uint32_t pc, uint32_t ebp)
 {
 	print_place(pc);
 	for (unsigned depth = 0; depth < MAX_DEPTH && readable(ebp); depth++) {
-		const uint32_t *frame = (const uint32_t *)ebp;
+		const uint32_t *words = (const uint32_t *)ebp;
+		const struct frame *interrupted = frame_above(&words[1]);
 
-		if (frame[1] == 0)
+		if (words[1] == 0)
 			return;
 		/* A return address belongs to the call before it. */
-		print_place(frame[1] - 1);
-		if (frame[0] <= ebp)
+		print_place(words[1] - 1);
+		if (interrupted != NULL && frame_is_user(interrupted))
 			return;
-		ebp = frame[0];
+		if (interrupted != NULL)
+			print_place(interrupted->eip);
+		if (words[0] <= ebp)
+			return;
+		ebp = words[0];
+	}
+}
+
+void backtrace_print_frame(const struct frame *frame)
+{
+	uintptr_t offset;
+
+	/*
+	 * A call to where no code is has left nothing but its return address, on top of the stack:
+	 * there the frame ends, as the CPU pushes esp and ss only when it comes from user mode.
+	 */
+	if (frame->vector == VECTOR_PAGE_FAULT && symbol_name(frame->eip, &offset) == NULL) {
+		print_place(frame->eip);
+		backtrace_print(frame->esp - 1, frame->ebp);
+	} else {
+		backtrace_print(frame->eip, frame->ebp);
 	}
 }

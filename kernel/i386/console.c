@@ -19,3 +19,9 @@ void machine_console_put(enum machine_console console, char c)
 	else
 		serial_put(&serials[console], c);
 }
+
+void machine_console_drain(void)
+{
+	for (unsigned n = 0; n < sizeof serials / sizeof serials[0]; n++)
+		serial_drain(&serials[n]);
+}

@@ -78,7 +78,7 @@ static void crash_assert(void)
 static void crash_hang(void)
 {
 	for (;;)
-		machine_relax();
+		__asm__ volatile("");
 }
 
 static void crash_hang_off(void)

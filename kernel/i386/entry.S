@@ -255,6 +255,8 @@ FUNCTION interrupt_entry
 	LOAD_KERNEL_SEGMENTS
 	movl	%esp, %eax
 	call	interrupt		/* Comes back with interrupts off. */
+	.globl	interrupt_returns
+interrupt_returns:
 	testb	$3, FRAME_CS(%esp)
 	jnz	restore_user
 END interrupt_entry
@@ -277,6 +279,8 @@ FUNCTION vector_2
 	LOAD_KERNEL_SEGMENTS
 	movl	%esp, %eax
 	call	nmi
+	.globl	nmi_returns
+nmi_returns:
 	jmp	restore_kernel
 END vector_2
 

@@ -24,6 +24,10 @@ void gate_entry_traced(void);
 void thread_entry(void);
 void switch_stacks(uint32_t *save_esp, uint32_t load_esp);
 
+/* Where interrupt() and nmi() return to: what was interrupted lies above this on the stack. */
+void interrupt_returns(void);
+void nmi_returns(void);
+
 /* Called by entry.S. */
 void interrupt(struct frame *frame);
 void nmi(struct frame *frame);

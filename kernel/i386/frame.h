@@ -39,6 +39,7 @@
 #define EFLAGS_IF  0x00000200
 #define EFLAGS_DF  0x00000400
 #define EFLAGS_NT  0x00004000
+#define EFLAGS_VM  0x00020000
 #define EFLAGS_AC  0x00040000
 
 #ifndef __ASSEMBLER__
@@ -64,10 +65,14 @@ _Static_assert(offsetof(struct frame, eflags) == FRAME_EFLAGS, "entry.S");
 _Static_assert(offsetof(struct frame, esp) == FRAME_ESP, "entry.S");
 _Static_assert(sizeof(struct frame) == FRAME_SIZE, "entry.S");
 
-/* Whether the frame is of user mode.  In the first instructions of the call gate it is not. */
+/*
+ * Whether the frame is of user mode.  In the first instructions of the call gate it is not.  In
+ * virtual-8086 mode, where %cs is no selector, it is: no user should get there, but QEMU's iret takes
+ * them.
+ */
 static inline bool frame_is_user(const struct frame *frame)
 {
-	return (frame->cs & 3) != 0;
+	return (frame->cs & 3) != 0 || (frame->eflags & EFLAGS_VM) != 0;
 }
 
 #endif

@@ -130,14 +130,17 @@ noreturn static void finish(enum machine_outcome outcome, uint32_t status)
 	machine_end(outcome);
 }
 
-/* The common story of everything that ends a run badly. */
+/* The common story of everything that ends a run badly: at `frame`, or without one at `pc`. */
 noreturn static void die(enum machine_outcome outcome, const struct frame *frame, uint32_t pc,
 			 uint32_t ebp)
 {
 	print_thread(cpu_self());
-	if (frame != NULL)
+	if (frame != NULL) {
 		print_registers(frame);
-	backtrace_print(pc, ebp);
+		backtrace_print_frame(frame);
+	} else {
+		backtrace_print(pc, ebp);
+	}
 	print_others();
 	finish(outcome, 0);
 }
@@ -154,7 +157,7 @@ void panic_at(const struct frame *frame, const char *format, ...)
 	va_start(args, format);
 	klog_va("panic: ", format, args);
 	va_end(args);
-	die(MACHINE_PANIC, frame, frame->eip, frame->ebp);
+	die(MACHINE_PANIC, frame, 0, 0);
 }
 
 void panic(const char *format, ...)

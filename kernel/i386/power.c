@@ -3,6 +3,7 @@
 #include "i386/power.h"
 
 #include "i386/io.h"
+#include "kern/machine.h"
 
 #define PORT_QEMU_EXIT      0xf4 /* -device isa-debug-exit,iobase=0xf4: ends QEMU at once. */
 #define PORT_BOCHS_SHUTDOWN 0x8900
@@ -16,6 +17,8 @@ static void bochs_shutdown(void)
 
 noreturn void machine_end(uint32_t outcome)
 {
+	/* A machine that goes off takes with it what its serial ports have not sent yet. */
+	machine_console_drain();
 	outl(PORT_QEMU_EXIT, outcome);
 	bochs_shutdown();
 	/* An NMI wakes a halted CPU; there is nothing left for it to do. */

@@ -27,6 +27,7 @@
 #define FIFO_CLEAR     0x07 /* Enabled, both directions emptied. */
 #define READY          0x03 /* DTR and RTS: the other side may send. */
 #define HOLDING_EMPTY  0x20
+#define ALL_SENT       0x40 /* The shift register is empty too. */
 
 /* Reads of the status before a port counts as stuck: some 50 ms, 500 characters' time. */
 #define PATIENCE 65536
@@ -59,10 +60,10 @@ static void find(struct serial *serial)
 		set_up(serial->base);
 }
 
-static bool wait_for_room(uint16_t base)
+static bool wait_for(uint16_t base, uint8_t status)
 {
 	for (unsigned turn = 0; turn < PATIENCE; turn++) {
-		if (inb(base + LINE_STATUS) & HOLDING_EMPTY)
+		if ((inb(base + LINE_STATUS) & status) != 0)
 			return true;
 		machine_relax();
 	}
@@ -73,6 +74,12 @@ void serial_put(struct serial *serial, char c)
 {
 	if (serial->state == SERIAL_UNKNOWN)
 		find(serial);
-	if (serial->state == SERIAL_PRESENT && wait_for_room(serial->base))
+	if (serial->state == SERIAL_PRESENT && wait_for(serial->base, HOLDING_EMPTY))
 		outb(serial->base + DATA, (uint8_t)c);
+}
+
+void serial_drain(const struct serial *serial)
+{
+	if (serial->state == SERIAL_PRESENT)
+		wait_for(serial->base, ALL_SENT);
 }

@@ -21,4 +21,7 @@ struct serial {
 /* Sends one character as it is; drops it where there is no port or nothing leaves it. */
 void serial_put(struct serial *serial, char c);
 
+/* Waits until the last character has left, but not for ever. */
+void serial_drain(const struct serial *serial);
+
 #endif

@@ -80,9 +80,10 @@ static uint32_t read_cr2(void)
 
 /* ---------------- Exceptions of user mode ---------------- */
 
+/* Beyond the user's end nothing is the user's, and whether the kernel has a page there is not told. */
 static void page_fault_of_user(const struct frame *frame, uint32_t address)
 {
-	bool present = (frame->error & PAGE_FAULT_PRESENT) != 0;
+	bool present = (frame->error & PAGE_FAULT_PRESENT) != 0 && address < USER_END;
 
 	exception_raise(EXC_BAD_ACCESS, present ? KERN_PROTECTION_FAILURE : KERN_INVALID_ADDRESS,
 			address);

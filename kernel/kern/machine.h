@@ -23,6 +23,9 @@ enum machine_console {
 /* Puts one character out, waiting for the device; silently drops it where the device is missing. */
 void machine_console_put(enum machine_console console, char c);
 
+/* Waits until what was put has left the machine, but not for ever. */
+void machine_console_drain(void);
+
 /* Cycles of the time stamp counter.  The counters of all CPUs are taken to agree. */
 uint64_t machine_cycles(void);
 

@@ -1,4 +1,4 @@
-"""An emulator as a process of ours: started in its own folder and session, and never left behind."""
+"""An emulator as a process of ours, never left behind; and the files that it writes."""
 
 import os
 import select

@@ -75,7 +75,7 @@ def choose_accelerator(wanted: str, firmware: str, needs_tcg: bool) -> str:
     if wanted == "kvm" and needs_tcg:
         raise ToolError("plugins and gdb need the emulator to execute: use another ACCEL than kvm")
     if wanted == "kvm" and not kvm_works():
-        raise ToolError("KVM does not work here: no access to /dev/kvm, or no vmx or svm in the CPU")
+        raise ToolError("KVM does not work here: no use of /dev/kvm, or no vmx or svm in the CPU")
     if wanted != "auto":
         return wanted
     return "kvm" if firmware == "direct" and not needs_tcg and kvm_works() else "icount"
@@ -118,7 +118,7 @@ def disc_options(path: str) -> list[str]:
 
 
 def allocate_memory(mem: int) -> int:
-    """The machine's memory: a file without a name, which needs no cleaning up and no room on disk."""
+    """The machine's memory: a file without a name, which needs no cleaning up and no disk."""
     memory = os.memfd_create("assay-memory")
     os.truncate(memory, mem << 20)
     return memory
