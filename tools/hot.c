@@ -175,7 +175,15 @@ static void pass_pause(unsigned int cpu, void *address)
 	begin_stretch(cpu, (uintptr_t)address);
 }
 
-/* Called before every block. */
+static bool in_pause(uint32_t address)
+{
+	for (unsigned int i = 0; i < n_pauses; i++)
+		if (address >= pauses[i].start && address < pauses[i].end)
+			return true;
+	return false;
+}
+
+/* Called before every block.  A stretch is known by its ends outside of the pauses. */
 static void enter_block(unsigned int cpu, void *data)
 {
 	uint32_t address = (uintptr_t)data;
@@ -186,7 +194,9 @@ static void enter_block(unsigned int cpu, void *data)
 		user_seen |= counting && is_program(address);
 	} else if (!in_kernel[cpu]) {
 		begin_stretch(cpu, address);
-	} else {
+	} else if (!in_pause(address)) {
+		if (in_pause(current[cpu].first))
+			current[cpu].first = address;
 		current[cpu].last = address;
 	}
 }
@@ -224,12 +234,7 @@ static bool is_pause(const struct counter *key)
 {
 	static const uint8_t hlt = 0xf4; /* A CPU that halts waits, wherever it does. */
 
-	if (key->bytes[0] == hlt)
-		return true;
-	for (unsigned int i = 0; i < n_pauses; i++)
-		if (key->address >= pauses[i].start && key->address < pauses[i].end)
-			return true;
-	return false;
+	return key->bytes[0] == hlt || in_pause(key->address);
 }
 
 /* xchgw %bx,%bx opens the window, xchgw %cx,%cx closes it: no compiler emits them. */

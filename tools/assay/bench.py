@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""What the benchmarks measure, and how: one Row for each line of the table.
+
+Figures come from runs under the fixed instruction clock, so they are the same in every run.  The
+programs are user/bench/; what an operation costs beside instructions comes from the kernel's own
+counts and from a second run of the same program under the plugin of tools/hot, which never touches
+the figure.  tools/bench prints and judges; docs/tools/bench.md says what each row means.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, NamedTuple, Optional
+
+from assay import ROOT, ToolError, hot, machine
+from assay.programs import find_kernel, find_program
+
+# What an operation costs beside instructions, as its columns are called.
+COSTS = ("cr3", "flushes", "ipis", "locked")
+
+# A tick between the kernel's reading of its counts and the marker may bring a switch to another
+# task and one back: so far may the kernel's counts and the plugin's be apart, whatever the length.
+EDGES = 2
+
+MEMORY_MAX = 256  # MiB, which is known to be enough.
+BOOT_MEMORIES = (256, 512)  # MiB; the first is that of the figure.
+SECONDS = 20  # Of the machine's time; the longest benchmark takes one.
+
+FILLS = 100  # Of 64 pages each: what fits into memory with room to spare.
+
+# What the kernel does here reaches as many of its loops as boot programs can make long.
+# Programs, CPUs, kernel arguments.
+MIX = (
+    (("hello",), 1, ""),
+    (("bench thread", "hello"), 2, ""),
+    (("bench crowd",), 1, ""),
+    (("bench crowd", "bench crowd"), 2, ""),
+    (("bench bulk",), 1, ""),
+    (("bench bulk", "bench map"), 2, ""),
+    (("bench lines",), 1, "console=vga"),
+)
+
+
+class Figure(NamedTuple):
+    """What was found: the row's value, costs of an operation by COSTS, and further values."""
+
+    value: float
+    costs: Optional[dict[str, float]] = None
+    note: str = ""
+    more: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.  Costs have limits too, so that none rises to lower the figure."""
+
+    name: str
+    title: str
+    unit: str
+    measure: Callable[[], Figure]
+    target: Optional[float] = None  # At most this.
+    limits: Optional[dict[str, float]] = None
+    gnu_mach: str = ""
+
+    def misses(self, figure: Figure) -> list[str]:
+        """What of it is worse than promised: the figure and its costs, by name."""
+        missed = []
+        if self.target is not None and figure.value > self.target:
+            missed.append(f"{self.name}: {figure.value:,} {self.unit}, at most {self.target:,}")
+        for cost, limit in (self.limits or {}).items():
+            if round(figure.costs[cost], 1) > limit:
+                missed.append(f"{self.name}: {cost} {figure.costs[cost]:g}, at most {limit:g}")
+        return missed
+
+
+def values_of(row: Row, figure: Figure) -> list[dict]:
+    """The entries of bench.json.  Of everything that is measured here, less is better."""
+    values = [(row.name, figure.value, row.unit)]
+    values += [(f"{row.name}.{cost}", value, "per operation")
+               for cost, value in (figure.costs or {}).items()]
+    values += [(f"{row.name}.{name}", value, row.unit) for name, value in figure.more]
+    return [{"name": name, "value": value, "unit": unit, "better": "less"}
+            for name, value, unit in values]
+
+
+def rounded(value: float, digits: int) -> float:
+    """So many digits behind the point, and none if they are all zero."""
+    value = round(value, digits)
+    return int(value) if value == int(value) else value
+
+
+# ---------------- Runs ----------------
+
+
+def boot(programs: tuple[str, ...], **parameters) -> machine.Result:
+    """Runs a machine that has to come to a good end."""
+    result = machine.run(programs, limit=SECONDS, **parameters)
+    if result.outcome != "exit" or result.status != 0:
+        text = (result.output + result.log).decode(errors="replace")
+        raise ToolError(f"{'; '.join(programs)}: {result.outcome}, status {result.status}: "
+                        f"{result.message}\n{text}")
+    return result
+
+
+def boot_counted(
+    programs: tuple[str, ...], marked: bool, **parameters
+) -> tuple[machine.Result, hot.Counts, hot.Image]:
+    """The same under the plugin: the run, its counts, and the kernel's image."""
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    with tempfile.TemporaryDirectory(prefix="bench.") as directory:
+        path = Path(directory) / "counts"
+        option = hot.plugin_option(path, kernel, marked=marked)
+        result = boot(programs, plugin=option, **parameters)
+        return result, hot.read_counts(path), kernel
+
+
+def read_numbers(output: bytes) -> dict[str, int]:
+    """The lines `NAME NUMBER` that user/bench prints."""
+    try:
+        return {name: int(number) for name, number in map(str.split, output.decode().splitlines())}
+    except ValueError:
+        raise ToolError(f"not the numbers of a benchmark: {output!r}") from None
+
+
+def kinds_of(counts: hot.Counts, kernel: hot.Image) -> dict[str, int]:
+    """How many instructions of each kind that the benchmarks watch were executed in the window."""
+    program = find_program("bench")
+    if counts.windows != 1:
+        raise ToolError(f"{counts.windows} windows between the markers, not one")
+    return hot.histogram(counts, kernel, [hot.Image(program.name, program)]).kinds
+
+
+def cross_check(numbers: dict[str, int], kinds: dict[str, int]) -> None:
+    """The kernel's counts against the instructions that were really executed.
+
+    Every load of CR3 is either a switch or a flush of all, every invlpg a flush of one page.
+    """
+    counted = numbers["cr3"] + numbers["flushes"]
+    executed = kinds["cr3"] + kinds["invlpg"]
+    if abs(counted - executed) > EDGES:
+        raise ToolError(f"the kernel counted {counted} address space switches and flushes, "
+                        f"but {executed} instructions did that")
+
+
+def measure_operation(programs: tuple[str, ...], cpus: int = 1) -> tuple[dict, dict[str, float]]:
+    """Runs a benchmark twice: the numbers of the plain run, and the costs of an operation."""
+    plain = boot(programs, cpus=cpus)
+    counted, counts, kernel = boot_counted(programs, marked=True, cpus=cpus)
+    if plain.output != counted.output:
+        raise ToolError(f"{programs[0]}: the plugin changed the figures")
+    numbers = read_numbers(plain.output)
+    kinds = kinds_of(counts, kernel)
+    cross_check(numbers, kinds)
+    totals = {"cr3": numbers["cr3"], "flushes": numbers["flushes"], "ipis": numbers["ipis"],
+              "locked": kinds["lock"]}
+    return numbers, {
+        cost: rounded(totals[cost] / numbers["operations"], 3) for cost in COSTS
+    }
+
+
+# ---------------- Rows ----------------
+
+
+def operation(*programs: str) -> Callable[[], Figure]:
+    """A row that is the median of a benchmark's samples."""
+
+    def measure() -> Figure:
+        numbers, costs = measure_operation(programs)
+        return Figure(rounded(numbers["median"] / numbers["parts"], 1), costs)
+
+    return measure
+
+
+def measure_tick() -> Figure:
+    """All ticks of a long spin, whatever each of them had to do: a mean."""
+    numbers, costs = measure_operation(("bench tick",))
+    ticks = numbers["operations"]
+    return Figure(rounded(numbers["excess"] / ticks, 1), costs, f"mean of {ticks} ticks")
+
+
+def measure_two_cpus() -> Figure:
+    """The mean, since waits for the lock are rare and long: that of the worse CPU."""
+    numbers, costs = measure_operation(("bench two-cpus",), cpus=2)
+    means = [rounded(numbers[f"sum{cpu}"] / numbers[f"traps{cpu}"], 2) for cpu in (0, 1)]
+    note = "; ".join(
+        f"CPU {cpu}: median {numbers[f'median{cpu}']}, mean {means[cpu]:.2f}, "
+        f"longest {numbers[f'longest{cpu}']}" for cpu in (0, 1)
+    )
+    more = [(f"cpu{cpu}-median", numbers[f"median{cpu}"]) for cpu in (0, 1)]
+    more += [(f"cpu{cpu}-mean", means[cpu]) for cpu in (0, 1)]
+    return Figure(max(means), costs, note, tuple(more))
+
+
+def boot_length(mem: int) -> int:
+    """Instructions from the kernel's entry to the first one in user mode."""
+    report = boot(("bench nothing",), mem=mem).report
+    return report.tsc_user - report.tsc_entry
+
+
+def measure_boot() -> Figure:
+    return Figure(boot_length(BOOT_MEMORIES[0]))
+
+
+def measure_boot_growth() -> Figure:
+    small, large = BOOT_MEMORIES
+    return Figure(rounded((boot_length(large) - boot_length(small)) / (large - small), 1))
+
+
+def boots(mem: int) -> bool:
+    result = machine.run(["bench nothing"], mem=mem, limit=SECONDS)
+    return result.outcome == "exit" and result.status == 0
+
+
+def measure_memory() -> Figure:
+    """Bisects: `enough` MiB boot, `short` do not (0 being no machine)."""
+    short, enough = 0, MEMORY_MAX
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        if boots(middle):
+            enough = middle
+        else:
+            short = middle
+    return Figure(enough)
+
+
+def measure_stretch() -> Figure:
+    """The worst of the mix, and where it was."""
+    worst, where = 0, ""
+    for programs, cpus, append in MIX:
+        _, counts, kernel = boot_counted(programs, marked=False, cpus=cpus, append=append)
+        stretch = counts.stretch
+        if stretch.length > worst:
+            worst = stretch.length
+            where = (f"CPU {stretch.cpu} of {cpus}, {kernel.place(stretch.first)} to "
+                     f"{kernel.place(stretch.last)}, in {' and '.join(programs)}")
+    return Figure(worst, note=where)
+
+
+def measure_text() -> Figure:
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    return Figure(sum(section[5] for section in kernel.sections if section[2] & hot.SHF_EXECINSTR))
+
+
+def measure_lines() -> Figure:
+    """Every line of every source in kernel/, comments and all: it is what one has to read."""
+    sources = [path for path in (ROOT / "kernel").rglob("*") if path.suffix in (".c", ".h", ".S")]
+    return Figure(sum(len(path.read_text().splitlines()) for path in sources))
+
+
+def limits(cr3: float, flushes: float, ipis: float, locked: float) -> dict[str, float]:
+    return dict(zip(COSTS, (cr3, flushes, ipis, locked)))
+
+
+ROWS = (
+    Row("boot", "kernel entry to first user instruction, 256 MiB", "instructions",
+        measure_boot, 3_000_000, gnu_mach="19.8 M"),
+    Row("boot-growth", "the same, growth for a MiB of memory", "instructions",
+        measure_boot_growth, gnu_mach="73,500"),
+    Row("trap", "null trap", "instructions",
+        operation("bench trap"), 45, limits(0, 0, 0, 1), gnu_mach="61"),
+    Row("two-cpus", "null trap on two CPUs at once, mean", "instructions",
+        measure_two_cpus, limits=limits(0, 0, 0, 1)),
+    Row("switch", "switch there and back, one task", "instructions",
+        operation("bench switch"), 600, limits(0, 0, 0, 2), gnu_mach="1,574"),
+    Row("switch-tasks", "switch there and back, two tasks", "instructions",
+        operation("bench switch-tasks", "bench partner"), 600, limits(2, 0, 0, 2),
+        gnu_mach="1,680"),
+    Row("tick", "clock tick", "instructions",
+        measure_tick, 200, limits(0, 0, 0, 3), gnu_mach="492"),
+    Row("thread", "thread created, run, ended and joined", "instructions",
+        operation("bench thread"), limits=limits(2, 0, 0, 7)),
+    Row("map", "page mapped and unmapped", "instructions",
+        operation("bench map"), limits=limits(0, 1, 0, 2)),
+    Row("zero-fill", "page mapped, cleared and written to", "instructions",
+        operation(f"bench zero-fill {FILLS}"), limits=limits(0, 0, 0, 0)),
+    Row("stretch", "longest stretch without kernel_pause()", "instructions",
+        measure_stretch, 100_000),
+    Row("memory", "smallest memory that boots", "MiB",
+        measure_memory, 16, gnu_mach="24"),
+    Row("text", "kernel text", "bytes", measure_text),
+    Row("lines", "kernel sources", "lines", measure_lines, 19_999),
+)
+
+
+def choose(names: list[str]) -> list[Row]:
+    """The rows of these names in the table's order; without names, all."""
+    known = [row.name for row in ROWS]
+    for name in names:
+        if name not in known:
+            raise ToolError(f"there is no row {name}; there are {', '.join(known)}")
+    return [row for row in ROWS if not names or row.name in names]

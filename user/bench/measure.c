@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* How the benchmarks measure: see measure.h. */
+#include "measure.h"
+
+#define CALIBRATIONS 100
+#define NOPS         10
+
+uint32_t samples[SAMPLES_MAX];
+uint32_t overhead;
+
+static struct assay_cpu_info before, after;
+
+static void sort(uint32_t *values, uint32_t n)
+{
+	for (uint32_t gap = n / 2; gap > 0; gap /= 2) {
+		for (uint32_t i = gap; i < n; i++) {
+			uint32_t value = values[i];
+			uint32_t j = i;
+
+			for (; j >= gap && values[j - gap] > value; j -= gap)
+				values[j] = values[j - gap];
+			values[j] = value;
+		}
+	}
+}
+
+static uint32_t median(uint32_t n)
+{
+	sort(samples, n);
+	return samples[n / 2];
+}
+
+void measure_begin(void)
+{
+	assay_cpu_info(&before);
+	hot_start();
+}
+
+void measure_end(void)
+{
+	hot_stop();
+	assay_cpu_info(&after);
+}
+
+void measure_calibrate(void)
+{
+	SAMPLE(CALIBRATIONS, );
+	overhead = median(CALIBRATIONS);
+	SAMPLE(CALIBRATIONS, __asm__ volatile(".rept %c0; nop; .endr" ::"i"(NOPS)));
+	if (median(CALIBRATIONS) - overhead == NOPS)
+		return;
+	print("bench: this needs the fixed instruction clock: %d instructions took %u\n", NOPS,
+	      samples[CALIBRATIONS / 2] - overhead);
+	assay_exit(3);
+}
+
+void report_costs(uint32_t operations)
+{
+	print("operations %u\n", operations);
+	print("cr3 %u\n", after.cr3_loads - before.cr3_loads);
+	print("flushes %u\n", after.tlb_flushes - before.tlb_flushes);
+	print("ipis %u\n", after.ipis - before.ipis);
+}
+
+void report_samples(uint32_t n, uint32_t parts)
+{
+	print("median %u\n", median(n) - overhead);
+	print("parts %u\n", parts);
+	report_costs(n * parts);
+}
+
+uint32_t measured_ticks(void)
+{
+	return after.ticks - before.ticks;
+}
+
+void must(kern_return_t result, const char *what)
+{
+	if (result == KERN_SUCCESS)
+		return;
+	print("bench: %s failed with %d\n", what, result);
+	assay_exit(3);
+}
