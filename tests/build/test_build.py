@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""What the Makefile promises, tried on private copies of the tree."""
+
+import filecmp
+import os
+import re
+import shutil
+import struct
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Iterable, Iterator
+
+import pytest
+from assay import OUT
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 300  # Seconds; a build takes a few.
+NOT_SOURCES = shutil.ignore_patterns("out", ".git", "__pycache__")
+
+# The host tests' compiler here: they are compiled where they are run.
+HOSTCC = """\
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+: >"$2"
+"""
+
+# Options of the make that runs the tests must not reach those that they run.
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ASSAY_OUT")}
+
+
+def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(["make", *arguments], cwd=tree, env=ENVIRONMENT, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT, check=False)
+
+
+def build(tree: Path, *arguments: str) -> str:
+    """A make that must succeed and must not warn; returns what it printed."""
+    done = make(tree, "WERROR=1", *arguments)
+    assert done.returncode == 0, done.stdout
+    assert "warning" not in done.stdout.lower()
+    return done.stdout
+
+
+@pytest.fixture(name="trees", scope="module")
+def trees_fixture(tmp_path_factory) -> Iterator[tuple[Path, Path]]:
+    """Two copies of the tree in folders of different names, each built from nothing."""
+    folder = tmp_path_factory.mktemp("build")
+    (folder / "hostcc").write_text(HOSTCC)
+    (folder / "hostcc").chmod(0o755)
+    trees = folder / "tree", folder / "elsewhere" / "tree"
+    for tree in trees:
+        shutil.copytree(ROOT, tree, ignore=NOT_SOURCES, symlinks=True)
+        (tree / "GNUmakefile").write_text(f"HOSTCC = {folder}/hostcc\ninclude Makefile\n")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(build, trees, ("all", "all"), ("iso", "iso")))
+    yield trees
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(name="tree")
+def tree_fixture(trees) -> Path:
+    return trees[0]
+
+
+def images(out: Path) -> list[Path]:
+    """What runs in the machine."""
+    programs = [path for folder in ("user", "tests") for path in (out / folder).rglob("*")
+                if path.is_file() and not path.suffix]
+    return [out / "mach_kernel", *sorted(programs)]
+
+
+# ---------------- Building again ----------------
+
+
+def times(tree: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in (tree / "out").rglob("*")
+            if path.is_file() and path.suffix != ".iso"}
+
+
+def test_second_make_does_nothing(tree: Path) -> None:
+    before = times(tree)
+    done = make(tree)
+    assert done.stdout == "make: Nothing to be done for 'all'.\n"
+    assert make(tree, "-q").returncode == 0
+    assert times(tree) == before
+
+
+def includes_of(tree: Path, source: Path) -> set[Path]:
+    """What a source includes as its text says, and what that includes: paths from the root."""
+    found: set[Path] = set()
+    places = [source.parent, *(tree / name for name in ("kernel", "include", "lib", "tests/lib"))]
+    for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)', source.read_text(), re.MULTILINE):
+        path = next((place / name for place in places if (place / name).is_file()), None)
+        if path is not None:
+            found |= {path.relative_to(tree)} | includes_of(tree, path)
+    return found
+
+
+@pytest.fixture(name="includers", scope="module")
+def includers_fixture(trees):
+    """Which sources of the machine's programs include a header."""
+    tree = trees[0]
+    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "tests/*/*.c")
+    sources = {path.relative_to(tree): includes_of(tree, path)
+               for pattern in patterns for path in tree.glob(pattern)}
+    no_part = {Path("kernel/kern/ubsan.c")}
+
+    def includers(header: str) -> set[str]:
+        return {str(source) for source, headers in sources.items()
+                if Path(header) in headers and source not in no_part}
+
+    return includers
+
+
+@pytest.mark.parametrize("header", [
+    "kernel/kern/list.h", "kernel/i386/frame.h", "include/assay/traps.h", "include/mach/traps.h",
+    "lib/assay.h", "tests/lib/check.h",
+])
+def test_header_rebuilds_what_includes_it(tree: Path, includers, header: str) -> None:
+    path = tree / header
+    before = path.stat()
+    path.touch()
+    try:
+        compiled = re.findall(r'echo "  CC +(\S+)"', make(tree, "-n", "kernel", "programs").stdout)
+    finally:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert includers(header)
+    assert set(compiled) == includers(header)
+
+
+def test_commands_are_shown_on_demand(tree: Path) -> None:
+    for name in ("string", "print"):
+        (tree / f"lib/{name}.c").touch()
+    assert build(tree, "out/obj/lib/string.c.o") == "  CC      lib/string.c\n"
+    assert re.search(r"gcc .*-Wall.* -o out/obj/lib/print\.c\.o lib/print\.c",
+                     build(tree, "V=1", "out/obj/lib/print.c.o"))
+    build(tree, "programs")
+
+
+# ---------------- The same bytes ----------------
+
+
+def test_builds_are_reproducible(trees) -> None:
+    first, second = trees
+    files = [path.relative_to(first) for path in images(first / "out")]
+    assert len(files) > 3
+    beside = [file.with_name(file.name + end) for file in files for end in (".sym", ".asm")]
+    differ = [str(file) for file in (*files, *beside, Path("out/assay.iso"))
+              if not filecmp.cmp(first / file, second / file, shallow=False)]
+    assert not differ
+
+
+def test_images_do_not_say_where_they_were_built(tree: Path) -> None:
+    for image in images(tree / "out"):
+        assert bytes(tree) not in image.read_bytes()
+
+
+def test_each_image_has_symbols_and_disassembly(tree: Path) -> None:
+    for image in images(tree / "out"):
+        symbols = image.with_name(image.name + ".sym").read_text()
+        assembly = image.with_name(image.name + ".asm").read_text()
+        assert re.search(r"^[0-9a-f]{8} [Tt] \w+$", symbols, re.MULTILINE)
+        assert re.search(r"^[0-9a-f]{8} <\w+>:$", assembly, re.MULTILINE)
+
+
+# ---------------- Other compilers, other checks ----------------
+
+
+# What is built and booted.  UBSan is for the kernel alone: its programs are the usual ones.
+VARIANTS = {
+    "SAN=1": (("kernel",), "out/san/mach_kernel", "out/user/hello"),
+    "CLANG=1": (("kernel", "programs"), "out/clang/mach_kernel", "out/clang/user/hello"),
+}
+
+
+@pytest.fixture(name="variants", scope="module")
+def variants_fixture(trees) -> dict[str, subprocess.CompletedProcess]:
+    """What the builds of all variants, side by side, said."""
+    with ThreadPoolExecutor(2) as pool:
+        done = pool.map(lambda name: make(trees[0], "WERROR=1", name, *VARIANTS[name][0]), VARIANTS)
+        return dict(zip(VARIANTS, done))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variant_builds_and_boots(tree: Path, machine, variants, variant: str) -> None:
+    done = variants[variant]
+    assert done.returncode == 0, done.stdout
+    assert "warning" not in done.stdout.lower()
+    _, kernel, hello = VARIANTS[variant]
+    result = machine([str(tree / hello)], kernel=tree / kernel, cpus=2)
+    assert (result.outcome, result.status) == ("exit", 0)
+    assert b"This is Assay." in result.output
+
+
+def test_san_has_the_checks(tree: Path, variants) -> None:
+    assert variants["SAN=1"].returncode == 0
+    assert "__ubsan_handle_" in (tree / "out/san/mach_kernel.sym").read_text()
+    assert "__ubsan_handle_" not in (tree / "out/mach_kernel.sym").read_text()
+
+
+@pytest.mark.parametrize("missing", ["CROSS=no-such-", "HOSTCC=no-such-gcc", "PYTHON=no-such-py"])
+def test_missing_tool_in_one_line(tree: Path, missing: str) -> None:
+    done = make(tree, missing)
+    assert done.returncode != 0
+    line, = done.stdout.splitlines()
+    assert "no-such-" in line
+    assert "./setup" in line
+
+
+def test_help_needs_no_tools(tree: Path) -> None:
+    done = make(tree, "CROSS=no-such-", "help")
+    assert done.returncode == 0
+    assert "make qemu" in done.stdout
+
+
+# ---------------- Help ----------------
+
+
+def words_after_make(text: str) -> set[str]:
+    return set(re.findall(r"^ *make ([a-z-]+)", text, re.MULTILINE))
+
+
+def test_help_names_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split())
+    named = words_after_make(make(ROOT, "help").stdout)
+    assert targets - {"all", "help"} <= named, "targets that `make help` does not name"
+    assert named <= targets, "names that are no targets"
+
+
+def test_help_names_every_variable() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    opening = makefile.partition("\n\n")[0]
+    variables = set(re.findall(r"\b([A-Z]+)=", opening))
+    variables |= set(re.findall(r"^(\w+) *\?=", makefile, re.MULTILINE))
+    assert {"SAN", "CROSS"} <= variables
+    assert variables <= set(re.findall(r"\b([A-Z_]+)=", make(ROOT, "help").stdout))
+
+
+# ---------------- The images ----------------
+
+LOAD, STACK = 1, 0x6474E551
+EXECUTE, WRITE = 1, 2
+PAGE = 4096
+KERNEL_START = 0xC0100000
+
+
+def program_headers(image: Path) -> tuple[int, list[tuple[int, ...]]]:
+    """The entry, and the program headers: type, offset, address, physical, sizes, flags, align."""
+    elf = image.read_bytes()
+    entry, offset = struct.unpack_from("<2I", elf, 24)
+    size, count = struct.unpack_from("<2H", elf, 42)
+    return entry, [struct.unpack_from("<8I", elf, offset + n * size) for n in range(count)]
+
+
+def pages(headers: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, int, int]]:
+    """First page, page behind the last, and flags of each segment, by address."""
+    for _, _, address, _, _, size, flags, _ in sorted(headers, key=lambda header: header[2]):
+        yield address // PAGE, (address + size + PAGE - 1) // PAGE, flags
+
+
+@pytest.mark.parametrize("image", images(OUT), ids=lambda path: path.name)
+def test_nothing_is_writable_and_executable(image: Path) -> None:
+    entry, headers = program_headers(image)
+    segments = list(pages(header for header in headers if header[0] == LOAD))
+    assert all(flags & (WRITE | EXECUTE) != WRITE | EXECUTE for _, _, flags in segments)
+    assert all(first[1] <= second[0] for first, second in zip(segments, segments[1:])), \
+        "segments of different rights share a page"
+    assert not any(header[6] & EXECUTE for header in headers if header[0] == STACK)
+    # GRUB looks for the entry there too, whatever the segments' physical addresses are.
+    assert any(first <= entry // PAGE < end and flags & EXECUTE for first, end, flags in segments)
+
+
+def test_kernel_s_segments() -> None:
+    _, headers = program_headers(OUT / "mach_kernel")
+    assert [flags for _, _, flags in pages(headers)] == [5, 4, 6], "text, constants, data"
+    for _, _, address, physical, *_ in headers:
+        assert address % PAGE == 0
+        assert address - physical == 0xC0000000
+    assert min(header[2] for header in headers) == KERNEL_START
+
+
+def test_size_of_the_kernel(record_testsuite_property) -> None:
+    """No limit, but a figure: it is in the JUnit XML, and shown by `pytest -s`."""
+    symbols = (OUT / "mach_kernel.sym").read_text()
+    start, end = (int(re.search(rf"^(\w+) . {name}$", symbols, re.MULTILINE)[1], 16)
+                  for name in ("kernel_start", "kernel_text_end"))
+    print(f"kernel text: {end - start} bytes")
+    record_testsuite_property("kernel_text_bytes", end - start)
+    assert start == KERNEL_START
+    assert 0 < end - start <= program_headers(OUT / "mach_kernel")[1][0][5]

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""What the documentation says exists: files, functions, the targets of links, README's commands."""
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from assay import OUT
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLDERS = ("boot", "docs", "include", "kernel", "lib", "tests", "tools", "user", ".ci")
+
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+# A path with a folder in it, perhaps with a line's number; a pattern or a placeholder is none.
+PATH = re.compile(r"^([\w.-]+(?:/[\w.-]+)+/?)(?::\d+)?$")
+FUNCTION = re.compile(r"^(\w+)\(\)$")
+
+# Functions that are told of and not ours: the assembler's and the C library's.
+FOREIGN_FUNCTIONS: set[str] = set()
+
+# Where a path of the text may begin: at the root, or, as in #include, in these.
+PLACES = (ROOT, ROOT / "kernel", ROOT / "include", OUT.parent)
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced blocks."""
+    return FENCE.sub("", page.read_text())
+
+
+def codes(page: Path) -> list[str]:
+    return CODE.findall(prose(page))
+
+
+def is_ours(path: str) -> bool:
+    """Whether this is meant as a file of the tree; what is built is another test's."""
+    return path.split("/")[0] in {*FOLDERS, "i386", "kern", "vm", "prof", "mach", "assay"}
+
+
+def missing_files(page: Path) -> list[str]:
+    paths = [match[1] for match in map(PATH.match, codes(page)) if match]
+    return [path for path in paths
+            if is_ours(path) and not any((place / path).exists() for place in PLACES)]
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Every name that is followed by a parenthesis, or is a label or a macro, in the sources."""
+    names: set[str] = set()
+    for folder in ("kernel", "lib", "user", "include", "tests", "tools"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".c", ".h", ".py") or (folder == "tools" and path.is_file()):
+                names |= set(re.findall(r"\b(\w+) ?\(", path.read_text()))
+            elif path.suffix == ".S":
+                names |= set(re.findall(r"\b(\w+)\b", path.read_text()))
+    return frozenset(names)
+
+
+def missing_functions(page: Path) -> list[str]:
+    names = {match[1] for match in map(FUNCTION.match, codes(page)) if match}
+    return sorted(names - known_names() - FOREIGN_FUNCTIONS)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings as links name them."""
+    plain = (re.sub(r"[^\w\- ]", "", heading).strip() for heading in HEADING.findall(prose(page)))
+    return {heading.lower().replace(" ", "-") for heading in plain}
+
+
+def broken_links(page: Path) -> list[str]:
+    broken = []
+    for link in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+class TestPage:
+    def test_files_exist(self, page: Path) -> None:
+        assert not missing_files(page)
+
+    def test_functions_exist(self, page: Path) -> None:
+        assert not missing_functions(page)
+
+    def test_links_resolve(self, page: Path) -> None:
+        assert not broken_links(page)
+
+
+def test_every_page_can_be_reached() -> None:
+    """From README.md, by following links."""
+    reached, new = set(), {PAGES[0]}
+    while new:
+        reached |= new
+        links = {(page.parent / link.partition("#")[0]).resolve()
+                 for page in new for link in LINK.findall(prose(page))}
+        new = {page for page in PAGES if page.resolve() in links} - reached
+    assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in reached]
+
+
+@pytest.mark.parametrize(("text", "files", "functions", "links"), [
+    ("`kernel/kern/zone.c` `zone_alloc()` [x](README.md)", 0, 0, 0),
+    ("`kernel/kern/no_such.c`", 1, 0, 0),
+    ("`no_such_function_anywhere()`", 0, 1, 0),
+    ("[x](no-such.md)", 0, 0, 1),
+    ("# A heading\n[x](#a-heading)", 0, 0, 0),
+    ("[x](#no-heading)", 0, 0, 1),
+    ("```\n`kernel/no` `no()` [x](no.md)\n```\n", 0, 0, 0),
+])
+def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: int,
+                            links: int) -> None:
+    """A function `no_such_...` is named only here, in halves, so that it is not found here."""
+    (tmp_path / "README.md").touch()
+    page = tmp_path / "page.md"
+    page.write_text(text.replace("no_such_function_anywhere", "no_such" + "_function"))
+    found = (missing_files(page), missing_functions(page), broken_links(page))
+    assert tuple(map(len, found)) == (files, functions, links)
+
+
+# ---------------- README's commands ----------------
+
+COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+)(?: |$)")
+LIMIT = 120  # Seconds.
+
+# How those are run that cannot be run as they stand: all tests would run this one again.
+INSTEAD = {"make test": "make test T=kern/ksyms"}
+
+
+def commands(text: str) -> list[str]:
+    """The lines of a page's code blocks that are commands, without their comments."""
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    lines += [line for block in FENCE.findall(text) for line in block.splitlines()[1:-1]]
+    found = [line.partition(" #")[0].strip() for line in lines if COMMAND.match(line)]
+    return list(dict.fromkeys(found))
+
+
+def test_readme_has_commands() -> None:
+    assert any("./setup" in command for command in commands(PAGES[0].read_text()))
+
+
+@pytest.fixture(name="tree", scope="module")
+def tree_fixture(tmp_path_factory) -> Path:
+    """A copy of the tree with what is built, so that a command may build or remove anything."""
+    tree = tmp_path_factory.mktemp("readme") / "tree"
+    shutil.copytree(ROOT, tree, symlinks=True,
+                    ignore=shutil.ignore_patterns(".git", "__pycache__", "san", "clang"))
+    return tree
+
+
+@pytest.mark.parametrize("command", commands(PAGES[0].read_text()))
+def test_readme_s_command_runs(tree: Path, command: str) -> None:
+    """Without a terminal: its standard input is closed, and what it boots ends by itself."""
+    steps = [step.strip() for step in command.split("&&")]
+    line = " && ".join(INSTEAD.get(step, step) for step in steps)
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ASSAY_OUT")}
+    done = subprocess.run(["sh", "-c", line], cwd=tree, env=environment, text=True, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT)
+    assert done.returncode == 0, f"{line}\n{done.stdout}"
+    if "make qemu" in line:
+        assert "This is Assay." in done.stdout
+    if "make test" in line:
+        assert re.fullmatch(r"\d+ passed, 0 failed", done.stdout.splitlines()[-1])
