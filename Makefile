@@ -17,6 +17,8 @@ OBJ     := $(OUT)/obj
 .SECONDARY:
 .SECONDEXPANSION:
 
+export ASSAY_OUT := $(OUT)
+
 all: kernel programs plugin host-tests
 
 # ---------------- Compilers ----------------
@@ -109,6 +111,10 @@ $(OBJ)/%.S.o: %.S Makefile
 $(OUT)/lib/libassay.a: $(LIB_OBJECTS)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $^
 
+# A library, so that a program with a main() of its own links without the one that runs the tests.
+$(OUT)/lib/libcheck.a: $(CHECK_OBJECTS)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $^
+
 $(OUT)/lib/crt0.o: $(OBJ)/lib/crt0.S.o
 	$(Q)mkdir -p $(@D) && cp $< $@
 
@@ -118,7 +124,8 @@ RUNTIME := $(OUT)/lib/crt0.o $(OUT)/lib/libassay.a
 define link_program
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
 	$(Q)$(LD) -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack \
-	    -Wl,-Ttext-segment=0x08048000 -o $@ $(OUT)/lib/crt0.o $(filter $(OBJ)/%,$^) $(OUT)/lib/libassay.a
+	    -Wl,-Ttext-segment=0x08048000 -o $@ $(OUT)/lib/crt0.o $(filter $(OBJ)/%,$^) \
+	    $(filter %/libcheck.a,$^) $(OUT)/lib/libassay.a
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 endef
 
@@ -126,7 +133,7 @@ objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard user/$(1)/*.[cS])))
 $(USER_PROGRAMS): $(OUT)/user/%: $$(call objects_of,$$*) $(RUNTIME)
 	$(link_program)
 
-$(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(CHECK_OBJECTS) $(RUNTIME)
+$(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(OUT)/lib/libcheck.a $(RUNTIME)
 	$(link_program)
 
 # ---------------- Programs for the host ----------------
@@ -154,13 +161,16 @@ qemu qemu-grub gdb: kernel programs $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso
 	$(Q)tools/qemu $(patsubst qemu%,%,$(subst qemu-grub,qemugrub,$@))
 
 test: all iso
-	$(Q)ASSAY_OUT=$(OUT) tools/test --out $(OUT) $(T)
+	$(Q)tools/test --out $(OUT) $(T)
 
 bench: all
 	$(Q)tools/bench
 
 hot: all
 	$(Q)tools/hot -- '$(T)'
+
+sdk:
+	$(error make sdk comes with the Unix server, whose programs it is for)
 
 clean:
 	rm -rf out

@@ -190,7 +190,8 @@ static void put_conversion(struct sink *sink, char letter, const struct conversi
 
 static void put_list(struct sink *sink, const char *format, va_list list)
 {
-	va_list arguments; /* A copy, for the address of a parameter of this type has another type. */
+	/* A copy, for the address of a parameter of this type has another type. */
+	va_list arguments;
 
 	va_copy(arguments, list);
 	for (; *format != '\0'; format++) {

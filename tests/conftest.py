@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How `make test` runs what it finds: test programs by framework/, Python tests by pytest.
 
 Python tests boot machines by the fixture `machine`.

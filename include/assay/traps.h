@@ -3,8 +3,8 @@
  * Traps that are Assay's own, and what they exchange.
  *
  * Numbers 100 to 119 are holes in Mach's trap table; programs compiled for GNU Mach do not call
- * them.  Boot programs use them to run without a server: to end, to start threads, to map memory and
- * to read the machine's clocks and counts.  Mach's own numbers are in <mach/traps.h>.
+ * them.  Boot programs use them to run without a server: to end, to start threads, to map memory
+ * and to read the machine's clocks and counts.  Mach's own numbers are in <mach/traps.h>.
  */
 #ifndef ASSAY_TRAPS_H
 #define ASSAY_TRAPS_H

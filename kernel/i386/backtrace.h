@@ -8,9 +8,9 @@
 struct frame;
 
 /*
- * Prints `pc` and the return addresses that the frame pointer `ebp` leads to, by name.  Goes through
- * interrupts to what they interrupted.  Reads only memory that is mapped, and ends with the stack,
- * whatever it finds there.
+ * Prints `pc` and the return addresses that the frame pointer `ebp` leads to, by name.  Goes
+ * through interrupts to what they interrupted.  Reads only memory that is mapped, and ends with the
+ * stack, whatever it finds there.
  */
 void backtrace_print(uint32_t pc, uint32_t ebp);
 

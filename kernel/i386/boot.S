@@ -5,7 +5,7 @@
  * A multiboot loader enters at `boot_start` with the loader's magic in %eax and its information in
  * %ebx.  Addresses here are physical until paging is on.  The CPU is checked first: with a feature
  * missing nothing later could even print.  Page tables are the kernel's one directory, seen both at
- * 0 and at KERNEL_BASE until pmap_init() drops the lower.
+ * 0 and at KERNEL_BASE; start.c drops the lower map once all CPUs have started.
  */
 #include "i386/frame.h"
 #include "i386/memory.h"
@@ -24,7 +24,8 @@
 #define PTE_LARGE 0x080
 
 /* CPUID.1:EDX bits: PSE, TSC, MSR, PAE, CX8, APIC, CMOV, FXSR. */
-#define CPU_NEEDED ((1 << 3) | (1 << 4) | (1 << 5) | (1 << 6) | (1 << 8) | (1 << 9) | (1 << 15) | (1 << 24))
+#define CPU_NEEDED                                                                             \
+	((1 << 3) | (1 << 4) | (1 << 5) | (1 << 6) | (1 << 8) | (1 << 9) | (1 << 15) | (1 << 24))
 
 	.section .boot, "ax"
 	.balign 4
@@ -71,7 +72,9 @@ boot_start:
 	call	kernel_main
 	.size	boot_start, . - boot_start
 
-	/* Returns if the CPU can run Assay, else says so on the first serial port and the screen. */
+	/*
+	 * Returns if the CPU can run Assay, else says so on the first serial port and the screen.
+	 */
 	.type	check_cpu, @function
 check_cpu:
 	pushl	%ebx
@@ -117,7 +120,8 @@ cpu_refused:
 
 	.section .boot.data, "a"
 refusal:
-	.asciz	"Assay cannot run here: it needs a CPU with PSE, TSC, MSR, PAE, CX8, APIC, CMOV and FXSR.\r\n"
+	.ascii	"Assay cannot run here: it needs a CPU with PSE, TSC, MSR, PAE, CX8, APIC, "
+	.asciz	"CMOV and FXSR.\r\n"
 
 	.data
 	.balign 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that touch user memory: see copy_bytes.h.  Arguments in %eax, %edx, %ecx.  A fault
- * at one of them that cannot be resolved goes on at its landing in the recover table.
+ * The instructions that touch user memory: see copy_bytes.h.  Arguments in %eax, %edx, %ecx.  A
+ * fault at one of them that cannot be resolved goes on at its landing in the recover table.
  */
 	.macro	RECOVER from, landing
 	.pushsection .recover, "a"

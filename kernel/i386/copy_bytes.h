@@ -8,7 +8,9 @@
 /* Copies; returns 0, or not 0 if a fault on either side ended it. */
 uint32_t copy_bytes(void *to, const void *from, uint32_t size);
 
-/* Copies up to and with a zero byte; returns the length, `size` without one, UINT32_MAX on a fault. */
+/*
+ * Copies up to and with a zero byte; returns the length, `size` without one, UINT32_MAX on a fault.
+ */
 uint32_t copy_string(char *to, const char *from, uint32_t size);
 
 #endif

@@ -83,7 +83,9 @@ void cpu_features_find(void)
 			  (cpuid(0x80000001u).edx & CPUID_EXTENDED_EDX_NX) != 0;
 }
 
-/* CR0.AM lets user programs ask for alignment checks with their AC flag, as the CPU documents it. */
+/*
+ * CR0.AM lets user programs ask for alignment checks with their AC flag, as the CPU documents it.
+ */
 void cpu_features_enable(void)
 {
 	uint32_t cr0, cr4;

@@ -2,9 +2,9 @@
 /*
  * The ways into the kernel and out of it.
  *
- * All ways in build a struct frame (i386/frame.h) and load the kernel's segments, whatever the saved
- * %cs says: in the call gate's first instructions the CPU is in kernel mode with the user's segments
- * and flags, and an interrupt or an NMI can come right there.
+ * All ways in build a struct frame (i386/frame.h) and load the kernel's segments, whatever the
+ * saved %cs says: in the call gate's first instructions the CPU is in kernel mode with the user's
+ * segments and flags, and an interrupt or an NMI can come right there.
  *
  * All ways out to user mode end in `restore_user` with interrupts off and the kernel lock released.
  */
@@ -16,7 +16,7 @@
 
 #define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
 
-	/* Where a fault at `from` goes on: see i386/recover.h. */
+	/* Where a fault at `from` goes on: see i386/entry.h. */
 	.macro	RECOVER from, landing
 	.pushsection .recover, "a"
 	.long	\from, \landing
@@ -52,10 +52,10 @@
 
 	.text
 	/*
-	 * The gate pushed ss, esp, cs, eip and left the user's flags in force.  Put the flags where an
-	 * interrupt would have, with moves that change none of them; then take known ones: TF, NT, AC
-	 * and DF of the user must not reach C.  With TF set the CPU traps before the first instruction
-	 * here; i386/trap.c takes it to gate_entry_traced.
+	 * The gate pushed ss, esp, cs, eip and left the user's flags in force.  Put the flags where
+	 * an interrupt would have, with moves that change none of them; then take known ones: TF,
+	 * NT, AC and DF of the user must not reach C.  With TF set the CPU traps before the first
+	 * instruction here; i386/trap.c takes it to gate_entry_traced.
 	 */
 	.balign	16
 FUNCTION gate_entry
@@ -122,8 +122,9 @@ FUNCTION gate_wait
 END gate_wait
 
 	/*
-	 * Copies the argument words that the table asks for from the user's stack, last first.  They lie behind the return
-	 * address of the trap's stub.  %ebx keeps the frame while the arguments are on the stack.
+	 * Copies the argument words that the table asks for from the user's stack, last first.
+	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
+	 * arguments are on the stack.
 	 */
 FUNCTION gate_arguments
 	movl	trap_table + 4(, %eax, 8), %ecx
@@ -167,8 +168,8 @@ END gate_work
 
 	/*
 	 * A segment or the frame that restore_user loads was refused.  Every landing completes the
-	 * frame again from where restore_user stood and falls into the next: the user's registers are
-	 * still whole, and the fault becomes an exception of the user.
+	 * frame again from where restore_user stood and falls into the next: the user's registers
+	 * are still whole, and the fault becomes an exception of the user.
 	 */
 FUNCTION bad_iret
 	pushl	$0
@@ -270,7 +271,10 @@ FUNCTION restore_kernel
 	iret
 END restore_kernel
 
-	/* An NMI can come anywhere, and goes back to exactly there: no lock, no work on the way out. */
+	/*
+	 * An NMI can come anywhere, and goes back to exactly there: no lock, no work on the way
+	 * out.
+	 */
 FUNCTION vector_2
 	pushl	$0
 	pushl	$VECTOR_NMI
@@ -305,7 +309,10 @@ FUNCTION switch_stacks
 	ret
 END switch_stacks
 
-	/* Where a new thread's first switch_stacks() returns: %ebx is its function, or 0 for a user. */
+	/*
+	 * Where a new thread's first switch_stacks() returns: %ebx is its function, or 0 for a
+	 * user.
+	 */
 FUNCTION thread_entry
 	xorl	%ebp, %ebp
 	call	thread_begin

@@ -3,8 +3,9 @@
  * What the kernel saves of whatever it interrupts, for C and assembler.
  *
  * Every way into the kernel builds the same frame: exceptions, interrupts, NMI and the call gate.
- * When it came from user mode the frame lies at the very top of the thread's kernel stack.  `esp` and
- * `ss` are there only then.  %gs is the user's all the time and is changed by thread switches only.
+ * When it came from user mode the frame lies at the very top of the thread's kernel stack.  `esp`
+ * and `ss` are there only then.  %gs is the user's all the time and is changed by thread switches
+ * only.
  */
 #ifndef I386_FRAME_H
 #define I386_FRAME_H
@@ -67,8 +68,8 @@ _Static_assert(sizeof(struct frame) == FRAME_SIZE, "entry.S");
 
 /*
  * Whether the frame is of user mode.  In the first instructions of the call gate it is not.  In
- * virtual-8086 mode, where %cs is no selector, it is: no user should get there, but QEMU's iret takes
- * them.
+ * virtual-8086 mode, where %cs is no selector, it is: no user should get there, but QEMU's iret
+ * takes them.
  */
 static inline bool frame_is_user(const struct frame *frame)
 {

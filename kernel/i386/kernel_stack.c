@@ -2,8 +2,8 @@
 /*
  * Kernel stacks: see kern/kernel_stack.h.
  *
- * The region from STACK_BASE is cut into slots, a guard page and a stack above it.  Slots are opened
- * in order and never given up; free stacks are chained through their own lowest word.
+ * The region from STACK_BASE is cut into slots, a guard page and a stack above it.  Slots are
+ * opened in order and never given up; free stacks are chained through their own lowest word.
  */
 #include "kern/kernel_stack.h"
 

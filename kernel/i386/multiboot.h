@@ -34,8 +34,8 @@ struct boot_info {
 extern struct boot_info boot_info;
 
 /*
- * Copies what the loader left, whose own copy lies in memory that will be allocated.  Returns NULL, or
- * what is wrong in a sentence.
+ * Copies what the loader left, whose own copy lies in memory that will be allocated.  Returns NULL,
+ * or what is wrong in a sentence.
  */
 const char *multiboot_read(uint32_t magic, uint32_t information);
 

@@ -45,10 +45,11 @@ void panic_stop_if_asked(const struct frame *frame)
 }
 
 /*
- * Becomes the CPU that ends the run.  Another that comes second stops, and waits for its NMI.  The
+ * Becomes the CPU that ends the run.  Another that comes second stops where it was, at `frame`, or
+ * waits for its NMI if it has none; in an NMI no other one comes, so there it must have one.  The
  * same CPU comes again when printing itself fails: then all that is left is to end.
  */
-static void begin_ending(void)
+static void begin_ending(const struct frame *frame)
 {
 	uint32_t self = cpu_self()->number + 1;
 	uint32_t first = 0;
@@ -57,8 +58,10 @@ static void begin_ending(void)
 	if (__atomic_compare_exchange_n(&ending, &first, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return;
-	if (first != self)
+	if (first != self) {
+		__atomic_store_n(&cpu_self()->machine.stopped_at, frame, __ATOMIC_RELEASE);
 		halt();
+	}
 	report_end(MACHINE_PANIC, 0);
 	machine_end(MACHINE_PANIC);
 }
@@ -151,7 +154,7 @@ void panic_at(const struct frame *frame, const char *format, ...)
 {
 	va_list args;
 
-	begin_ending();
+	begin_ending(frame);
 	stop_others();
 	log_seize();
 	va_start(args, format);
@@ -165,7 +168,7 @@ void panic(const char *format, ...)
 	uint32_t *own_frame = __builtin_frame_address(0);
 	va_list args;
 
-	begin_ending();
+	begin_ending(NULL);
 	stop_others();
 	log_seize();
 	va_start(args, format);
@@ -179,11 +182,20 @@ void assert_failed(const char *expression, const char *file, int line)
 	panic("%s:%d: assertion failed: %s", file, line, expression);
 }
 
+void panic_timeout_at(const struct frame *frame, const char *why)
+{
+	begin_ending(frame);
+	stop_others();
+	log_seize();
+	klog("timeout: %s\n", why);
+	die(MACHINE_TIMEOUT, frame, 0, 0);
+}
+
 void machine_time_is_over(const char *why)
 {
 	uint32_t *own_frame = __builtin_frame_address(0);
 
-	begin_ending();
+	begin_ending(NULL);
 	stop_others();
 	log_seize();
 	klog("timeout: %s\n", why);
@@ -194,7 +206,7 @@ void machine_refuse(const char *why, ...)
 {
 	va_list args;
 
-	begin_ending();
+	begin_ending(NULL);
 	stop_others();
 	log_seize();
 	va_start(args, why);
@@ -205,7 +217,7 @@ void machine_refuse(const char *why, ...)
 
 void machine_exit(uint32_t status)
 {
-	begin_ending();
+	begin_ending(NULL);
 	stop_others();
 	finish(MACHINE_EXIT, status);
 }

@@ -13,6 +13,9 @@ struct frame;
 noreturn void panic_at(const struct frame *frame, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The end by a time limit, found out in an interrupt or an NMI that interrupted `frame`. */
+noreturn void panic_timeout_at(const struct frame *frame, const char *why);
+
 /* In the NMI handler: stops this CPU for good if another one ends the run. */
 void panic_stop_if_asked(const struct frame *frame);
 

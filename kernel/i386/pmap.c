@@ -37,8 +37,9 @@ static struct zone pmap_zone;
 /* ---------------- Entries ---------------- */
 
 /*
- * Replaces an entry that is not in use by the CPU: high half first, so that the entry is never
- * present with only half of its frame.
+ * Writes an entry, high half first: one that was not present never is with only half of its frame.
+ * Of one that is in use only the rights change; for a moment they may be the new NX with the old W,
+ * which is less than either.
  */
 static void pte_set(pte_t *pte, pte_t value)
 {
@@ -153,7 +154,9 @@ void pmap_destroy(struct pmap *pmap)
 	zone_free(&pmap_zone, pmap);
 }
 
-/* The directory entry for `address`, its directory made if need be; NULL when there is no memory. */
+/*
+ * The directory entry for `address`, its directory made if need be; NULL when there is no memory.
+ */
 static pte_t *directory_entry_made(struct pmap *pmap, uint32_t address)
 {
 	pte_t *quarter = &pmap->pdpt[address / QUARTER_SIZE];

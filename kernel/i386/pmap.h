@@ -34,7 +34,7 @@ struct pmap {
 /* The pmap with nothing below KERNEL_BASE, loaded where no task runs. */
 extern struct pmap kernel_pmap;
 
-/* Kernel start: gives the image its protections, drops the identity map. */
+/* Kernel start: gives the image its protections and leaves the boot loader's page tables. */
 void pmap_init(void);
 
 /* Zone of pmaps; after page_init(). */

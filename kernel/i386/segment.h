@@ -3,7 +3,8 @@
  * Descriptor tables: segments, task states, gates.
  *
  * Every CPU has a global descriptor table and task states of its own, so that one selector means
- * "this CPU" on all of them.  The interrupt and the local descriptor tables are shared and constant.
+ * "this CPU" on all of them.  The interrupt and the local descriptor tables are shared and
+ * constant.
  */
 #ifndef I386_SEGMENT_H
 #define I386_SEGMENT_H

@@ -6,8 +6,8 @@
 #include "i386/acpi.h"
 
 /*
- * Starts the CPUs of `machine` other than this one, at most `most` in all.  One that does not come up
- * is left out, with a line in the log.  Under the kernel lock.
+ * Starts the CPUs of `machine` other than this one, at most `most` in all.  One that does not come
+ * up is left out, with a line in the log.  Under the kernel lock.
  */
 void start_cpus(const struct acpi_machine *machine, unsigned most);
 

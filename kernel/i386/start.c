@@ -9,7 +9,6 @@
 
 #include "i386/acpi.h"
 #include "i386/calibrate.h"
-#include "i386/crash.h"
 #include "i386/fpu.h"
 #include "i386/ioapic.h"
 #include "i386/lapic.h"
@@ -29,6 +28,7 @@
 #include "kern/main.h"
 #include "kern/report.h"
 #include "kern/sched.h"
+#include "kern/string.h"
 #include "kern/thread.h"
 #include "kern/tick.h"
 
@@ -45,8 +45,8 @@ noreturn void kernel_main(uint32_t magic, uint32_t information);
 /* ---------------- Memory ---------------- */
 
 /*
- * What the allocator may still be given, in bytes.  The argument pool= makes it less than there is, so
- * that memory pressure does not depend on the machine.
+ * What the allocator may still be given, in bytes.  The argument pool= makes it less than there is,
+ * so that memory pressure does not depend on the machine.
  */
 static uint32_t pool = DIRECT_MAP_SIZE;
 
@@ -67,7 +67,9 @@ static uint32_t memory_end(void)
 	return end < DIRECT_MAP_SIZE ? end : DIRECT_MAP_SIZE;
 }
 
-/* Where the array of page structures is put: above the kernel and everything that the loader left. */
+/*
+ * Where the array of page structures is put: above the kernel and everything that the loader left.
+ */
 static uint32_t place_for_array(uint32_t size)
 {
 	uint32_t start = virt_to_phys(kernel_end);
@@ -215,6 +217,7 @@ static void clocks_init(void)
 {
 	struct calibration rates;
 	const char *wrong;
+	char delivery[8];
 
 	interrupts_off();
 	wrong = calibrate(&rates);
@@ -223,6 +226,8 @@ static void clocks_init(void)
 		machine_refuse("%s", wrong);
 	clock_init(rates.tsc_hz, boot_cycles);
 	tick_init();
+	if (argument_string("clock", delivery, sizeof delivery) && strcmp(delivery, "block") == 0)
+		klog("clock: interrupts come between blocks of code only: no sample is exact\n");
 	klog("clock: %u kHz by %s, within %u parts of a million\n",
 	     (unsigned)divide(rates.tsc_hz, 1000), rates.source, rates.doubt);
 }
@@ -254,6 +259,5 @@ void kernel_main(uint32_t magic, uint32_t information)
 	klog("cpus: %u\n", n_cpus);
 	arguments_check();
 	start_programs();
-	crash_if_asked();
 	sched_idle();
 }

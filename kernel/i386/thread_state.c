@@ -2,8 +2,8 @@
 /*
  * The machine's half of threads: stacks, switching, FPU.  Guarded by the kernel lock.
  *
- * The FPU is switched eagerly: a thread's state is saved whenever it leaves a CPU and loaded when it
- * comes, unless the CPU still holds it because nothing but kernel threads ran in between.
+ * The FPU is switched eagerly: a thread's state is saved whenever it leaves a CPU and loaded when
+ * it comes, unless the CPU still holds it because nothing but kernel threads ran in between.
  */
 #include "i386/thread_state.h"
 

@@ -36,7 +36,10 @@ void machine_thread_init_user(struct thread *thread, void *stack, uint32_t entry
 /* The boot stack becomes that of the boot CPU's idle thread, which is running on it. */
 void machine_thread_adopt_boot_stack(struct thread *thread);
 
-/* Goes on in `next` on this CPU, with its address space and FPU; returns when `previous` runs again. */
+/*
+ * Goes on in `next` on this CPU, with its address space and FPU; returns when `previous` runs
+ * again.
+ */
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next);
 
 /* Forgets FPU state that a CPU may still hold for a thread that is gone. */

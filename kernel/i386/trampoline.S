@@ -2,8 +2,8 @@
 /*
  * Where another CPU starts: in real mode, at the beginning of a page below 1 MiB.
  *
- * start_cpus() copies [trampoline, trampoline_end) to TRAMPOLINE_PAGE and fills in the four words at
- * its end.  The CPU takes the same steps as boot.S and goes on in ap_main() on its own stack.
+ * start_cpus() copies [trampoline, trampoline_end) to TRAMPOLINE_PAGE and fills in the four words
+ * at its end.  The CPU takes the same steps as boot.S and goes on in ap_main() on its own stack.
  */
 #include "i386/frame.h"
 #include "i386/memory.h"

@@ -80,7 +80,9 @@ static uint32_t read_cr2(void)
 
 /* ---------------- Exceptions of user mode ---------------- */
 
-/* Beyond the user's end nothing is the user's, and whether the kernel has a page there is not told. */
+/*
+ * Beyond the user's end nothing is the user's, and whether the kernel has a page there is not told.
+ */
 static void page_fault_of_user(const struct frame *frame, uint32_t address)
 {
 	bool present = (frame->error & PAGE_FAULT_PRESENT) != 0 && address < USER_END;
@@ -141,10 +143,11 @@ static bool recover(struct frame *frame)
 }
 
 /*
- * A debug exception in kernel mode is the user's: the kernel uses neither TF nor the debug registers.
- * TF is still in force before the call gate's first instruction.  It is taken away there, and the
- * kernel goes on in the twin that puts it back into the user's saved flags.  A CPU may also deliver
- * one late that the user's last instruction put off (a load of ss): that one is dropped.
+ * A debug exception in kernel mode is the user's: the kernel uses neither TF nor the debug
+ * registers.  TF is still in force before the call gate's first instruction.  It is taken away
+ * there, and the kernel goes on in the twin that puts it back into the user's saved flags.  A CPU
+ * may also deliver one late that the user's last instruction put off (a load of ss): that one is
+ * dropped.
  */
 static bool debug_of_user(struct frame *frame)
 {
@@ -230,7 +233,7 @@ void nmi(struct frame *frame)
 {
 	panic_stop_if_asked(frame);
 	if (report_request_pending())
-		machine_time_is_over("the runner's time limit is over");
+		panic_timeout_at(frame, "the runner's time limit is over");
 	if (!sample_clock_uses_nmi())
 		panic_at(frame, "NMI that nobody asked for");
 	sample_clock_interrupt(place_of(frame));

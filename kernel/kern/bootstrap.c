@@ -4,6 +4,7 @@
 
 #include <assay/traps.h>
 
+#include "i386/crash.h"
 #include "i386/memory.h"
 #include "i386/multiboot.h"
 #include "kern/arguments.h"
@@ -95,7 +96,8 @@ static struct thread *load_module(int number)
 	const char *wrong = command_parse(&command, boot_info.modules[number].command);
 
 	if (wrong != NULL)
-		machine_refuse("boot module %d: %s", number, wrong);
+		machine_refuse("the boot module \"%s\": %s", boot_info.modules[number].command,
+			       wrong);
 	wrong = make_program(number, &command, &thread);
 	if (wrong != NULL)
 		machine_refuse("the boot module \"%s\" %s", command.arguments[0], wrong);
@@ -112,20 +114,28 @@ static void free_images(void)
 	}
 }
 
-void start_programs(void)
+/* All are loaded before any runs: none sees memory that another's loading changes. */
+static void load_programs(void)
 {
 	struct thread *threads[MAX_MODULES];
 
-	n_running = boot_info.n_modules;
-	if (n_running == 0)
-		machine_refuse("there is no program to run: give the kernel a boot module");
-	report_counts_before();
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
 		threads[n] = load_module((int)n);
 	if (!argument_present("pool"))
 		free_images();
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
 		thread_start(threads[n]);
+	crash_if_asked();
+}
+
+void start_programs(void)
+{
+	n_running = boot_info.n_modules;
+	if (n_running == 0)
+		machine_refuse("there is no program to run: give the kernel a boot module");
+	report_counts_before();
+	if (thread_create_kernel(load_programs, PRIORITY_SYSTEM) == NULL)
+		machine_refuse("there is no memory to start programs with");
 }
 
 void bootstrap_task_ended(int module, int status)

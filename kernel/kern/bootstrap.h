@@ -9,7 +9,10 @@
 #ifndef KERN_BOOTSTRAP_H
 #define KERN_BOOTSTRAP_H
 
-/* Creates and starts the tasks; refuses to run if a module is no program.  Under the kernel lock. */
+/*
+ * Starts the thread of the kernel that creates the tasks and lets them go; it refuses to run if a
+ * module is no program.  Under the kernel lock.
+ */
 void start_programs(void);
 
 /* The task of module `module` is gone, with `status`. */

@@ -39,14 +39,13 @@ struct cpu {
 
 	/* kernel lock */
 	struct thread *idle_thread;
-	struct thread *leaving; /* Being switched away from; switch_finish() sees to it. */
+	struct thread *leaving; /* Being switched away from; sched_finish_switch() sees to it. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t quantum;       /* Ticks left for the current thread. */
-	bool idle;              /* Halts, or is about to: an interrupt brings it back. */
 	uint32_t switches;
-	uint32_t ticks;
 
 	/* This CPU's tick interrupt. */
+	uint32_t ticks;      /* The number of the last tick. */
 	uint64_t next_tick;  /* In cycles; the schedule is absolute, so it does not drift. */
 	uint32_t race_state; /* Generator behind race() and the jitter of the tick; 0: none. */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Division of 64-bit numbers, which a 32-bit compiler would leave to a library that we do not have. */
+/*
+ * Division of 64-bit numbers, which a 32-bit compiler would leave to a library that we do not have.
+ */
 #ifndef KERN_DIVIDE_H
 #define KERN_DIVIDE_H
 

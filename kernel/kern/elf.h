@@ -15,8 +15,8 @@ struct elf_program {
 
 /*
  * Maps the segments of `image` (a static executable for i386), each with its own protections, and
- * tells where it starts.  NULL on success, else what is wrong with the image in a sentence.  The image
- * is not believed: every offset is checked.
+ * tells where it starts.  NULL on success, else what is wrong with the image in a sentence.  The
+ * image is not believed: every offset is checked.
  */
 const char *elf_load(struct vm_map *map, const void *image, uint32_t size,
 		     struct elf_program *program);

@@ -13,8 +13,8 @@
 #define EXC_BREAKPOINT      6
 
 /*
- * The current thread has caused an exception in user mode: ends its task, with a line in the log, and
- * status 128 + exception.  Returns; the thread ends on its way out.  Under the kernel lock.
+ * The current thread has caused an exception in user mode: ends its task, with a line in the log,
+ * and status 128 + exception.  Returns; the thread ends on its way out.  Under the kernel lock.
  */
 void exception_raise(int exception, int code, uint32_t subcode);
 

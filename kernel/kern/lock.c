@@ -10,8 +10,8 @@
 uint32_t kernel_lock_word;
 
 /*
- * The queue.  `next_ticket` counts CPUs that began to wait, `served` those that got the lock from the
- * queue; they differ while somebody waits.  Changed atomically by any CPU.
+ * The queue.  `next_ticket` counts CPUs that began to wait, `served` those that got the lock from
+ * the queue; they differ while somebody waits.  Changed atomically by any CPU.
  */
 static uint32_t next_ticket;
 static uint32_t served;

@@ -3,13 +3,13 @@
  * The kernel lock.
  *
  * One lock guards all of the kernel that thread code touches.  It is taken at every entry from user
- * mode (for a trap in i386/entry.S) and by an idle CPU that finds work, kept across a thread switch,
- * and released on the way to user mode and in idle.  A CPU waits for it with interrupts on.
+ * mode (for a trap in i386/entry.S) and by an idle CPU that finds work, kept across a thread
+ * switch, and released on the way to user mode and in idle.  A CPU waits for it with interrupts on.
  *
- * The lock itself is one bit, so that taking and releasing it free costs two instructions.  That alone
- * would let a CPU that comes back quickly keep another out for ever.  So CPUs that have to wait stand
- * in a queue (tickets), and the first of them asks all others, by WORK_LOCK, to hand over: whoever
- * then leaves the kernel waits until the first in the queue has the lock.
+ * The lock itself is one bit, so that taking and releasing it free costs two instructions.  That
+ * alone would let a CPU that comes back quickly keep another out for ever.  So CPUs that have to
+ * wait stand in a queue (tickets), and the first of them asks all others, by WORK_LOCK, to hand
+ * over: whoever then leaves the kernel waits until the first in the queue has the lock.
  */
 #ifndef KERN_LOCK_H
 #define KERN_LOCK_H
@@ -38,8 +38,9 @@ static inline bool kernel_locked(void)
 
 /*
  * Marks a place where CPUs may race for what an unlock released.  With the kernel argument jitter=N
- * a generator seeded by N lets some of them pass to the other CPU here (`pause`), so that a run under
- * the instruction clock tries another order of events for every seed, and the same for the same seed.
+ * a generator seeded by N lets some of them pass to the other CPU here (`pause`), so that a run
+ * under the instruction clock tries another order of events for every seed, and the same for the
+ * same seed.
  */
 void race(void);
 

@@ -2,8 +2,8 @@
 /*
  * Tasks: an address space and the threads in it.
  *
- * A task ends when it is told to (task_exit) or with its last thread.  Its memory goes with the last
- * thread, when no CPU has the address space loaded any more.  Guarded by the kernel lock.
+ * A task ends when it is told to (task_exit) or with its last thread.  Its memory goes with the
+ * last thread, when no CPU has the address space loaded any more.  Guarded by the kernel lock.
  */
 #ifndef KERN_TASK_H
 #define KERN_TASK_H

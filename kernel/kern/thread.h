@@ -5,7 +5,7 @@
  * A thread is a kernel stack and what has to be known to run on it.  A user thread has, at the very
  * top of the stack, the frame of its user mode registers.
  *
- *            create            sched_dispatch
+ *            create              dispatch
  *   (none) ---------> RUNNABLE ------------> RUNNING ----> DEAD (reaped by whoever runs next)
  *                        ^                    |  exit
  *                        |      thread_wait   |
@@ -62,7 +62,6 @@ struct thread {
 	uint8_t priority;     /* Its own, */
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
 	bool dying;
-	bool on_queue;     /* Its run_link is on a run queue. */
 	struct cpu *bound; /* The only CPU it may run on, or NULL. */
 	struct cpu *cpu;   /* Runs there, or ran there last. */
 	struct list run_link;

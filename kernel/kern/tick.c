@@ -15,6 +15,7 @@
 
 /* Constant after tick_init(). */
 static uint32_t interval;    /* Between ticks, in cycles. */
+static uint64_t start;       /* In cycles: tick n of every CPU is due n intervals later. */
 static uint32_t jitter_seed; /* 0: none. */
 static uint32_t limit_ticks; /* A CPU that has counted so many ends the run. */
 
@@ -27,6 +28,7 @@ void tick_init(void)
 	uint32_t limit = argument_number("limit", 0);
 
 	interval = (uint32_t)clock_ns_to_cycles(NS_PER_SECOND / TICK_HZ);
+	start = machine_cycles();
 	jitter_seed = argument_number("jitter", 0);
 	limit_ticks = limit == 0 || limit > UINT32_MAX / TICK_HZ ? UINT32_MAX : limit * TICK_HZ;
 }
@@ -44,13 +46,28 @@ static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 
 void tick_start(struct cpu *cpu)
 {
+	uint64_t cycles;
+
 	if (jitter_seed != 0) {
 		/* Any two seeds and any two CPUs begin at different, non-zero states. */
 		cpu->race_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
 		cpu_set_work(cpu, WORK_RACE);
 	}
-	cpu->next_tick = machine_cycles() + interval;
-	tick_arm(cpu, interval);
+	cycles = machine_cycles();
+	cpu->ticks = (uint32_t)divide(cycles - start, interval);
+	cpu->next_tick = start + (uint64_t)(cpu->ticks + 1) * interval;
+	tick_arm(cpu, (uint32_t)(cpu->next_tick - cycles));
+}
+
+/*
+ * An emulator may run the CPUs in turn, in one thread, and give a turn up to the next timer's
+ * interrupt to the first one that does not idle: the others would never come to run.  So at every
+ * tick each CPU but one passes to the next (`pause`), and that one changes from tick to tick.
+ */
+static inline void take_turns(const struct cpu *cpu)
+{
+	if (n_cpus > 1 && cpu->ticks % n_cpus != cpu->number)
+		machine_relax();
 }
 
 /* Counts a tick that has come, `late` cycles after its time, and arms the next. */
@@ -60,6 +77,7 @@ static inline void tick_count(struct cpu *cpu, uint32_t late)
 	cpu->ticks++;
 	tick_arm(cpu, interval - late);
 	cpu_set_work(cpu, WORK_TICK);
+	take_turns(cpu);
 	if (cpu->ticks >= limit_ticks)
 		machine_time_is_over("the time limit of the run (limit=) is over");
 }
@@ -110,10 +128,18 @@ uint64_t tick_now(void)
 	return now;
 }
 
+/*
+ * The tick that runs now is partly over: one more than the duration takes.  And `now` may be behind
+ * the schedule, when the tick is late (jitter=) or CPU 0 has not worked on it: signed, for the time
+ * stamp counters of two CPUs may differ a little.
+ */
 uint64_t tick_after_ms(uint32_t ms)
 {
 	const uint32_t ms_per_tick = 1000 / TICK_HZ;
+	uint64_t due = now + ms / ms_per_tick + (ms % ms_per_tick != 0) + 1;
+	int64_t behind = (int64_t)(machine_cycles() - start - now * interval);
 
-	/* The tick that runs now is partly over: one more than the duration takes. */
-	return now + ms / ms_per_tick + (ms % ms_per_tick != 0) + 1;
+	for (; behind >= interval; behind -= interval)
+		due++;
+	return due;
 }

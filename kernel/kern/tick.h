@@ -2,8 +2,9 @@
 /*
  * The scheduler's tick: TICK_HZ a second on every CPU, from its own local APIC timer.
  *
- * The schedule is absolute, in cycles, so that late handling never makes it drift; jitter= moves each
- * tick by a seeded part of its interval.  CPU 0 counts the ticks that timeouts are measured in.
+ * The schedule is absolute, in cycles, and the same for all CPUs, so that late handling never makes
+ * it drift and a tick has the same number everywhere; jitter= delays each by a seeded part of its
+ * interval.  CPU 0 counts the ticks that timeouts are measured in.
  */
 #ifndef KERN_TICK_H
 #define KERN_TICK_H

@@ -51,6 +51,21 @@ TRAP_ABI kern_return_t trap_invalid(void)
 	return KERN_INVALID_ARGUMENT;
 }
 
+/* Pauses after each line: one may scroll the screen, which takes ten thousand instructions. */
+static void print_lines(const char *text, uint32_t length)
+{
+	uint32_t start = 0;
+
+	for (uint32_t i = 0; i < length; i++) {
+		if (text[i] != '\n')
+			continue;
+		console_write(text + start, i + 1 - start);
+		start = i + 1;
+		kernel_pause();
+	}
+	console_write(text + start, length - start);
+}
+
 TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 {
 	char part[256];
@@ -60,7 +75,7 @@ TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 		length = copyin_string(part, string, sizeof part);
 		if (length == COPY_FAULT)
 			return KERN_INVALID_ADDRESS;
-		console_write(part, length);
+		print_lines(part, length);
 		string += length;
 		kernel_pause();
 	} while (length == sizeof part);

@@ -2,8 +2,9 @@
 /*
  * Mach's traps: the table that the call gate goes by, and the functions in it.
  *
- * A trap runs under the kernel lock with interrupts on, on the caller's kernel stack.  Its arguments
- * have been copied; what they point to has not, and is an allegation.  Its result goes to %eax.
+ * A trap runs under the kernel lock with interrupts on, on the caller's kernel stack.  Its
+ * arguments have been copied; what they point to has not, and is an allegation.  Its result goes to
+ * %eax.
  */
 #ifndef KERN_TRAPS_H
 #define KERN_TRAPS_H

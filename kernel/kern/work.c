@@ -29,7 +29,9 @@ void kernel_pause(void)
 		interrupt_work();
 }
 
-/* Does what there is to do, as far as it is known now.  Does not return to a thread that is to end. */
+/*
+ * Does what there is to do, as far as it is known now.  Does not return to a thread that is to end.
+ */
 static void do_work(void)
 {
 	interrupt_work();
@@ -44,8 +46,8 @@ static void do_work(void)
 
 /*
  * Gives up the lock so that a CPU that waits for it has it next, and says whether nothing came up
- * meanwhile: then interrupts are off and the caller may go on in user mode.  Otherwise it has the lock
- * again.
+ * meanwhile: then interrupts are off and the caller may go on in user mode.  Otherwise it has the
+ * lock again.
  */
 static bool hand_over(void)
 {

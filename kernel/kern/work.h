@@ -2,8 +2,8 @@
 /*
  * What interrupts leave behind, and what happens on the way out of the kernel.
  *
- * An interrupt handler acknowledges its device, sets a bit in its CPU's `work` and returns.  The rest
- * is done here, in thread context, under the kernel lock.
+ * An interrupt handler acknowledges its device, sets a bit in its CPU's `work` and returns.  The
+ * rest is done here, in thread context, under the kernel lock.
  */
 #ifndef KERN_WORK_H
 #define KERN_WORK_H
@@ -12,14 +12,14 @@
 void interrupt_work(void);
 
 /*
- * Every loop over pages, entries or rights calls this each 64 turns.  It is never inlined: tools/hot
- * sees by its address how long the kernel goes without it.
+ * Every loop over pages, entries or rights calls this each 64 turns.  It is never inlined:
+ * tools/hot sees by its address how long the kernel goes without it.
  */
 __attribute__((noinline)) void kernel_pause(void);
 
 /*
- * The way out to user mode: called with the kernel lock and interrupts on, returns without the lock and
- * with interrupts off when nothing is left to do.  Does not return to a thread that is to end.
+ * The way out to user mode: called with the kernel lock and interrupts on, returns without the lock
+ * and with interrupts off when nothing is left to do.  Does not return to a thread that is to end.
  */
 void user_return(void);
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The pytest plugin that shows test programs as tests.
 
 Each test program is a pytest file; in it, each TEST of each configuration is an item, and `balance`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a run of a test program says about each of its tests.
 
 Nothing here runs anything: a Run goes in, a Verdict per test comes out.  A test passes only if the

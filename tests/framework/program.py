@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Test programs as their sources describe them.
 
 A test program is tests/AREA/NAME.c, built for the guest as OUT/tests/AREA/NAME, or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The two ways to run a test program: in a machine of its own, and on the host."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The pytest plugin behind `make test T=name`: picks tests by their own, program or area name."""
 
 from pathlib import PurePath

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The framework itself: a framework that cannot fail is a defect.
 
 Each test here gives the framework a small tree with one test program, says what that program

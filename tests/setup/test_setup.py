@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """./setup: what it asks for, that it repeats, and what it says when it may not install.
 
 Nothing is installed or removed here: the script meets a dpkg-query, an apt-get, an id and a sudo of

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop between the markers of tools/hot, long enough for clock ticks to fall into it.  The program
- * reads the instruction clock around it; test_hot.py compares that with what the plugin counted.
+ * A loop between the markers of tools/hot, long enough for clock ticks to fall into it.  The
+ * program reads the instruction clock around it; test_hot.py compares that with what the plugin
+ * counted.
  */
 #include "check.h"
 #include <assay.h>

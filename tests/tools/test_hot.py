@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """tools/hot counts every instruction, finds whose it is, and does not disturb the machine."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What Assay's host tools share: running the machine, and reading what a run leaves behind.
 
 machine.py is the way in: `machine.run(["hello"])` boots the kernel and returns a Result.  Below it,

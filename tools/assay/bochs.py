@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Drives Bochs, a second machine model that finds what QEMU forgives.
 
 Debian's Bochs has no display that needs neither a screen nor a terminal, so it gets a pseudo

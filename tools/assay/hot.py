@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What was executed, function by function: reads the counts that out/plugin/hot.so writes.
 
 The plugin knows addresses, pages and the bytes of instructions (tools/hot.c).  This module owns

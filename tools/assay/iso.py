@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes CD images that boot through GRUB, reproducibly: the same files give the same bytes.
 
 GRUB's own grub-mkrescue puts whatever GRUB platforms and languages the host has on the image, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs Assay's kernel in a machine of its own and says what came of it.
 
 `run(["hello a b"])` is the whole interface: it finds the programs, makes a private folder, starts

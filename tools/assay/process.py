@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An emulator as a process of ours, never left behind; and the files that it writes."""
 
 import os

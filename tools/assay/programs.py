@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """From what a user types to the boot modules of a machine: finds programs, checks command lines.
 
 A module's command line is words separated by blanks.  The boot protocol has no way to quote, so a

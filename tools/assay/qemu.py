@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Drives QEMU: builds its command line, watches a run, and says how it ended.
 
 The options that make a run repeatable are here and nowhere else.  What breaks repeatability and is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Talks to a running QEMU in its machine protocol (QMP), over one end of a socket pair.
 
 Nothing is sent before the first command: a run that needs none is not disturbed.

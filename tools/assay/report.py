@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads the machine report out of the machine's memory: include/assay/report.h, seen from the host.
 
 The kernel owns `machine_report`, the runner only its field `request`.  The machine's memory is a

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: MIT
 """What machine to run, and how its run ended: the two values that pass between machine.py and the
 emulators' modules."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -40,7 +42,7 @@ class Setup:
         """
         words = ["console=com0", "log=com1", "raw", clock]
         if self.limit and self.limit_is_guest_time:
-            words.append(f"limit={self.limit:g}")
+            words.append(f"limit={math.ceil(self.limit)}")  # The kernel counts whole seconds.
         if self.seed:
             words.append(f"jitter={self.seed}")
         return " ".join([*words, *self.append.split()])

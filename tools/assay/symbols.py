@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Where the symbols of a 32-bit ELF file are: enough of ELF to find a variable by its name."""
 
 import struct

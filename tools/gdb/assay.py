@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Commands for gdb attached to the machine: `help assay` lists them; `make gdb` loads this file.
 
 They read the kernel's own lists out of the machine's memory, through the types in its debugging

@@ -42,8 +42,7 @@ static bool is_same(struct list *head, const struct model *model)
 	struct list *link;
 	unsigned i = 0;
 
-	list_for_each(link, head)
-	{
+	list_for_each (link, head) {
 		if (i == model->n || link != &model->items[i++]->link)
 			return false;
 	}
@@ -99,8 +98,7 @@ TEST(list_for_each_may_remove)
 		if (i % 3 == 0)
 			model_insert(&model, model.n, &items[i]);
 	}
-	list_for_each_removable(link, after, &head)
-	{
+	list_for_each_removable (link, after, &head) {
 		if ((list_object(link, struct item, link) - items) % 3 != 0)
 			list_remove(link);
 	}
