@@ -144,7 +144,7 @@ TEST(refuses_what_it_cannot_do)
 TEST(does_nothing_when_stopped)
 {
 	reset(CPUS);
-	EXPECT(!sample_clock_interrupt(SAMPLE_USER));
+	sample_clock_interrupt(SAMPLE_USER);
 	EXPECT_EQ(timer.due, NEVER);
 	EXPECT_EQ(counts_of(0).due, 0);
 }
@@ -219,7 +219,7 @@ TEST(an_early_interrupt_serves_nothing_and_arms_again)
 	due = timer.due;
 	now = due - 1;
 	timer.due = NEVER;
-	EXPECT(!sample_clock_interrupt(SAMPLE_USER));
+	sample_clock_interrupt(SAMPLE_USER);
 	EXPECT_EQ(counts_of(0).due, 0);
 	EXPECT_EQ(timer.due, due);
 }
@@ -370,10 +370,10 @@ TEST(an_nmi_inside_the_handler_leaves_at_once)
 	sample_clock_start(1000, 0, 1);
 	now = timer.due;
 	cursors[0].sequence++;
-	EXPECT(sample_clock_interrupt(SAMPLE_USER));
+	sample_clock_interrupt(SAMPLE_USER);
 	EXPECT_EQ(cursors[0].counts.due, 0);
 	cursors[0].sequence++;
-	EXPECT(sample_clock_interrupt(SAMPLE_USER));
+	sample_clock_interrupt(SAMPLE_USER);
 	EXPECT_EQ(cursors[0].counts.due, 1);
 }
 
@@ -384,7 +384,7 @@ TEST(an_nmi_may_be_the_clocks_even_after_it_stopped)
 	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
 	sample_clock_start(0, 0, 0);
 	EXPECT(sample_clock_uses_nmi());
-	EXPECT(sample_clock_interrupt(SAMPLE_USER));
+	sample_clock_interrupt(SAMPLE_USER);
 }
 
 /* ---------------- Other CPUs, for real ---------------- */

@@ -224,12 +224,6 @@ TEST(page_corrupt_free_list_is_caught)
 	EXPECT_PANIC(page_alloc(PAGE_USER));
 }
 
-TEST(page_use_names)
-{
-	EXPECT_STREQ(page_use_name(PAGE_FREE), "free");
-	EXPECT_STREQ(page_use_name(PAGE_USER), "user");
-}
-
 static bool is_filled(const char *data, char value)
 {
 	for (unsigned i = 0; i < PAGE_SIZE; i++) {

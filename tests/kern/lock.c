@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel lock with several CPUs in the kernel all the time: nobody is left out.
+ *
+ * machine: cpus=2
+ * machine: cpus=4
+ * machine: cpus=2 seed=1
+ * machine: cpus=2 seed=2
+ * machine: cpus=4 seed=5
+ */
+#include "check.h"
+#include <assay.h>
+
+#define CPUS_MOST 4
+#define TRAPS     1500
+
+static uint8_t stacks[CPUS_MOST][2 * PAGE_SIZE] __attribute__((aligned(16)));
+static uint32_t ids[CPUS_MOST];
+static volatile uint32_t traps[CPUS_MOST];
+static volatile uint32_t arrived;
+static volatile bool stop;
+static uint32_t n_cpus;
+
+/* Under the instruction clock QEMU changes to the next CPU here, and else may not for long. */
+static void relax(void)
+{
+	__asm__ volatile("pause" ::: "memory");
+}
+
+static void trap_on(void *number)
+{
+	uint32_t cpu = (uint32_t)number;
+
+	assay_thread_bind((int)cpu);
+	__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
+	while (arrived < n_cpus)
+		relax();
+	while (!stop) {
+		null_trap();
+		if (traps[cpu]++ % 64 == 0)
+			relax();
+		if (cpu == 0 && traps[cpu] >= TRAPS)
+			stop = true;
+	}
+}
+
+/* A thread bound to each CPU, this one's among them; all are better than this thread. */
+static void run_on_all(void (*run)(void *))
+{
+	struct assay_cpu_info info;
+
+	assay_cpu_info(&info);
+	n_cpus = info.cpus;
+	arrived = 0;
+	stop = false;
+	for (uint32_t i = 0; i < n_cpus; i++) {
+		traps[i] = 0;
+		REQUIRE(thread_start(run, (void *)i, stacks[i], sizeof stacks[i],
+				     PRIORITY_USUAL - 1, &ids[i]) == KERN_SUCCESS);
+	}
+	for (uint32_t i = 0; i < n_cpus; i++)
+		EXPECT_EQ(assay_thread_join(ids[i], TIMEOUT_NONE), KERN_SUCCESS);
+}
+
+/* The first CPU makes its traps; the others have made about as many. */
+TEST(null_traps_get_on_everywhere)
+{
+	run_on_all(trap_on);
+	for (uint32_t i = 1; i < n_cpus; i++) {
+		EXPECT_LT(TRAPS / 2, traps[i]);
+		EXPECT_LT(traps[i], TRAPS * 2);
+	}
+}
+
+/* Traps of every length, and some that give up the CPU, from all sides. */
+static void mixed_traps(void *number)
+{
+	uint8_t *area = (uint8_t *)0x08200000 - ((uint32_t)number + 1) * 4 * PAGE_SIZE;
+	struct machine_count counts[4];
+	uint32_t n;
+
+	assay_thread_bind((int)(uint32_t)number);
+	for (uint32_t turn = 0; turn < 60; turn++) {
+		if (assay_memory_map(area, 4 * PAGE_SIZE, ASSAY_READ | ASSAY_WRITE) != KERN_SUCCESS)
+			check_fail("turn %u: no memory", turn);
+		area[turn % (4 * PAGE_SIZE)] = (uint8_t)turn;
+		assay_memory_protect(area, PAGE_SIZE, ASSAY_READ);
+		assay_counts(counts, 4, &n);
+		swtch_pri(0);
+		if (turn % 16 == 0)
+			thread_switch(0, SWITCH_OPTION_WAIT, 1);
+		if (assay_memory_unmap(area, 4 * PAGE_SIZE) != KERN_SUCCESS)
+			check_fail("turn %u: not unmapped", turn);
+	}
+}
+
+TEST(all_kinds_of_traps_at_once)
+{
+	run_on_all(mixed_traps);
+}
