@@ -5,7 +5,7 @@
  * A multiboot loader enters at `boot_start` with the loader's magic in %eax and its information in
  * %ebx.  Addresses here are physical until paging is on.  The CPU is checked first: with a feature
  * missing nothing later could even print.  Page tables are the kernel's one directory, seen both at
- * 0 and at KERNEL_BASE; start.c drops the lower map once all CPUs have started.
+ * 0 and at KERNEL_BASE; pmap_init() leaves them, and CPUs that start later come through them.
  */
 #include "i386/frame.h"
 #include "i386/memory.h"

@@ -9,7 +9,8 @@
 uint32_t copy_bytes(void *to, const void *from, uint32_t size);
 
 /*
- * Copies up to and with a zero byte; returns the length, `size` without one, UINT32_MAX on a fault.
+ * Copies up to and with a zero byte; returns the length without it, `size` if there is none, and
+ * UINT32_MAX on a fault.
  */
 uint32_t copy_string(char *to, const char *from, uint32_t size);
 

@@ -8,14 +8,18 @@
 #include "kern/cpu_state.h"
 #include "kern/machine.h"
 
+#define CPUID_EDX_MCE         (1u << 7)
+#define CPUID_EDX_SEP         (1u << 11)
 #define CPUID_EDX_PGE         (1u << 13)
 #define CPUID_EDX_SSE         (1u << 25)
 #define CPUID_EXTENDED_EDX_NX (1u << 20)
 
-#define CR0_AM   0x00040000u
-#define CR4_PGE  0x80u
-#define MSR_EFER 0xc0000080u
-#define EFER_NXE 0x800u
+#define CR0_AM          0x00040000u
+#define CR4_MCE         0x40u
+#define CR4_PGE         0x80u
+#define MSR_SYSENTER_CS 0x174u
+#define MSR_EFER        0xc0000080u
+#define EFER_NXE        0x800u
 
 _Static_assert(offsetof(struct cpu, self) == CPU_SELF, "entry.S");
 _Static_assert(offsetof(struct cpu, thread) == CPU_THREAD, "entry.S");
@@ -78,6 +82,8 @@ void cpu_features_find(void)
 	uint32_t features = cpuid(1).edx;
 
 	cpu_features.global_pages = (features & CPUID_EDX_PGE) != 0;
+	cpu_features.machine_check = (features & CPUID_EDX_MCE) != 0;
+	cpu_features.sysenter = (features & CPUID_EDX_SEP) != 0;
 	cpu_features.sse = (features & CPUID_EDX_SSE) != 0;
 	cpu_features.nx = cpuid(0x80000000u).eax >= 0x80000001u &&
 			  (cpuid(0x80000001u).edx & CPUID_EXTENDED_EDX_NX) != 0;
@@ -85,6 +91,7 @@ void cpu_features_find(void)
 
 /*
  * CR0.AM lets user programs ask for alignment checks with their AC flag, as the CPU documents it.
+ * A machine check is to be told of, not to shut the CPU down.  No sysenter leads anywhere.
  */
 void cpu_features_enable(void)
 {
@@ -93,8 +100,19 @@ void cpu_features_enable(void)
 	__asm__ volatile("movl %%cr0, %0" : "=r"(cr0));
 	__asm__ volatile("movl %0, %%cr0" ::"r"(cr0 | CR0_AM));
 	__asm__ volatile("movl %%cr4, %0" : "=r"(cr4));
-	if (cpu_features.global_pages)
-		__asm__ volatile("movl %0, %%cr4" ::"r"(cr4 | CR4_PGE));
+	if (cpu_features.machine_check)
+		__asm__ volatile("movl %0, %%cr4" ::"r"(cr4 | CR4_MCE));
+	if (cpu_features.sysenter)
+		__asm__ volatile("wrmsr" ::"c"(MSR_SYSENTER_CS), "a"(0), "d"(0));
 	if (cpu_features.nx)
 		__asm__ volatile("wrmsr" ::"c"(MSR_EFER), "a"(EFER_NXE), "d"(0));
+}
+
+void cpu_global_pages_enable(void)
+{
+	uint32_t cr4;
+
+	__asm__ volatile("movl %%cr4, %0" : "=r"(cr4));
+	if (cpu_features.global_pages)
+		__asm__ volatile("movl %0, %%cr4" ::"r"(cr4 | CR4_PGE));
 }

@@ -79,17 +79,16 @@ static inline bool interrupts_are_on(void)
 	return (flags & EFLAGS_IF) != 0;
 }
 
-/* Turns interrupts on and halts until one comes; nothing can come in between. */
-static inline void interrupts_wait(void)
-{
-	__asm__ volatile("sti; hlt" ::: "memory");
-}
+/* Turns interrupts on and halts until one comes; nothing can come in between (entry.S). */
+void interrupts_wait(void);
 
 /* What CPUID says this machine can do beyond what boot.S insists on. */
 struct cpu_features {
 	bool nx;
 	bool global_pages;
 	bool sse;
+	bool machine_check;
+	bool sysenter;
 };
 
 extern struct cpu_features cpu_features;
@@ -97,5 +96,11 @@ extern struct cpu_features cpu_features;
 /* Finds the features (boot CPU) and turns them on (every CPU). */
 void cpu_features_find(void);
 void cpu_features_enable(void);
+
+/*
+ * From now on this CPU keeps translations of the kernel's gigabyte over address space switches.
+ * Not while boot.S's page tables are loaded: their low half would be kept too.
+ */
+void cpu_global_pages_enable(void);
 
 #endif

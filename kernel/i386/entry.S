@@ -288,6 +288,24 @@ nmi_returns:
 	jmp	restore_kernel
 END vector_2
 
+/* ---------------- Idle ---------------- */
+
+	/*
+	 * void interrupts_wait(void)
+	 *
+	 * No interrupt comes between the two instructions, but an NMI may, and after it the
+	 * interrupt that ends the wait: nmi() takes it over the halt.
+	 */
+FUNCTION interrupts_wait
+	sti
+	.globl	interrupts_wait_halt
+interrupts_wait_halt:
+	hlt
+	.globl	interrupts_wait_over
+interrupts_wait_over:
+	ret
+END interrupts_wait
+
 /* ---------------- Threads ---------------- */
 
 	/*

@@ -22,6 +22,7 @@ extern const uint32_t interrupt_entry_count;
 void gate_entry(void);
 void gate_entry_traced(void);
 void thread_entry(void);
+extern const char interrupts_wait_halt[], interrupts_wait_over[];
 void switch_stacks(uint32_t *save_esp, uint32_t load_esp);
 
 /* Where interrupt() and nmi() return to: what was interrupted lies above this on the stack. */

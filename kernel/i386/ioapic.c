@@ -95,14 +95,19 @@ void ioapic_init(const struct acpi_machine *machine)
 		isa[irq] = machine->isa[irq];
 }
 
-/* The chip that has a pin for this interrupt of the machine. */
+/* The chip that has a pin for this interrupt of the machine, or NULL. */
 static const struct chip *chip_of(uint32_t gsi)
 {
 	for (unsigned i = 0; i < n_chips; i++) {
 		if (gsi - chips[i].first_gsi < chips[i].pins)
 			return &chips[i];
 	}
-	panic("no I/O APIC has global system interrupt %u", gsi);
+	return NULL;
+}
+
+bool ioapic_has(unsigned irq)
+{
+	return chip_of(isa[irq].gsi) != NULL;
 }
 
 /* Masked while it changes, so that no interrupt goes half by the old route and half by the new. */
@@ -113,6 +118,7 @@ static void pin_write(unsigned irq, uint32_t low)
 
 	assert(irq < ISA_IRQS);
 	chip = chip_of(isa[irq].gsi);
+	assert(chip != NULL);
 	reg = REGISTER_PIN(isa[irq].gsi - chip->first_gsi);
 	chip_write(chip, reg, PIN_MASKED);
 	chip_write(chip, reg + 1, TO_ALL);

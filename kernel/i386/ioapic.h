@@ -11,6 +11,9 @@
 void pic_silence(void);
 void ioapic_init(const struct acpi_machine *machine);
 
+/* Whether an I/O APIC has a pin for ISA interrupt `irq`: the others want one that has. */
+bool ioapic_has(unsigned irq);
+
 /* Sends ISA interrupt `irq`, edge-triggered as the tables say, to all CPUs by vector or as NMI. */
 void ioapic_route_all(unsigned irq, uint8_t vector);
 void ioapic_route_all_nmi(unsigned irq);

@@ -34,18 +34,21 @@
 #define TIMER_CURRENT   0x390
 #define TIMER_DIVIDE    0x3e0
 
-#define ID_SHIFT        24
-#define FORMAT_FLAT     0xffffffffu
-#define SPURIOUS_ENABLE 0x100u
-#define LVT_MASKED      0x10000u
-#define DELIVER_NMI     0x400u
-#define DELIVER_INIT    0x500u
-#define DELIVER_STARTUP 0x600u
-#define COMMAND_PENDING 0x1000u
-#define COMMAND_ASSERT  0x4000u
-#define COMMAND_LEVEL   0x8000u
-#define DIVIDE_BY_1     0xbu
-#define TIMER_MAX       0xffffffffu
+#define ID_SHIFT         24
+#define FORMAT_FLAT      0xffffffffu
+#define SPURIOUS_ENABLE  0x100u
+#define LVT_MASKED       0x10000u
+#define DELIVER_NMI      0x400u
+#define DELIVER_INIT     0x500u
+#define DELIVER_STARTUP  0x600u
+#define COMMAND_PENDING  0x1000u
+#define COMMAND_ASSERT   0x4000u
+#define COMMAND_LEVEL    0x8000u
+#define DIVIDE_BY_1      0xbu
+#define MSR_APIC_BASE    0x1bu
+#define APIC_BASE_X2APIC 0x400u
+
+#define TIMER_MAX 0xffffffffu
 
 /* Entries of the local vector table beyond the first four, by the version register's count. */
 #define LVT_COUNT_SHIFT       16
@@ -68,6 +71,14 @@ static inline uint32_t lapic_read(uint32_t reg)
 static inline void lapic_write(uint32_t reg, uint32_t value)
 {
 	*(volatile uint32_t *)(LAPIC_BASE + reg) = value;
+}
+
+bool lapic_is_x2apic(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(MSR_APIC_BASE));
+	return (low & APIC_BASE_X2APIC) != 0;
 }
 
 void lapic_map(uint32_t physical)

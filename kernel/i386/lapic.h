@@ -19,6 +19,9 @@ static inline void lapic_eoi(void)
 	*(volatile uint32_t *)(LAPIC_BASE + LAPIC_EOI) = 0;
 }
 
+/* Whether firmware left the APIC in the mode in which its registers are not in memory. */
+bool lapic_is_x2apic(void);
+
 /* Maps the registers (once, by the boot CPU). */
 void lapic_map(uint32_t physical);
 

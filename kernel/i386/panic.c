@@ -23,8 +23,8 @@
 #include "kern/task.h"
 #include "kern/thread.h"
 
-/* How long a CPU is waited for that does not stop: 10 ms at 1 GHz, some of it at any rate. */
-#define STOP_CYCLES 10000000u
+/* How long a CPU is waited for that does not stop: half a second at 1 GHz. */
+#define STOP_CYCLES 500000000u
 
 static uint32_t ending; /* Set once, atomically, by the CPU that ends the run. */
 
@@ -62,6 +62,7 @@ static void begin_ending(const struct frame *frame)
 		__atomic_store_n(&cpu_self()->machine.stopped_at, frame, __ATOMIC_RELEASE);
 		halt();
 	}
+	log_seize();
 	report_end(MACHINE_PANIC, 0);
 	machine_end(MACHINE_PANIC);
 }

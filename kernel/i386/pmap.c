@@ -37,16 +37,21 @@ static struct zone pmap_zone;
 /* ---------------- Entries ---------------- */
 
 /*
- * Writes an entry, high half first: one that was not present never is with only half of its frame.
- * Of one that is in use only the rights change; for a moment they may be the new NX with the old W,
- * which is less than either.
+ * Writes an entry half by half, so that what is there in between is never more than before or
+ * after.  One that was not present becomes so last.  Of one that is in use only the rights change:
+ * W goes before NX does, and NX comes before W.
  */
 static void pte_set(pte_t *pte, pte_t value)
 {
 	volatile uint32_t *half = (volatile uint32_t *)pte;
 
-	half[1] = (uint32_t)(value >> 32);
-	half[0] = (uint32_t)value;
+	if ((half[0] & PTE_PRESENT) != 0 && (value & PTE_WRITE) == 0) {
+		half[0] = (uint32_t)value;
+		half[1] = (uint32_t)(value >> 32);
+	} else {
+		half[1] = (uint32_t)(value >> 32);
+		half[0] = (uint32_t)value;
+	}
 }
 
 static void pte_clear(pte_t *pte)
@@ -264,8 +269,10 @@ void pmap_load(struct pmap *pmap)
 	pmap->cpus |= bit;
 	__asm__ volatile("movl %0, %%cr3" ::"r"(virt_to_phys(pmap->pdpt)) : "memory");
 	cpu->machine.cr3_loads++;
-	if (cpu->machine.pmap != NULL && cpu->machine.pmap != pmap)
+	if (cpu->machine.pmap != NULL && cpu->machine.pmap != pmap) {
+		assert((cpu->machine.pmap->cpus & bit) != 0);
 		cpu->machine.pmap->cpus &= ~bit;
+	}
 	cpu->machine.pmap = pmap;
 }
 
@@ -346,6 +353,7 @@ void pmap_init(void)
 		split_large(start);
 	protect_large_pages();
 	pmap_load(&kernel_pmap);
+	cpu_global_pages_enable();
 }
 
 void pmap_set_executable(void *address, bool executable)

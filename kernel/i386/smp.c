@@ -2,8 +2,10 @@
 /*
  * Starting the other CPUs: see smp.h.
  *
- * They are started one at a time, so the trampoline's words need no lock.  A CPU shows itself by
- * `started`; it takes the kernel lock before it does anything that others see.
+ * They are started one at a time, so the trampoline's words need no lock.  A CPU that comes up and
+ * the CPU that waits for it settle by `awaited` whether it came in time; one that did not stays
+ * where it is for ever.  One that did takes the kernel lock before it does anything that others
+ * see.
  */
 #include "i386/smp.h"
 
@@ -32,7 +34,14 @@
 
 extern uint64_t boot_pdpt[4]; /* boot.S: with the identity map. */
 
-static uint32_t started; /* The number of the CPU that came up last.  Atomic. */
+/* The CPU that is to come up; 0: none.  Of that CPU and its starter only one takes it away. */
+static uint32_t awaited;
+
+static bool take_awaited(uint32_t number)
+{
+	return __atomic_compare_exchange_n(&awaited, &number, 0, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
 
 /* The first C code of another CPU, on its idle thread's stack; `cpu` comes in %eax. */
 noreturn void ap_main(struct cpu *cpu);
@@ -43,10 +52,12 @@ noreturn void ap_main(struct cpu *cpu)
 	cpu_features_enable();
 	fpu_init();
 	lapic_enable();
-	__atomic_store_n(&started, cpu->number, __ATOMIC_RELEASE);
+	while (!take_awaited(cpu->number)) /* Too late: it is not wanted any more. */
+		machine_relax();
 	interrupts_on();
 	kernel_lock();
 	pmap_load(&kernel_pmap);
+	cpu_global_pages_enable();
 	tick_start(cpu);
 	sched_idle();
 }
@@ -59,13 +70,13 @@ static void wait_ns(uint32_t ns)
 		machine_relax();
 }
 
-/* Whether CPU `number` has come up in the time that it is given. */
-static bool wait_for(uint32_t number, uint32_t ns)
+/* Whether the awaited CPU has come up in the time that it is given. */
+static bool wait_for_start(uint32_t ns)
 {
 	uint64_t until = clock_now() + ns;
 
 	while (clock_now() < until) {
-		if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) == number)
+		if (__atomic_load_n(&awaited, __ATOMIC_ACQUIRE) == 0)
 			return true;
 		machine_relax();
 	}
@@ -106,13 +117,17 @@ static bool cpu_start(struct cpu *cpu)
 	uint32_t id = cpu->machine.apic_id;
 
 	trampoline_prepare(cpu);
+	__atomic_store_n(&awaited, cpu->number, __ATOMIC_RELEASE);
 	lapic_send_init(id);
 	wait_ns(INIT_NS);
 	lapic_send_startup(id, TRAMPOLINE_PAGE / PAGE_SIZE);
-	if (wait_for(cpu->number, STARTUP_NS))
+	if (wait_for_start(STARTUP_NS))
 		return true;
 	lapic_send_startup(id, TRAMPOLINE_PAGE / PAGE_SIZE);
-	return wait_for(cpu->number, PATIENCE_NS);
+	if (wait_for_start(PATIENCE_NS) || !take_awaited(cpu->number))
+		return true;
+	lapic_send_init(id);
+	return false;
 }
 
 void start_cpus(const struct acpi_machine *machine, unsigned most)
@@ -120,6 +135,7 @@ void start_cpus(const struct acpi_machine *machine, unsigned most)
 	void *page = phys_to_virt(TRAMPOLINE_PAGE);
 
 	assert(kernel_locked());
+	assert(most <= MAX_CPUS);
 	pmap_set_executable(page, true);
 	for (unsigned n = 0; n < machine->n_cpus && n_cpus < most; n++) {
 		struct cpu *cpu = &cpus[n_cpus];
@@ -129,7 +145,8 @@ void start_cpus(const struct acpi_machine *machine, unsigned most)
 		if (!cpu_prepare(cpu, n_cpus, machine->apic_ids[n]) || !cpu_start(cpu)) {
 			klog("cpu: the one with APIC id %u does not start; going on with %u\n",
 			     machine->apic_ids[n], n_cpus);
-			break;
+			/* It may still come, and needs the page to get to where it waits. */
+			return;
 		}
 		n_cpus++;
 	}

@@ -14,6 +14,7 @@
 #include "i386/lapic.h"
 #include "i386/memory.h"
 #include "i386/multiboot.h"
+#include "i386/pit.h"
 #include "i386/pmap.h"
 #include "i386/smp.h"
 #include "kern/arguments.h"
@@ -36,7 +37,6 @@
 #define SMALLEST_MIB   16
 #define FIRMWARE_SLACK MEGABYTE /* What firmware and loader may keep of the smallest machine. */
 
-extern uint64_t boot_pdpt[4];
 extern uint64_t boot_cycles;
 extern char kernel_start[], kernel_end[];
 
@@ -116,12 +116,18 @@ static void add_free(uint32_t start, uint32_t end, const struct boot_range *rese
 static void add_memory(const struct boot_range *reserved, unsigned n_reserved)
 {
 	uint32_t mib = argument_number("pool", 0);
+	uint32_t added = 0;
 
 	if (mib != 0)
 		pool = mib < DIRECT_MAP_SIZE / MEGABYTE ? mib * MEGABYTE : DIRECT_MAP_SIZE;
 	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
 		struct boot_range range = boot_info.ranges[n];
 
+		/* Firmware may report a range twice. */
+		if (range.start < added)
+			range.start = added;
+		if (range.end > added)
+			added = range.end;
 		if (range.end > memory_end())
 			range.end = memory_end();
 		if (range.start < range.end)
@@ -207,10 +213,14 @@ static void interrupts_init(struct acpi_machine *machine)
 
 	if (wrong != NULL)
 		machine_refuse("%s", wrong);
+	if (lapic_is_x2apic())
+		machine_refuse("firmware left the local APIC in x2APIC mode; turn that off");
 	lapic_map(machine->lapic_address);
 	lapic_enable();
 	cpus[0].machine.apic_id = lapic_id();
 	ioapic_init(machine);
+	if (!ioapic_has(PIT_IRQ))
+		machine_refuse("no I/O APIC has a pin for the interval timer");
 }
 
 static void clocks_init(void)
@@ -232,10 +242,11 @@ static void clocks_init(void)
 	     (unsigned)divide(rates.tsc_hz, 1000), rates.source, rates.doubt);
 }
 
-static void drop_identity_map(void)
+static unsigned cpus_wanted(void)
 {
-	boot_pdpt[0] = 0;
-	pmap_load(&kernel_pmap);
+	uint32_t wanted = argument_number("cpus", MAX_CPUS);
+
+	return wanted < MAX_CPUS ? wanted : MAX_CPUS;
 }
 
 void kernel_main(uint32_t magic, uint32_t information)
@@ -253,8 +264,7 @@ void kernel_main(uint32_t magic, uint32_t information)
 	interrupts_init(&machine);
 	clocks_init();
 	tick_start(&cpus[0]);
-	start_cpus(&machine, argument_number("cpus", MAX_CPUS));
-	drop_identity_map();
+	start_cpus(&machine, cpus_wanted());
 	memory_report();
 	klog("cpus: %u\n", n_cpus);
 	arguments_check();

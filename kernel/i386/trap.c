@@ -237,4 +237,7 @@ void nmi(struct frame *frame)
 	if (!sample_clock_uses_nmi())
 		panic_at(frame, "NMI that nobody asked for");
 	sample_clock_interrupt(place_of(frame));
+	/* What ends the wait may have come meanwhile: let the idle loop look before it halts. */
+	if (frame->eip == (uint32_t)interrupts_wait_halt)
+		frame->eip = (uint32_t)interrupts_wait_over;
 }

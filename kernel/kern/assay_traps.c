@@ -42,6 +42,7 @@ TRAP_ABI kern_return_t trap_thread_create(uint32_t entry, uint32_t stack, uint32
 					  user_address_t id)
 {
 	struct thread *thread;
+	uint32_t new_id;
 
 	if (priority >= PRIORITIES)
 		return KERN_INVALID_ARGUMENT;
@@ -53,8 +54,10 @@ TRAP_ABI kern_return_t trap_thread_create(uint32_t entry, uint32_t stack, uint32
 	thread = thread_create_user(current_task(), entry, stack, priority);
 	if (thread == NULL)
 		return KERN_RESOURCE_SHORTAGE;
+	/* It may be gone by the time that its id has been copied out. */
+	new_id = thread->id;
 	thread_start(thread);
-	return copyout_result(id, &thread->id, sizeof thread->id);
+	return copyout_result(id, &new_id, sizeof new_id);
 }
 
 TRAP_ABI kern_return_t trap_thread_exit(void)

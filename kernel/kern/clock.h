@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #define NS_PER_SECOND 1000000000u
-#define NS_PER_MS     1000000u
 
 /*
  * Starts the clocks: `hz` is the rate of the time stamp counter, which read `cycles_at_zero` at

@@ -42,12 +42,16 @@ struct cpu {
 	struct thread *leaving; /* Being switched away from; sched_finish_switch() sees to it. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t quantum;       /* Ticks left for the current thread. */
+	bool turn_over;         /* It has had its turn: an equal is next. */
 	uint32_t switches;
 
 	/* This CPU's tick interrupt. */
-	uint32_t ticks;      /* The number of the last tick. */
-	uint64_t next_tick;  /* In cycles; the schedule is absolute, so it does not drift. */
-	uint32_t race_state; /* Generator behind race() and the jitter of the tick; 0: none. */
+	uint32_t ticks;        /* The number of the last tick. */
+	uint64_t next_tick;    /* In cycles; the schedule is absolute, so it does not drift. */
+	uint32_t jitter_state; /* Generator behind the jitter of the tick; 0: none. */
+
+	/* This CPU's thread code. */
+	uint32_t race_state; /* Generator behind race(); 0: none. */
 
 	/* This CPU's sampling interrupt. */
 	struct sample_cursor sample;

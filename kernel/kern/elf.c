@@ -21,7 +21,6 @@
 
 #define SEGMENT_EXECUTE 1u
 #define SEGMENT_WRITE   2u
-#define SEGMENT_READ    4u
 
 struct elf_header {
 	uint32_t magic;

@@ -3,7 +3,7 @@
  * The kernel's log and the programs' console (kern/log.h).
  *
  * Owns the choice of devices, what was last printed on each, and the lock that keeps messages
- * whole.  The lock is not the kernel lock: an idle CPU and a dying one print without that.
+ * whole.  The lock is not the kernel lock: a dying CPU prints without that.
  * Interrupt handlers do not print; a panic inside one seizes the log first.
  */
 #include "kern/log.h"

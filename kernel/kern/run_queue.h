@@ -21,13 +21,13 @@
 
 struct run_queue {
 	uint32_t occupied[PRIORITIES / 32];
-	uint32_t count;
 	struct list lists[PRIORITIES];
 };
 
 void run_queue_init(struct run_queue *queue);
+/* Behind its equals, or before them. */
 void run_queue_add(struct run_queue *queue, struct list *link, unsigned priority);
-void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority);
+void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned priority);
 
 /* The best priority that is queued, PRIORITIES if the queue is empty. */
 static inline unsigned run_queue_best(const struct run_queue *queue)

@@ -31,12 +31,18 @@ static struct run_queue *queue_of(const struct thread *thread)
 static void enqueue(struct thread *thread)
 {
 	assert(thread->state == THREAD_RUNNABLE);
-	run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
+	if (thread->turn < QUANTUM)
+		run_queue_add_first(queue_of(thread), &thread->run_link, thread->run_priority);
+	else
+		run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
 }
 
 /* The priority of what runs on `cpu`; an idle CPU is worse than any thread. */
 static unsigned running_priority(const struct cpu *cpu)
 {
+	/* Told to look, it takes the best there is, and only one: who comes next needs another. */
+	if ((cpu->work & WORK_RESCHEDULE) != 0)
+		return PRIORITY_BEST;
 	return cpu->thread == cpu->idle_thread ? PRIORITIES : cpu->thread->run_priority;
 }
 
@@ -83,8 +89,6 @@ static struct cpu *cpu_for(const struct thread *thread)
 /* Makes `cpu` look for another thread to run, before it next goes on in user mode. */
 static void kick(struct cpu *cpu)
 {
-	if ((cpu->work & WORK_RESCHEDULE) != 0)
-		return;
 	cpu_set_work(cpu, WORK_RESCHEDULE);
 	if (cpu != cpu_self())
 		machine_send_reschedule(cpu);
@@ -129,7 +133,8 @@ static void dispatch(struct cpu *cpu, struct thread *previous, struct thread *ne
 	next->state = THREAD_RUNNING;
 	next->run_priority = next->priority;
 	next->cpu = cpu;
-	cpu->quantum = QUANTUM;
+	cpu->quantum = next->turn;
+	next->turn = QUANTUM;
 	if (next == previous)
 		return;
 	cpu->leaving = previous;
@@ -146,22 +151,30 @@ void sched_switch(void)
 	assert(interrupts_are_on());
 	if ((cpu->work & WORK_RESCHEDULE) != 0)
 		cpu_clear_work(cpu, WORK_RESCHEDULE);
+	cpu->turn_over = false;
 	dispatch(cpu, cpu->thread, choose(cpu));
 }
 
-static void switch_and_stay_runnable(struct thread *thread, unsigned priority)
+/* The current thread stays runnable, here or on a CPU that has nothing better to do. */
+static void give_way(struct thread *thread)
 {
 	thread->state = THREAD_RUNNABLE;
-	thread->run_priority = (uint8_t)priority;
-	enqueue(thread);
+	if (n_cpus > 1)
+		sched_make_runnable(thread);
+	else
+		enqueue(thread);
 	sched_switch();
 }
 
+/* A thread in the middle of its turn goes on first among its equals, for the rest of it. */
 void sched_preempt(void)
 {
 	struct thread *thread = current_thread();
+	struct cpu *cpu = cpu_self();
 
-	switch_and_stay_runnable(thread, thread->priority);
+	if (!cpu->turn_over)
+		thread->turn = (uint8_t)cpu->quantum;
+	give_way(thread);
 }
 
 bool sched_yield(bool depressed)
@@ -171,7 +184,8 @@ bool sched_yield(bool depressed)
 
 	if (waiting_priority(cpu_self()) > priority)
 		return false;
-	switch_and_stay_runnable(thread, priority);
+	thread->run_priority = (uint8_t)priority;
+	give_way(thread);
 	return true;
 }
 
@@ -180,6 +194,7 @@ void sched_tick(struct cpu *cpu)
 	if (cpu->thread == cpu->idle_thread || --cpu->quantum > 0)
 		return;
 	cpu->quantum = QUANTUM;
+	cpu->turn_over = true;
 	if (waiting_priority(cpu) <= cpu->thread->priority)
 		cpu_set_work(cpu, WORK_RESCHEDULE);
 }

@@ -11,6 +11,7 @@
 #include "kern/report.h"
 #include "kern/sched.h"
 #include "kern/task.h"
+#include "kern/work.h"
 #include "kern/zone.h"
 
 static struct zone thread_zone;
@@ -48,6 +49,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 		.state = THREAD_RUNNABLE,
 		.priority = (uint8_t)priority,
 		.run_priority = (uint8_t)priority,
+		.turn = QUANTUM,
 	};
 	list_init(&thread->run_link);
 	list_init(&thread->task_link);
@@ -133,6 +135,7 @@ void thread_reap(struct thread *thread)
 	assert(thread->state == THREAD_DEAD);
 	assert(thread != current_thread());
 	assert(!timer_is_set(&thread->timeout));
+	assert(list_empty(&thread->run_link) && list_empty(&thread->wait_link));
 	list_remove(&thread->task_link);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
@@ -228,9 +231,14 @@ void thread_wake(struct thread *thread, enum wait_result result)
 
 void thread_wake_all(struct wait_queue *queue)
 {
+	unsigned turn = 0;
+
+	/* From the head each time: meanwhile others may leave the queue, and nobody joins it. */
 	while (!list_empty(&queue->waiters)) {
 		struct list *link = queue->waiters.next;
 
 		thread_wake(list_object(link, struct thread, wait_link), WAIT_WOKEN);
+		if (++turn % 64 == 0)
+			kernel_pause();
 	}
 }

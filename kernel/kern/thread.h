@@ -24,6 +24,7 @@
 
 #include <mach/kern_return.h>
 
+#include "i386/cpu.h"
 #include "i386/thread_state.h"
 #include "kern/list.h"
 #include "kern/timer.h"
@@ -61,6 +62,7 @@ struct thread {
 	enum thread_state state;
 	uint8_t priority;     /* Its own, */
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
+	uint8_t turn;         /* Ticks that it may run when it is next chosen. */
 	bool dying;
 	struct cpu *bound; /* The only CPU it may run on, or NULL. */
 	struct cpu *cpu;   /* Runs there, or ran there last. */

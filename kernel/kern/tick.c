@@ -36,12 +36,12 @@ void tick_init(void)
 /* How much later than scheduled the next tick is to come: less than half an interval. */
 static __attribute__((noinline)) uint32_t tick_jitter(struct cpu *cpu)
 {
-	return (uint32_t)(((uint64_t)random_next(&cpu->race_state) * (interval / 2)) >> 32);
+	return (uint32_t)(((uint64_t)random_next(&cpu->jitter_state) * (interval / 2)) >> 32);
 }
 
 static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	machine_timer_arm(cpu->race_state == 0 ? delay : delay + tick_jitter(cpu));
+	machine_timer_arm(cpu->jitter_state == 0 ? delay : delay + tick_jitter(cpu));
 }
 
 void tick_start(struct cpu *cpu)
@@ -51,6 +51,7 @@ void tick_start(struct cpu *cpu)
 	if (jitter_seed != 0) {
 		/* Any two seeds and any two CPUs begin at different, non-zero states. */
 		cpu->race_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
+		cpu->jitter_state = random_next(&cpu->race_state);
 		cpu_set_work(cpu, WORK_RACE);
 	}
 	cycles = machine_cycles();
@@ -121,11 +122,6 @@ void tick_work(struct cpu *cpu)
 		ticks_worked = ticks;
 		timer_advance(now);
 	}
-}
-
-uint64_t tick_now(void)
-{
-	return now;
 }
 
 /*

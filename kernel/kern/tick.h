@@ -25,8 +25,7 @@ void tick_interrupt(struct cpu *cpu);
 /* The work: under the kernel lock. */
 void tick_work(struct cpu *cpu);
 
-/* Ticks since start, and the first tick that is at least `ms` milliseconds ahead. */
-uint64_t tick_now(void);
+/* The first tick that is at least `ms` milliseconds ahead. */
 uint64_t tick_after_ms(uint32_t ms);
 
 #endif

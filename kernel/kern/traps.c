@@ -77,7 +77,9 @@ TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 			return KERN_INVALID_ADDRESS;
 		print_lines(part, length);
 		string += length;
-		kernel_pause();
+		kernel_rest();
+		if (current_thread()->dying)
+			return KERN_ABORTED;
 	} while (length == sizeof part);
 	return KERN_SUCCESS;
 }

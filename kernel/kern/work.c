@@ -44,6 +44,16 @@ static void do_work(void)
 		sched_preempt();
 }
 
+void kernel_rest(void)
+{
+	may_block();
+	kernel_unlock_fair();
+	kernel_lock();
+	interrupt_work();
+	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
+		sched_preempt();
+}
+
 /*
  * Gives up the lock so that a CPU that waits for it has it next, and says whether nothing came up
  * meanwhile: then interrupts are off and the caller may go on in user mode.  Otherwise it has the

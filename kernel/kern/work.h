@@ -18,6 +18,12 @@ void interrupt_work(void);
 __attribute__((noinline)) void kernel_pause(void);
 
 /*
+ * What may take as long as a user likes calls this now and then: other CPUs get the kernel lock,
+ * and this one another thread if one should run.  May block.
+ */
+void kernel_rest(void);
+
+/*
  * The way out to user mode: called with the kernel lock and interrupts on, returns without the lock
  * and with interrupts off when nothing is left to do.  Does not return to a thread that is to end.
  */

@@ -128,7 +128,7 @@ static void count_fired(struct assay_sample_counts *counts, enum sample_place pl
 }
 
 /* Takes the due times that have come: the last one fired, those before it were missed. */
-static bool serve(struct sample_cursor *cursor, enum sample_place place)
+static void serve(struct sample_cursor *cursor, enum sample_place place)
 {
 	uint64_t now = clock_now();
 	unsigned taken = 0;
@@ -142,7 +142,6 @@ static bool serve(struct sample_cursor *cursor, enum sample_place place)
 			count_fired(&cursor->counts, place);
 		taken++;
 	}
-	return taken != 0;
 }
 
 /* How far to arm the timer for `due`: one that has passed at once, a distant one in steps. */
@@ -193,23 +192,21 @@ static void cursor_leave(struct sample_cursor *cursor)
  * handler below it arms the timer.  The same is true between looking at the number and making it
  * odd: an NMI there is over, and the number even again, before the handler goes on.
  */
-bool sample_clock_interrupt(enum sample_place place)
+void sample_clock_interrupt(enum sample_place place)
 {
 	struct sample_cursor *cursor = cpu_sample_cursor();
-	bool served = false;
 
 	if (cursor->sequence & 1)
-		return true;
+		return;
 	cursor_enter(cursor);
 	if (is_running()) {
-		served = serve(cursor, place);
+		serve(cursor, place);
 		if (cpu_number() == 0) {
 			arming.due = cursor->next_due;
 			arm();
 		}
 	}
 	cursor_leave(cursor);
-	return served || schedule.nmi_used;
 }
 
 bool sample_clock_uses_nmi(void)

@@ -52,8 +52,8 @@ kern_return_t sample_clock_start(uint32_t hz, uint32_t flags, uint32_t seed);
  */
 kern_return_t sample_clock_read(uint32_t cpu, struct assay_sample_counts *counts);
 
-/* The interrupt, on every CPU.  Returns whether it served a due time or may be the clock's. */
-bool sample_clock_interrupt(enum sample_place place);
+/* The interrupt, on every CPU.  May be an NMI. */
+void sample_clock_interrupt(enum sample_place place);
 
 /* Whether an NMI may be the sampling clock's: it is, or ever was, delivered as one. */
 bool sample_clock_uses_nmi(void);

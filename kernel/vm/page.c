@@ -221,15 +221,3 @@ uint32_t page_count(enum page_use use)
 	assert(use < PAGE_USES);
 	return memory.counts[use];
 }
-
-const char *page_use_name(enum page_use use)
-{
-	static const char *const names[PAGE_USES] = {
-		[PAGE_FREE] = "free",   [PAGE_ZONE] = "zone",
-		[PAGE_TABLE] = "table", [PAGE_KERNEL_TABLE] = "kernel table",
-		[PAGE_STACK] = "stack", [PAGE_USER] = "user",
-	};
-
-	assert(use < PAGE_USES);
-	return names[use];
-}

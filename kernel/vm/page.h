@@ -80,7 +80,6 @@ void page_copy(void *to, const void *from);
 
 /* How many pages are in `use`; PAGE_FREE counts the untouched ones too. */
 uint32_t page_count(enum page_use use);
-const char *page_use_name(enum page_use use);
 
 /*
  * Sets up the allocator, without memory yet: `array` is room for a struct page for every page that
