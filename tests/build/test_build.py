@@ -25,9 +25,10 @@ while [ "$1" != -o ]; do shift; done
 : >"$2"
 """
 
-# Options of the make that runs the tests must not reach those that they run.
-ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ASSAY_OUT")}
+# Options of the make that runs the tests, and what it exports, must not reach those that they run.
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "WERROR",
+           "V", "T")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 
 def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess:

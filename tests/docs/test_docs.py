@@ -132,6 +132,9 @@ def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: in
 # ---------------- README's commands ----------------
 
 COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+)(?: |$)")
+# Options of the make that runs the tests, and what it exports, must not reach those that they run.
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "WERROR",
+           "V", "T")
 LIMIT = 120  # Seconds.
 
 # How those are run that cannot be run as they stand: all tests would run this one again.
@@ -165,7 +168,7 @@ def test_readme_s_command_runs(tree: Path, command: str) -> None:
     steps = [step.strip() for step in command.split("&&")]
     line = " && ".join(INSTEAD.get(step, step) for step in steps)
     environment = {name: value for name, value in os.environ.items()
-                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ASSAY_OUT")}
+                   if name not in OF_MAKE}
     done = subprocess.run(["sh", "-c", line], cwd=tree, env=environment, text=True, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=LIMIT)

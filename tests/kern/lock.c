@@ -11,8 +11,9 @@
 #include "check.h"
 #include <assay.h>
 
-#define CPUS_MOST 4
-#define TRAPS     1500
+#define CPUS_MOST  4
+#define LONG_TRAPS 4000
+#define TRAPS      1500
 
 static uint8_t stacks[CPUS_MOST][2 * PAGE_SIZE] __attribute__((aligned(16)));
 static uint32_t ids[CPUS_MOST];
@@ -24,6 +25,8 @@ static uint32_t n_cpus;
 /* Under the instruction clock QEMU changes to the next CPU here, and else may not for long. */
 static void relax(void)
 {
+	for (volatile uint32_t turn = 0; turn < 500; turn++)
+		continue;
 	__asm__ volatile("pause" ::: "memory");
 }
 
@@ -70,6 +73,53 @@ TEST(null_traps_get_on_everywhere)
 		EXPECT_LT(TRAPS / 2, traps[i]);
 		EXPECT_LT(traps[i], TRAPS * 2);
 	}
+}
+
+#define AREA  ((void *)0x08100000)
+#define PAGES 200u
+
+static volatile uint32_t before[CPUS_MOST];
+
+/* Whether every other CPU has made so many traps since the counting began. */
+static bool others_made(uint32_t least)
+{
+	for (uint32_t i = 1; i < n_cpus; i++)
+		if (traps[i] - before[i] < least)
+			return false;
+	return true;
+}
+
+/*
+ * The first CPU is in the kernel nearly all the time, looking for the page that is not there, and
+ * comes back to it at once; whoever waits must get in between.  Until the next tick QEMU may let it
+ * run alone: that is less than half of its traps.
+ */
+static void long_traps(void *number)
+{
+	uint32_t cpu = (uint32_t)number;
+
+	assay_thread_bind((int)cpu);
+	while (cpu != 0 && !stop) {
+		null_trap();
+		traps[cpu]++;
+	}
+	while (cpu == 0 && traps[0] < LONG_TRAPS) {
+		assay_memory_protect(AREA, (PAGES + 1) * PAGE_SIZE, ASSAY_READ);
+		if (traps[0] == 0 && !others_made(1))
+			continue;
+		if (traps[0]++ == 0)
+			memcpy((void *)before, (void *)traps, sizeof before);
+	}
+	stop = true;
+}
+
+TEST(long_traps_let_others_in)
+{
+	memset((void *)before, 0, sizeof before);
+	REQUIRE(assay_memory_map(AREA, PAGES * PAGE_SIZE, ASSAY_READ) == KERN_SUCCESS);
+	run_on_all(long_traps);
+	EXPECT(others_made(LONG_TRAPS / 4));
+	EXPECT_EQ(assay_memory_unmap(AREA, PAGES * PAGE_SIZE), KERN_SUCCESS);
 }
 
 /* Traps of every length, and some that give up the CPU, from all sides. */

@@ -30,6 +30,8 @@ static volatile bool stop;
 /* Under the instruction clock QEMU changes to the next CPU here, and else may not for long. */
 static void relax(void)
 {
+	for (volatile uint32_t turn = 0; turn < 500; turn++)
+		continue;
 	__asm__ volatile("pause" ::: "memory");
 }
 
