@@ -26,8 +26,8 @@ while [ "$1" != -o ]; do shift; done
 """
 
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
-OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "WERROR",
-           "V", "T")
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
+           "WERROR", "V", "T")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 

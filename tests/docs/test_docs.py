@@ -133,8 +133,8 @@ def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: in
 
 COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+)(?: |$)")
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
-OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "WERROR",
-           "V", "T")
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
+           "WERROR", "V", "T")
 LIMIT = 120  # Seconds.
 
 # How those are run that cannot be run as they stand: all tests would run this one again.
