@@ -11,8 +11,9 @@ PYTHON  ?= /usr/bin/python3
 Q       := $(if $(V),,@)
 OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
+GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test bench hot sdk clean help
+.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test fuzz bench hot sdk clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -27,12 +28,13 @@ CC      := $(if $(CLANG),clang --target=i686-linux-gnu,$(CROSS)gcc)
 LD      := $(CROSS)gcc
 AR      := $(CROSS)ar
 NM      := $(CROSS)nm
+MIG     := i686-gnu-mig
 OBJDUMP := $(CROSS)objdump
 # The kernel is linked as one unit; clang's way of doing so needs a linker that we do not ask for.
 LTO     := $(if $(CLANG),,-flto=2)
 
 # One line instead of a screen of errors when a tool is not there.
-TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(PYTHON)
+TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(MIG) $(PYTHON)
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(strip $(foreach tool,$(TOOLS),$(if $(shell command -v $(tool)),,$(tool))))
 $(if $(MISSING),$(error not installed: $(MISSING).  Run ./setup, which installs what is missing))
@@ -44,8 +46,9 @@ TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-pro
 	    -fcf-protection=none -fno-asynchronous-unwind-tables -fno-omit-frame-pointer \
 	    -ffile-prefix-map=$(CURDIR)=. -Iinclude $(WARNINGS)
 KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
-	    -fno-delete-null-pointer-checks -Ikernel $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
-USER     := $(TARGET) -Ilib -Itests/lib
+	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL \
+	    $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
+USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user
 HOST     := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    -Itests/lib/host -Itests/lib -Ikernel -Iinclude $(WARNINGS)
 
@@ -53,9 +56,14 @@ compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
 
 # ---------------- What there is ----------------
 
+# Interfaces that the kernel serves, and those that it calls and programs serve.
+SERVERS  := mach_port mach mach_host gnumach mach_i386
+CATCHERS := exc notify task_notify
+
 KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
-KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o)
-LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS]))))
+KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o) $(SERVERS:%=$(OBJ)/gen/%_server.o)
+LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS])))) \
+		  $(SERVERS:%=$(OBJ)/gen/%_user.o) $(CATCHERS:%=$(OBJ)/gen/%_catch.o)
 CHECK_OBJECTS  := $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/lib/*.c)))
 USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(wildcard user/*)))
 TEST_PROGRAMS  := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
@@ -67,9 +75,47 @@ programs: $(USER_PROGRAMS) $(TEST_PROGRAMS)
 host-tests: $(HOST_PROGRAMS)
 plugin: out/plugin/hot.so
 
+# ---------------- Interfaces ----------------
+
+# defs/mach/NAME.defs becomes the kernel's half and its header (NAME_server), the caller's half and
+# its header <mach/NAME.h>, and for what programs serve that half and its header (NAME_catch).
+mig = $(Q)mkdir -p $(@D) && echo "  MIG     $<" && \
+      CC=$(CROSS)gcc $(MIG) -n -Idefs $(1) $<
+DEFS := $(wildcard defs/mach/*.defs) Makefile
+
+# A routine that fails leaves its results as they are; the linker, which sees both stub and routine,
+# cannot know that the stub does not use them then.
+$(GEN)/kernel/mach/%_server.c $(GEN)/kernel/mach/%_server.h: defs/mach/%.defs $(DEFS)
+	$(call mig,-DKERNEL_SERVER=1 -DKERNEL=1 -server $(@D)/$*_server.c -sheader $(@D)/$*_server.h)
+	$(Q)sed -i 's/^\t\(\w*_t \w*\);$$/\t\1 = 0;/' $(@D)/$*_server.c
+
+$(GEN)/user/mach/%_user.c $(GEN)/user/mach/%.h: defs/mach/%.defs $(DEFS)
+	$(call mig,-user $(@D)/$*_user.c -header $(@D)/$*.h)
+
+$(GEN)/user/mach/%_catch.c $(GEN)/user/mach/%_catch.h: defs/mach/%.defs $(DEFS)
+	$(call mig,-server $(@D)/$*_catch.c -sheader $(@D)/$*_catch.h)
+
+# Generated code is compiled as ours is, but for what MIG is known to write: it adds to message ids
+# that may be any number.
+GENERATED := -fwrapv -Wno-missing-prototypes -Wno-unused -Wno-sign-compare -Wno-uninitialized -Wno-cast-function-type \
+	     $(if $(CLANG),-Wno-self-assign,-Wno-init-self -Wno-maybe-uninitialized)
+
+$(OBJ)/gen/%_server.o: $(GEN)/kernel/mach/%_server.c Makefile
+	$(call compile,$(CC) $(KERNEL) $(LTO) $(GENERATED))
+
+$(OBJ)/gen/%_user.o: $(GEN)/user/mach/%_user.c Makefile
+	$(call compile,$(CC) $(USER) $(GENERATED))
+
+$(OBJ)/gen/%_catch.o: $(GEN)/user/mach/%_catch.c Makefile
+	$(call compile,$(CC) $(USER) $(GENERATED))
+
+# Whoever includes a generated header needs it before the compiler has said so.
+KERNEL_HEADERS := $(SERVERS:%=$(GEN)/kernel/mach/%_server.h)
+USER_HEADERS   := $(SERVERS:%=$(GEN)/user/mach/%.h) $(CATCHERS:%=$(GEN)/user/mach/%_catch.h)
+
 # ---------------- The kernel ----------------
 
-$(OBJ)/kernel/%.c.o: kernel/%.c Makefile
+$(OBJ)/kernel/%.c.o: kernel/%.c Makefile | $(KERNEL_HEADERS)
 	$(call compile,$(CC) $(KERNEL) $(LTO))
 
 # What reports undefined behaviour is not itself checked for it.
@@ -102,7 +148,7 @@ $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed $(OBJ)/kernel/ksyms.S
 
 # ---------------- Programs for the guest ----------------
 
-$(OBJ)/%.c.o: %.c Makefile
+$(OBJ)/%.c.o: %.c Makefile | $(USER_HEADERS)
 	$(call compile,$(CC) $(USER))
 
 $(OBJ)/%.S.o: %.S Makefile
@@ -165,6 +211,11 @@ test: all iso
 
 bench: all
 	$(Q)tools/bench
+
+# N calls; the same SEED makes the same calls.
+fuzz: all
+	$(Q)tools/guest run --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) --append pool=48 -- \
+	    'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port}'
 
 hot: all
 	$(Q)tools/hot -- '$(T)'

@@ -20,11 +20,29 @@
 		".size " #name ", . - " #name "\n"                                  \
 		".popsection")
 
+STUB(mach_msg_trap, TRAP_mach_msg);
+STUB(mach_reply_port, TRAP_mach_reply_port);
+STUB(mach_thread_self, TRAP_mach_thread_self);
+STUB(mach_task_self, TRAP_mach_task_self);
+STUB(mach_host_self, TRAP_mach_host_self);
 STUB(mach_print, TRAP_mach_print);
 STUB(null_trap, TRAP_unassigned);
 STUB(swtch_pri, TRAP_swtch_pri);
 STUB(swtch, TRAP_swtch);
 STUB(thread_switch, TRAP_thread_switch);
+STUB(syscall_vm_map, TRAP_vm_map);
+STUB(syscall_vm_allocate, TRAP_vm_allocate);
+STUB(syscall_vm_deallocate, TRAP_vm_deallocate);
+STUB(syscall_task_create, TRAP_task_create);
+STUB(syscall_task_terminate, TRAP_task_terminate);
+STUB(syscall_task_suspend, TRAP_task_suspend);
+STUB(syscall_task_set_special_port, TRAP_task_set_special_port);
+STUB(syscall_mach_port_allocate, TRAP_mach_port_allocate);
+STUB(syscall_mach_port_deallocate, TRAP_mach_port_deallocate);
+STUB(syscall_mach_port_insert_right, TRAP_mach_port_insert_right);
+STUB(syscall_mach_port_allocate_name, TRAP_mach_port_allocate_name);
+STUB(syscall_thread_depress_abort, TRAP_thread_depress_abort);
+STUB(thread_set_self_state, TRAP_thread_set_self_state);
 
 STUB(assay_exit, TRAP_assay_exit);
 STUB(assay_thread_create, TRAP_assay_thread_create);
@@ -39,3 +57,6 @@ STUB(assay_sample_clock, TRAP_assay_sample_clock);
 STUB(assay_sample_counts, TRAP_assay_sample_counts);
 STUB(assay_counts, TRAP_assay_counts);
 STUB(assay_cpu_info, TRAP_assay_cpu_info);
+STUB(assay_thread_serve, TRAP_assay_thread_serve);
+STUB(assay_fail_allocation, TRAP_assay_fail_allocation);
+STUB(assay_allocation_site, TRAP_assay_allocation_site);

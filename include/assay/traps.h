@@ -11,19 +11,22 @@
 
 #include <stdint.h>
 
-#define TRAP_assay_exit           100
-#define TRAP_assay_thread_create  101
-#define TRAP_assay_thread_exit    102
-#define TRAP_assay_thread_join    103
-#define TRAP_assay_thread_bind    104
-#define TRAP_assay_memory_map     105
-#define TRAP_assay_memory_unmap   106
-#define TRAP_assay_memory_protect 107
-#define TRAP_assay_clock_read     108
-#define TRAP_assay_sample_clock   109
-#define TRAP_assay_sample_counts  110
-#define TRAP_assay_counts         111
-#define TRAP_assay_cpu_info       112
+#define TRAP_assay_exit            100
+#define TRAP_assay_thread_create   101
+#define TRAP_assay_thread_exit     102
+#define TRAP_assay_thread_join     103
+#define TRAP_assay_thread_bind     104
+#define TRAP_assay_memory_map      105
+#define TRAP_assay_memory_unmap    106
+#define TRAP_assay_memory_protect  107
+#define TRAP_assay_clock_read      108
+#define TRAP_assay_sample_clock    109
+#define TRAP_assay_sample_counts   110
+#define TRAP_assay_counts          111
+#define TRAP_assay_cpu_info        112
+#define TRAP_assay_thread_serve    113
+#define TRAP_assay_fail_allocation 114
+#define TRAP_assay_allocation_site 115
 
 /* assay_memory_map, assay_memory_protect: Mach's VM_PROT bits. */
 #define ASSAY_READ    1u
@@ -68,6 +71,22 @@ struct assay_cpu_info {
 	uint32_t switches;    /* thread switches, */
 	uint32_t ticks;       /* and scheduler ticks. */
 	uint32_t reserved;
+};
+
+/*
+ * assay_fail_allocation(site, nth), with the kernel argument inject=1: the nth allocation from now
+ * at this site fails, once, or with ASSAY_FAIL_ALWAYS each until another site is named.
+ * ASSAY_NO_SITE takes it back.  Sites are numbered from 0; assay_allocation_site() tells about one.
+ */
+#define ASSAY_NO_SITE     0xffffffffu
+#define ASSAY_FAIL_ALWAYS 0u
+
+struct assay_allocation_site {
+	char file[40];
+	uint32_t line;
+	uint32_t at_boot; /* Not 0: reached only while the kernel starts. */
+	uint32_t hits;    /* Allocations, since one of these two traps was first called, */
+	uint32_t failed;  /* and those of them that were made to fail. */
 };
 
 #endif

@@ -13,10 +13,93 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "i386/copy_bytes.h"
+#include "i386/memory.h"
+#include "kern/may_block.h"
+
 typedef uint32_t user_address_t;
 
-bool copyin(void *to, user_address_t from, uint32_t size);
-bool copyout(user_address_t to, const void *from, uint32_t size);
+static inline bool range_is_user(user_address_t start, uint32_t size)
+{
+	return start <= USER_END && size <= USER_END - start;
+}
+
+static inline bool copyin(void *to, user_address_t from, uint32_t size)
+{
+	may_block();
+	return range_is_user(from, size) && copy_bytes(to, (const void *)from, size) == 0;
+}
+
+static inline bool copyout(user_address_t to, const void *from, uint32_t size)
+{
+	may_block();
+	return range_is_user(to, size) && copy_bytes((void *)to, from, size) == 0;
+}
+
+/*
+ * A message's header without a call.  In go the four of its six words that its sender says
+ * something in; the other two are left alone.  An address so near the end of the user's half that
+ * more than a header may not be is refused, too.
+ */
+#define HEADER_COPY_ROOM 128u
+
+static inline bool header_is_user(user_address_t address)
+{
+	return address <= USER_END - HEADER_COPY_ROOM;
+}
+
+static inline bool copyin_header(void *to, user_address_t from)
+{
+	if (!header_is_user(from))
+		return false;
+	__asm__ goto("1: movl (%1), %%ecx\n\t"
+		     "movl %%ecx, (%0)\n"
+		     "2: movl 8(%1), %%ecx\n\t"
+		     "movl %%ecx, 8(%0)\n"
+		     "3: movl 12(%1), %%ecx\n\t"
+		     "movl %%ecx, 12(%0)\n"
+		     "4: movl 20(%1), %%ecx\n\t"
+		     "movl %%ecx, 20(%0)\n"
+		     ".pushsection .recover, \"a\"\n"
+		     ".long 1b, %l[fault], 2b, %l[fault], 3b, %l[fault], 4b, %l[fault]\n"
+		     ".popsection"
+		     :
+		     : "r"(to), "r"(from)
+		     : "ecx", "memory"
+		     : fault);
+	return true;
+fault:
+	return false;
+}
+
+static inline bool copyout_header(user_address_t to, const void *from)
+{
+	if (!header_is_user(to))
+		return false;
+	__asm__ goto("movl (%1), %%ecx\n\t"
+		     "1: movl %%ecx, (%0)\n\t"
+		     "movl 4(%1), %%ecx\n"
+		     "2: movl %%ecx, 4(%0)\n\t"
+		     "movl 8(%1), %%ecx\n"
+		     "3: movl %%ecx, 8(%0)\n\t"
+		     "movl 12(%1), %%ecx\n"
+		     "4: movl %%ecx, 12(%0)\n\t"
+		     "movl 16(%1), %%ecx\n"
+		     "5: movl %%ecx, 16(%0)\n\t"
+		     "movl 20(%1), %%ecx\n"
+		     "6: movl %%ecx, 20(%0)\n"
+		     ".pushsection .recover, \"a\"\n"
+		     ".long 1b, %l[fault], 2b, %l[fault], 3b, %l[fault]\n"
+		     ".long 4b, %l[fault], 5b, %l[fault], 6b, %l[fault]\n"
+		     ".popsection"
+		     :
+		     : "r"(to), "r"(from)
+		     : "ecx", "memory"
+		     : fault);
+	return true;
+fault:
+	return false;
+}
 
 /*
  * Copies a string with its terminating zero, at most `size` bytes.  Returns its length, `size` if

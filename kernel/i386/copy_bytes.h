@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The instructions behind copy.h that may fault; only copy.c calls them, with checked ranges. */
+/*
+ * The instructions behind copy.h that may fault; only copy.h and copy.c call them, with checked
+ * ranges.
+ */
 #ifndef I386_COPY_BYTES_H
 #define I386_COPY_BYTES_H
 

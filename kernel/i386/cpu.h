@@ -18,8 +18,14 @@
 struct cpu;
 struct thread;
 struct pmap;
+struct thread_extra;
 
 #define DOUBLE_FAULT_STACK_SIZE 4096
+
+#define IO_PORTS 65536
+
+/* Where the task state says that its bitmap is: behind its end, so that no port is the user's. */
+#define TSS_NO_PORTS (sizeof(struct tss) + IO_PORTS / 8 + 1)
 
 struct machine_cpu {
 	/* Guarded by the kernel lock. */
@@ -39,10 +45,22 @@ struct machine_cpu {
 	/* Constant after start. */
 	uint32_t apic_id;
 	struct descriptor gdt[GDT_ENTRIES];
-	struct tss tss; /* Its esp0 follows the current thread. */
+	/*
+	 * Follow the current thread, under the kernel lock.  The bitmap is part of the task state:
+	 * all ports, and the byte of ones that the CPU wants behind them.
+	 */
+	struct tss tss;
+	uint8_t io_bitmap[IO_PORTS / 8 + 1];
+	const struct thread_extra *extra; /* Loaded here; NULL: what most threads have. */
+	bool debug_armed;                 /* DR7 is not zero. */
+
 	struct tss double_fault_tss;
 	uint8_t double_fault_stack[DOUBLE_FAULT_STACK_SIZE] __attribute__((aligned(16)));
 };
+
+_Static_assert(offsetof(struct machine_cpu, io_bitmap) ==
+		       offsetof(struct machine_cpu, tss) + sizeof(struct tss),
+	       "one segment");
 
 static inline struct cpu *cpu_self(void)
 {

@@ -122,6 +122,24 @@ FUNCTION gate_wait
 END gate_wait
 
 	/*
+	 * Pushes argument word \n of the user's; where that faults, %ecx says which it was.  Falls
+	 * into the push of the word before it.
+	 */
+	.macro	PUSH_ARGUMENT n
+gate_push_\n:
+	pushl	4 * \n(%esi)
+	RECOVER	gate_push_\n, gate_lost_\n
+	.pushsection .text.landings, "ax"
+gate_lost_\n:
+	movl	$\n, %ecx
+	jmp	gate_bad_arguments
+	.popsection
+	.pushsection .rodata.gate_pushes, "a"
+	.long	gate_push_\n
+	.popsection
+	.endm
+
+	/*
 	 * Copies the argument words that the table asks for from the user's stack, last first.
 	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
 	 * arguments are on the stack.
@@ -135,14 +153,20 @@ FUNCTION gate_arguments
 	ja	gate_bad_arguments
 	cmpl	%esi, %edx
 	jb	gate_bad_arguments
-1:	pushl	(%esi, %ecx, 4)
-	decl	%ecx
-	jnz	1b
+	negl	%ecx
+	jmp	*gate_pushes_end(, %ecx, 4)
+	.irp	n, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1
+	PUSH_ARGUMENT \n
+	.endr
 	call	*trap_table(, %eax, 8)
 	movl	%ebx, %esp
 	jmp	gate_return
-	RECOVER	1b, gate_bad_arguments
 END gate_arguments
+
+	/* From TRAP_WORDS_MAX words down to one. */
+	.pushsection .rodata.gate_pushes, "a"
+gate_pushes_end:
+	.popsection
 
 	/* The words at %esi + 4 * %ecx cannot be read: an exception of the caller. */
 FUNCTION gate_bad_arguments
@@ -162,7 +186,7 @@ END gate_bad_number
 
 FUNCTION gate_work
 	sti
-	call	user_return		/* Releases the kernel lock. */
+	call	trap_return		/* Releases the kernel lock. */
 	jmp	restore_user
 END gate_work
 

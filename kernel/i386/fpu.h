@@ -23,4 +23,13 @@ static inline void fpu_load(const uint8_t *area)
 	__asm__ volatile("fxrstor (%0)" ::"r"(area) : "memory");
 }
 
+/* The status word: what of the FPU's exceptions has happened, among others. */
+static inline uint16_t fpu_status(void)
+{
+	uint16_t status;
+
+	__asm__ volatile("fnstsw %0" : "=a"(status));
+	return status;
+}
+
 #endif

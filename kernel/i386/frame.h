@@ -27,7 +27,9 @@
 #define SELECTOR_TSS          0x30
 #define SELECTOR_DOUBLE_FAULT 0x38
 #define SELECTOR_LDT          0x40
-#define GDT_ENTRIES           9
+#define USER_GDT              0x4b /* The first of the slots that a thread fills for itself. */
+#define USER_GDT_SLOTS        2
+#define GDT_ENTRIES           (9 + USER_GDT_SLOTS)
 
 /* The local descriptor table: its first entry is Mach's call gate, selector 7. */
 #define LDT_GATE      0
@@ -38,6 +40,7 @@
 #define EFLAGS_ONE 0x00000002
 #define EFLAGS_TF  0x00000100
 #define EFLAGS_IF  0x00000200
+#define EFLAGS_RF  0x00010000
 #define EFLAGS_VM  0x00020000
 
 #ifndef __ASSEMBLER__

@@ -59,7 +59,7 @@ static void *stack_open(void)
 	return (void *)stack;
 }
 
-void *kernel_stack_alloc(void)
+void *(kernel_stack_alloc)(void)
 {
 	void *stack = free_stacks;
 

@@ -6,6 +6,7 @@
  *   0xc0000000  KERNEL_BASE   the first 768 MiB of physical memory, where the kernel is too
  *   0xf0000000  STACK_BASE    kernel stacks, each with a guard page below
  *   0xf8000000  DEVICE_BASE   device_map()
+ *   0xfd000000  KERNEL_MEMORY_BASE  kernel memory of more than a page (vm/kernel_memory.c)
  *   0xffffe000  LAPIC_BASE    this CPU's local APIC
  *
  * The upper gigabyte is one page directory, shared by all address spaces.
@@ -20,7 +21,10 @@
 #define STACK_BASE      0xf0000000
 #define STACK_END       0xf8000000
 #define DEVICE_BASE     0xf8000000
-#define DEVICE_END      0xff000000
+#define DEVICE_END      0xfd000000
+
+#define KERNEL_MEMORY_BASE 0xfd000000
+#define KERNEL_MEMORY_END  0xff000000
 
 #ifndef __ASSEMBLER__
 

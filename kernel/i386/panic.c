@@ -222,3 +222,11 @@ void machine_exit(uint32_t status)
 	stop_others();
 	finish(MACHINE_EXIT, status);
 }
+
+void machine_reboot(void)
+{
+	begin_ending(NULL);
+	stop_others();
+	report_end(MACHINE_EXIT, 0);
+	machine_reset();
+}

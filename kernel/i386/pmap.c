@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "i386/io_permission.h"
 #include "i386/memory.h"
 #include "i386/shootdown.h"
 #include "kern/assert.h"
@@ -18,6 +19,7 @@
 #define PTE_UNCACHED 0x018ull
 #define PTE_LARGE    0x080ull
 #define PTE_GLOBAL   0x100ull
+#define PTE_MAPPED   0x200ull /* Ours: names a page, also where the CPU may not use it. */
 #define PTE_NX       (1ull << 63)
 #define PTE_FRAME    0x000ffffffffff000ull
 
@@ -69,13 +71,21 @@ static pte_t *table_of(pte_t entry)
 
 static pte_t rights_bits(uint32_t rights)
 {
-	pte_t bits = PTE_PRESENT;
+	pte_t bits = PTE_MAPPED | (rights != 0 ? PTE_PRESENT : 0);
 
 	if ((rights & PMAP_WRITE) != 0)
 		bits |= PTE_WRITE;
 	if ((rights & PMAP_EXECUTE) == 0 && cpu_features.nx)
 		bits |= PTE_NX;
 	return bits;
+}
+
+static uint32_t rights_of(pte_t entry)
+{
+	if ((entry & PTE_PRESENT) == 0)
+		return 0;
+	return PMAP_READ | ((entry & PTE_WRITE) != 0 ? PMAP_WRITE : 0) |
+	       ((entry & PTE_NX) == 0 ? PMAP_EXECUTE : 0);
 }
 
 static pte_t kernel_bits(uint32_t rights)
@@ -155,6 +165,7 @@ void pmap_destroy(struct pmap *pmap)
 			free_directory(pmap->pdpt[n]);
 		kernel_pause();
 	}
+	io_permissions_free(pmap->io);
 	pmap->magic = 0;
 	zone_free(&pmap_zone, pmap);
 }
@@ -188,19 +199,27 @@ kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page,
 	    !table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER, PAGE_TABLE))
 		return KERN_RESOURCE_SHORTAGE;
 	pte = entry(pmap, address);
-	assert((*pte & PTE_PRESENT) == 0);
+	assert((*pte & PTE_MAPPED) == 0);
 	pte_set(pte, page_physical(page) | rights_bits(rights) | PTE_USER);
 	pmap->pages++;
 	return KERN_SUCCESS;
 }
 
-struct page *pmap_lookup(struct pmap *pmap, uint32_t address)
+struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *rights)
 {
 	pte_t *pte = entry(pmap, address);
 
-	if (pte == NULL || (*pte & PTE_PRESENT) == 0)
+	if (pte == NULL || (*pte & PTE_MAPPED) == 0)
 		return NULL;
+	*rights = rights_of(*pte);
 	return page_of_physical((uint32_t)(*pte & PTE_FRAME));
+}
+
+struct page *pmap_lookup(struct pmap *pmap, uint32_t address)
+{
+	uint32_t rights;
+
+	return pmap_lookup_rights(pmap, address, &rights);
 }
 
 /* The end of what one table, or one directory that is missing, covers; never beyond `end`. */
@@ -221,10 +240,23 @@ uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end)
 			kernel_pause();
 		if (pte == NULL)
 			address = skip(pmap, address, end);
-		else if ((*pte & PTE_PRESENT) != 0)
+		else if ((*pte & PTE_MAPPED) != 0)
 			return address;
 		else
 			address += PAGE_SIZE;
+	}
+	return end;
+}
+
+uint32_t pmap_next_free(struct pmap *pmap, uint32_t address, uint32_t end)
+{
+	for (; address < end; address += PAGE_SIZE) {
+		pte_t *pte = entry(pmap, address);
+
+		if (address % LARGE_SIZE == 0)
+			kernel_pause();
+		if (pte == NULL || (*pte & PTE_MAPPED) == 0)
+			return address;
 	}
 	return end;
 }
@@ -257,25 +289,6 @@ void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t righ
 	shootdown_range(pmap, start, end);
 }
 
-void pmap_load(struct pmap *pmap)
-{
-	struct cpu *cpu = cpu_self();
-	uint32_t bit = 1u << cpu->number;
-
-	/*
-	 * The new set first: whoever changes the new pmap from now on tells this CPU.  The kernel
-	 * lock is held, so nobody changes the old one meanwhile.
-	 */
-	pmap->cpus |= bit;
-	__asm__ volatile("movl %0, %%cr3" ::"r"(virt_to_phys(pmap->pdpt)) : "memory");
-	cpu->machine.cr3_loads++;
-	if (cpu->machine.pmap != NULL && cpu->machine.pmap != pmap) {
-		assert((cpu->machine.pmap->cpus & bit) != 0);
-		cpu->machine.pmap->cpus &= ~bit;
-	}
-	cpu->machine.pmap = pmap;
-}
-
 /* ---------------- The kernel's own gigabyte ---------------- */
 
 bool pmap_enter_kernel(uint32_t address, struct page *page)
@@ -290,6 +303,18 @@ bool pmap_enter_kernel(uint32_t address, struct page *page)
 	assert((*pte & PTE_PRESENT) == 0);
 	pte_set(pte, page_physical(page) | kernel_bits(PMAP_READ | PMAP_WRITE));
 	return true;
+}
+
+void pmap_remove_kernel(uint32_t start, uint32_t end)
+{
+	assert(start >= STACK_BASE && start <= end);
+	for (uint32_t address = start; address < end; address += PAGE_SIZE) {
+		pte_t *pte = entry(&kernel_pmap, address);
+
+		assert(pte != NULL && (*pte & PTE_PRESENT) != 0);
+		pte_clear(pte);
+	}
+	shootdown_kernel_range(start, end);
 }
 
 bool pmap_kernel_is_mapped(uint32_t address)
@@ -318,6 +343,7 @@ static uint32_t image_rights(uint32_t address)
 /* Replaces a large page of the direct map by a table with the rights of each page. */
 static void split_large(uint32_t start)
 {
+	ALLOCATES_AT_BOOT;
 	struct page *page = page_alloc_zeroed(PAGE_KERNEL_TABLE);
 	pte_t *table;
 
@@ -352,7 +378,7 @@ void pmap_init(void)
 	for (uint32_t start = KERNEL_BASE; start < (uint32_t)kernel_end; start += LARGE_SIZE)
 		split_large(start);
 	protect_large_pages();
-	pmap_load(&kernel_pmap);
+	pmap_load(cpu_self(), &kernel_pmap);
 	cpu_global_pages_enable();
 }
 

@@ -6,6 +6,9 @@
  * kernel's one directory; the others are made with first use.  Guarded by the kernel lock; the CPUs
  * that have a pmap loaded are in its `cpus` set and are told of every change that takes rights away
  * (i386/shootdown.h) before the call returns.
+ *
+ * A page that is mapped without any right has an entry that the CPU takes for absent and that still
+ * names it.
  */
 #ifndef I386_PMAP_H
 #define I386_PMAP_H
@@ -15,7 +18,12 @@
 
 #include <mach/kern_return.h>
 
+#include "i386/memory.h"
+#include "kern/assert.h"
+#include "kern/cpu_state.h"
 #include "vm/page.h"
+
+struct io_permissions;
 
 #define PMAP_READ    1u
 #define PMAP_WRITE   2u
@@ -26,9 +34,9 @@
 struct pmap {
 	uint64_t pdpt[4]; /* First, for its alignment of 32; loaded by every switch to it. */
 	uint32_t magic;
-	uint32_t cpus;  /* The CPUs that have it loaded, a bit each. */
-	uint32_t pages; /* Translations that are present. */
-	uint32_t reserved;
+	uint32_t cpus;             /* The CPUs that have it loaded, a bit each. */
+	uint32_t pages;            /* That are mapped. */
+	struct io_permissions *io; /* Ports that its task may use, or NULL: i386/io_permission.h. */
 };
 
 /* The pmap with nothing below KERNEL_BASE, loaded where no task runs. */
@@ -55,17 +63,40 @@ void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t righ
 /* The page at `address`, or NULL. */
 struct page *pmap_lookup(struct pmap *pmap, uint32_t address);
 
+/* The same, and what may be done with it: PMAP_WRITE and PMAP_EXECUTE never without PMAP_READ. */
+struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *rights);
+
 /* The first address from `address` on where a page is mapped; `end` if there is none before it. */
 uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end);
 
-/* Loads `pmap` on this CPU. */
-void pmap_load(struct pmap *pmap);
+/* The first address from `address` on where none is; `end` if there is none before it. */
+uint32_t pmap_next_free(struct pmap *pmap, uint32_t address, uint32_t end);
+
+/*
+ * Loads `pmap` on this CPU, which has another one.  It is in the new pmap's set first: whoever
+ * changes that from now on tells this CPU.  The kernel lock is held, so nobody changes the old one
+ * meanwhile.
+ */
+static inline void pmap_load(struct cpu *cpu, struct pmap *pmap)
+{
+	uint32_t bit = 1u << cpu->number;
+
+	pmap->cpus |= bit;
+	__asm__ volatile("movl %0, %%cr3" ::"r"(virt_to_phys(pmap->pdpt)) : "memory");
+	cpu->machine.cr3_loads++;
+	if (cpu->machine.pmap != NULL)
+		cpu->machine.pmap->cpus &= ~bit;
+	cpu->machine.pmap = pmap;
+}
 
 /* Whether code at `address`, a page of the direct map below 2 MiB, may run: for starting CPUs. */
 void pmap_set_executable(void *address, bool executable);
 
-/* Maps one page of the kernel's own in STACK_BASE..; false without a table. */
+/* Maps one page of the kernel's own from STACK_BASE on; false without a table. */
 bool pmap_enter_kernel(uint32_t address, struct page *page);
+
+/* Takes all such pages of the range out again; no CPU knows of them when this returns. */
+void pmap_remove_kernel(uint32_t start, uint32_t end);
 
 /* Whether the kernel can read at `address`, which is in its gigabyte. */
 bool pmap_kernel_is_mapped(uint32_t address);

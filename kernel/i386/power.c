@@ -8,6 +8,11 @@
 #define PORT_QEMU_EXIT      0xf4 /* -device isa-debug-exit,iobase=0xf4: ends QEMU at once. */
 #define PORT_BOCHS_SHUTDOWN 0x8900
 
+#define PORT_KEYBOARD  0x64 /* The keyboard's controller has a line to the processor's reset, */
+#define KEYBOARD_RESET 0xfe
+#define PORT_RESET     0xcf9 /* and so have newer chipsets. */
+#define RESET_HARD     0x06
+
 /* Bochs and old QEMUs end when they have read this word, byte by byte. */
 static void bochs_shutdown(void)
 {
@@ -24,4 +29,19 @@ noreturn void machine_end(uint32_t outcome)
 	/* An NMI wakes a halted CPU; there is nothing left for it to do. */
 	for (;;)
 		__asm__ volatile("cli; hlt");
+}
+
+noreturn void machine_reset(void)
+{
+	static const struct {
+		uint16_t limit;
+		uint32_t base;
+	} __attribute__((packed)) no_vectors;
+
+	machine_console_drain();
+	outb(PORT_KEYBOARD, KEYBOARD_RESET);
+	outb(PORT_RESET, RESET_HARD);
+	/* A processor that cannot tell of a fault, nor of the fault in telling, resets itself. */
+	for (;;)
+		__asm__ volatile("cli; lidt %0; int3" ::"m"(no_vectors));
 }

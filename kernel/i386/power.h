@@ -12,4 +12,7 @@
  */
 noreturn void machine_end(uint32_t outcome);
 
+/* Resets the machine.  The caller has stopped the other CPUs. */
+noreturn void machine_reset(void);
+
 #endif

@@ -26,7 +26,17 @@ struct table_register {
 } __attribute__((packed));
 
 static struct descriptor idt[VECTOR_COUNT] __attribute__((aligned(8)));
-static struct descriptor ldt[LDT_ENTRIES] __attribute__((aligned(8)));
+struct descriptor usual_ldt[LDT_ENTRIES] __attribute__((aligned(8)));
+
+/* Bits of a descriptor's high word. */
+#define HIGH_PRESENT 0x00008000u
+#define HIGH_DPL     0x00006000u /* Both: user mode's. */
+#define HIGH_SEGMENT 0x00001000u /* No gate and nothing of the system. */
+#define HIGH_CODE    0x00000800u
+#define HIGH_ACCESS  0x00000200u /* Data can be written, code can be read. */
+#define HIGH_32BIT   0x00400000u
+
+#define HIGH_USER (HIGH_PRESENT | HIGH_DPL | HIGH_SEGMENT)
 
 static struct descriptor segment(uint32_t base, uint32_t limit, uint32_t access, uint32_t flags)
 {
@@ -63,6 +73,7 @@ static void gdt_set(struct cpu *cpu, unsigned selector, struct descriptor descri
 static void gdt_init(struct cpu *cpu)
 {
 	const uint32_t tss_limit = sizeof(struct tss) - 1;
+	const uint32_t tss_limit_with_ports = tss_limit + sizeof cpu->machine.io_bitmap;
 
 	gdt_set(cpu, KERNEL_CS, segment(0, 0xfffff, ACCESS_CODE, PAGES_32BIT));
 	gdt_set(cpu, KERNEL_DS, segment(0, 0xfffff, ACCESS_DATA, PAGES_32BIT));
@@ -71,17 +82,18 @@ static void gdt_init(struct cpu *cpu)
 	gdt_set(cpu, KERNEL_PERCPU,
 		segment((uint32_t)cpu, sizeof *cpu - 1, ACCESS_DATA, 0x4 /* 32-bit */));
 	gdt_set(cpu, SELECTOR_TSS,
-		segment((uint32_t)&cpu->machine.tss, tss_limit, ACCESS_TSS, BYTES));
+		segment((uint32_t)&cpu->machine.tss, tss_limit_with_ports, ACCESS_TSS, BYTES));
 	gdt_set(cpu, SELECTOR_DOUBLE_FAULT,
 		segment((uint32_t)&cpu->machine.double_fault_tss, tss_limit, ACCESS_TSS, BYTES));
-	gdt_set(cpu, SELECTOR_LDT, segment((uint32_t)ldt, sizeof ldt - 1, ACCESS_LDT, BYTES));
+	gdt_set(cpu, SELECTOR_LDT,
+		segment((uint32_t)usual_ldt, sizeof usual_ldt - 1, ACCESS_LDT, BYTES));
 }
 
 static void ldt_init(void)
 {
-	ldt[LDT_GATE] = gate((uint32_t)gate_entry, KERNEL_CS, ACCESS_CALL_GATE | ACCESS_USER);
-	ldt[LDT_USER_CODE] = user_code();
-	ldt[LDT_USER_DATA] = user_data();
+	usual_ldt[LDT_GATE] = gate((uint32_t)gate_entry, KERNEL_CS, ACCESS_CALL_GATE | ACCESS_USER);
+	usual_ldt[LDT_USER_CODE] = user_code();
+	usual_ldt[LDT_USER_DATA] = user_data();
 }
 
 /* Breakpoints and overflow traps are the instructions that user mode may raise a vector with. */
@@ -102,7 +114,7 @@ void segment_init(struct cpu *cpu)
 {
 	gdt_init(cpu);
 	cpu->machine.tss.ss0 = KERNEL_DS;
-	cpu->machine.tss.io_map = sizeof(struct tss); /* Beyond the limit: no port is the user's. */
+	cpu->machine.tss.io_map = TSS_NO_PORTS;
 	double_fault_init(cpu);
 	if (cpu->number == 0) {
 		ldt_init();
@@ -128,4 +140,59 @@ void segment_load(struct cpu *cpu)
 	__asm__ volatile("movw %w0, %%gs" ::"r"(0));
 	__asm__ volatile("lldt %w0" ::"r"(SELECTOR_LDT));
 	__asm__ volatile("ltr %w0" ::"r"(SELECTOR_TSS));
+}
+
+/* ---------------- Descriptors of users ---------------- */
+
+void segment_load_ldt(struct cpu *cpu, const struct descriptor *table, uint32_t entries)
+{
+	gdt_set(cpu, SELECTOR_LDT,
+		segment((uint32_t)table, entries * sizeof *table - 1, ACCESS_LDT, BYTES));
+	__asm__ volatile("lldt %w0" ::"r"(SELECTOR_LDT) : "memory");
+}
+
+void segment_load_slots(struct cpu *cpu, const struct descriptor slots[USER_GDT_SLOTS])
+{
+	for (unsigned n = 0; n < USER_GDT_SLOTS; n++)
+		gdt_set(cpu, USER_GDT + n * sizeof slots[0], slots[n]);
+}
+
+static bool has(struct descriptor descriptor, uint32_t mask, uint32_t bits)
+{
+	return (descriptor.high & mask) == bits;
+}
+
+bool descriptor_is_present(struct descriptor descriptor)
+{
+	return has(descriptor, HIGH_PRESENT, HIGH_PRESENT);
+}
+
+/*
+ * Base and limit are free: pages protect the kernel's memory, whatever a segment says.  Data that
+ * can be written could be a stack, and on a 16-bit stack iret leaves half of the kernel's stack
+ * pointer in the user's: it must be a 32-bit segment.
+ */
+bool descriptor_is_acceptable(struct descriptor descriptor)
+{
+	return !descriptor_is_present(descriptor) || descriptor_is_user_code(descriptor) ||
+	       descriptor_is_user_stack(descriptor) ||
+	       has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS, HIGH_USER);
+}
+
+bool descriptor_is_user_code(struct descriptor descriptor)
+{
+	return has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER | HIGH_CODE);
+}
+
+bool descriptor_is_user_stack(struct descriptor descriptor)
+{
+	return has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS | HIGH_32BIT,
+		   HIGH_USER | HIGH_ACCESS | HIGH_32BIT);
+}
+
+bool descriptor_is_user_readable(struct descriptor descriptor)
+{
+	return has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER) ||
+	       has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS,
+		   HIGH_USER | HIGH_CODE | HIGH_ACCESS);
 }

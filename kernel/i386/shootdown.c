@@ -107,8 +107,16 @@ void shootdown_reload(struct pmap *pmap)
 	tell_others(pmap->cpus, FLUSH_USER);
 }
 
+void shootdown_kernel_range(uint32_t start, uint32_t end)
+{
+	struct cpu *cpu = cpu_self();
+
+	for (; start < end; start += PAGE_SIZE)
+		flush_page(cpu, start);
+	tell_others((1u << n_cpus) - 1, FLUSH_EVERYTHING);
+}
+
 void shootdown_kernel_page(uint32_t address)
 {
-	flush_page(cpu_self(), address);
-	tell_others((1u << n_cpus) - 1, FLUSH_EVERYTHING);
+	shootdown_kernel_range(address, address + PAGE_SIZE);
 }

@@ -23,6 +23,9 @@ void shootdown_reload(struct pmap *pmap);
 /* A translation of the kernel's gigabyte has changed: flush it everywhere. */
 void shootdown_kernel_page(uint32_t address);
 
+/* The same for a range, with one message to each CPU. */
+void shootdown_kernel_range(uint32_t start, uint32_t end);
+
 /* The interrupt, on the CPU that is told. */
 void shootdown_interrupt(struct cpu *cpu);
 

@@ -56,7 +56,7 @@ noreturn void ap_main(struct cpu *cpu)
 		machine_relax();
 	interrupts_on();
 	kernel_lock();
-	pmap_load(&kernel_pmap);
+	pmap_load(cpu_self(), &kernel_pmap);
 	cpu_global_pages_enable();
 	tick_start(cpu);
 	sched_idle();

@@ -23,6 +23,7 @@
 #include "kern/clock.h"
 #include "kern/cpu_state.h"
 #include "kern/divide.h"
+#include "kern/load.h"
 #include "kern/lock.h"
 #include "kern/log.h"
 #include "kern/machine.h"
@@ -236,6 +237,7 @@ static void clocks_init(void)
 		machine_refuse("%s", wrong);
 	clock_init(rates.tsc_hz, boot_cycles);
 	tick_init();
+	load_init();
 	if (argument_string("clock", delivery, sizeof delivery) && strcmp(delivery, "block") == 0)
 		klog("clock: interrupts come between blocks of code only: no sample is exact\n");
 	klog("clock: %u kHz by %s, within %u parts of a million\n",

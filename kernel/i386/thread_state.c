@@ -11,7 +11,9 @@
 
 #include "i386/cpu.h"
 #include "i386/entry.h"
+#include "i386/extra.h"
 #include "i386/fpu.h"
+#include "i386/io_permission.h"
 #include "i386/pmap.h"
 #include "i386/stack_size.h"
 #include "kern/assert.h"
@@ -19,6 +21,12 @@
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "vm/map.h"
+
+void machine_thread_module_init(void)
+{
+	extra_module_init();
+	io_permissions_module_init();
+}
 
 struct frame *thread_frame(const struct thread *thread)
 {
@@ -48,8 +56,14 @@ static void push_first_switch(struct thread *thread, uint32_t top, void (*functi
 	thread->machine.esp = (uint32_t)first;
 }
 
+/* Every field but the FPU's area and what the callers set; the structure may hold anything. */
 static void set_stack(struct thread *thread, void *stack)
 {
+	thread->machine.fpu_saved = false;
+	thread->machine.fpu_cpu = NULL;
+	thread->machine.extra = NULL;
+	thread->machine.gs = 0;
+	thread->machine.pmap = thread->task != NULL ? thread->task->map->pmap : &kernel_pmap;
 	thread->machine.stack = stack;
 	thread->machine.stack_top = (uint32_t)stack + KERNEL_STACK_SIZE;
 }
@@ -84,8 +98,7 @@ void machine_thread_adopt_boot_stack(struct thread *thread)
 {
 	extern char boot_stack[];
 
-	thread->machine.stack = boot_stack;
-	thread->machine.stack_top = (uint32_t)boot_stack + KERNEL_STACK_SIZE;
+	set_stack(thread, boot_stack);
 }
 
 /* ---------------- Switching ---------------- */
@@ -125,22 +138,46 @@ static void user_state_load(struct cpu *cpu, struct thread *thread)
 
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
-	struct pmap *pmap = next->task != NULL ? next->task->map->pmap : &kernel_pmap;
+	struct pmap *pmap = next->machine.pmap;
 
 	if (previous->task != NULL)
 		user_state_save(previous);
 	cpu->thread = next;
 	cpu->machine.tss.esp0 = next->machine.stack_top;
 	if (cpu->machine.pmap != pmap)
-		pmap_load(pmap);
+		pmap_load(cpu, pmap);
+	if (cpu->machine.extra != next->machine.extra)
+		extra_load(cpu, next);
 	if (next->task != NULL)
 		user_state_load(cpu, next);
 	switch_stacks(&previous->machine.esp, next->machine.esp);
 }
 
-void machine_thread_forget(struct thread *thread)
+void machine_thread_store(struct thread *thread)
+{
+	assert(thread == current_thread());
+	user_state_save(thread);
+}
+
+void machine_thread_reload(struct thread *thread)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(thread == current_thread());
+	extra_load(cpu, thread);
+	user_state_load(cpu, thread);
+}
+
+void machine_thread_forget_fpu(const struct thread *thread)
 {
 	for (uint32_t n = 0; n < n_cpus; n++)
 		if (cpus[n].machine.fpu_thread == thread)
 			cpus[n].machine.fpu_thread = NULL;
+}
+
+void machine_thread_forget(struct thread *thread)
+{
+	machine_thread_forget_fpu(thread);
+	if (thread->machine.extra != NULL)
+		extra_free(thread);
 }

@@ -7,9 +7,13 @@
  */
 #include <stddef.h>
 
+#include <mach/exception.h>
 #include <mach/kern_return.h>
 
+#include "i386/debug_registers.h"
 #include "i386/entry.h"
+#include "i386/fpu.h"
+#include "i386/io_permission.h"
 #include "i386/lapic.h"
 #include "i386/memory.h"
 #include "i386/panic.h"
@@ -22,26 +26,15 @@
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/report.h"
+#include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "kern/work.h"
+#include "vm/map.h"
 
-/* Codes that go with Mach's exceptions on this machine. */
-#define EXC_I386_DIV       1
-#define EXC_I386_INTO      2
-#define EXC_I386_NOEXT     3
-#define EXC_I386_EXTERR    5
-#define EXC_I386_BOUND     7
+/* Of exceptions that <mach/exception.h> has no codes for. */
 #define EXC_I386_SSEEXTERR 8
-
-#define EXC_I386_INVOP    1
-#define EXC_I386_SGL      1
-#define EXC_I386_BPT      2
-#define EXC_I386_INVTSS   10
-#define EXC_I386_SEGNP    11
-#define EXC_I386_STKFLT   12
-#define EXC_I386_GPFLT    13
-#define EXC_I386_ALIGNFLT 17
+#define EXC_I386_ALIGNFLT  17
 
 #define PAGE_FAULT_PRESENT 1u
 #define PAGE_FAULT_WRITE   2u
@@ -61,8 +54,8 @@ static const struct mach_exception mach_exceptions[VECTOR_EXCEPTIONS] = {
 	[VECTOR_BOUND] = {EXC_SOFTWARE, EXC_I386_BOUND},
 	[VECTOR_INVALID_OPCODE] = {EXC_BAD_INSTRUCTION, EXC_I386_INVOP},
 	[VECTOR_NO_FPU] = {EXC_ARITHMETIC, EXC_I386_NOEXT},
-	[10] = {EXC_BAD_INSTRUCTION, EXC_I386_INVTSS},
-	[VECTOR_NO_SEGMENT] = {EXC_BAD_INSTRUCTION, EXC_I386_SEGNP},
+	[10] = {EXC_BAD_INSTRUCTION, EXC_I386_INVTSSFLT},
+	[VECTOR_NO_SEGMENT] = {EXC_BAD_INSTRUCTION, EXC_I386_SEGNPFLT},
 	[VECTOR_STACK] = {EXC_BAD_INSTRUCTION, EXC_I386_STKFLT},
 	[VECTOR_PROTECTION] = {EXC_BAD_INSTRUCTION, EXC_I386_GPFLT},
 	[VECTOR_FPU] = {EXC_ARITHMETIC, EXC_I386_EXTERR},
@@ -81,14 +74,44 @@ static uint32_t read_cr2(void)
 /* ---------------- Exceptions of user mode ---------------- */
 
 /*
- * Beyond the user's end nothing is the user's, and whether the kernel has a page there is not told.
+ * Mapped, but not for this.  Beyond the user's end nothing is the user's, and whether the kernel
+ * has a page there is not told.  A page without any right is absent for the CPU: the map knows.
  */
+static bool is_protected(const struct frame *frame, uint32_t address)
+{
+	struct vm_map *map = current_thread()->task->map;
+
+	if (address >= USER_END)
+		return false;
+	return (frame->error & PAGE_FAULT_PRESENT) != 0 ||
+	       (map->active && map_check(map, address, 1, 0) == KERN_SUCCESS);
+}
+
 static void page_fault_of_user(const struct frame *frame, uint32_t address)
 {
-	bool present = (frame->error & PAGE_FAULT_PRESENT) != 0 && address < USER_END;
-
-	exception_raise(EXC_BAD_ACCESS, present ? KERN_PROTECTION_FAILURE : KERN_INVALID_ADDRESS,
+	exception_raise(EXC_BAD_ACCESS,
+			is_protected(frame, address) ? KERN_PROTECTION_FAILURE
+						     : KERN_INVALID_ADDRESS,
 			address);
+}
+
+/* What the CPU's own exceptions, but for page faults, are for the program. */
+static void other_fault_of_user(const struct frame *frame)
+{
+	const struct mach_exception *mach = &mach_exceptions[frame->vector];
+	struct thread *thread = current_thread();
+	uint32_t subcode = frame->error;
+
+	if (mach->exception == 0)
+		panic_at(frame, "exception %u of the machine itself", frame->vector);
+	if (frame->vector == VECTOR_PROTECTION && io_permissions_fault(thread))
+		return;
+	if (frame->vector == VECTOR_DEBUG)
+		debug_registers_note(thread);
+	/* The FPU is still the thread's own: it is switched only with the thread. */
+	if (frame->vector == VECTOR_FPU)
+		subcode = fpu_status();
+	exception_raise(mach->exception, mach->code, subcode);
 }
 
 static void exception_of_user(const struct frame *frame)
@@ -97,15 +120,10 @@ static void exception_of_user(const struct frame *frame)
 
 	interrupts_on();
 	kernel_lock();
-	if (frame->vector == VECTOR_PAGE_FAULT) {
+	if (frame->vector == VECTOR_PAGE_FAULT)
 		page_fault_of_user(frame, address);
-	} else {
-		const struct mach_exception *mach = &mach_exceptions[frame->vector];
-
-		if (mach->exception == 0)
-			panic_at(frame, "exception %u of the machine itself", frame->vector);
-		exception_raise(mach->exception, mach->code, frame->error);
-	}
+	else
+		other_fault_of_user(frame);
 	user_return();
 }
 
@@ -153,9 +171,9 @@ static bool debug_of_user(struct frame *frame)
 {
 	if (frame->vector != VECTOR_DEBUG)
 		return false;
-	frame->eflags &= ~EFLAGS_TF;
-	if (frame->eip == (uint32_t)gate_entry)
+	if ((frame->eflags & EFLAGS_TF) != 0 && frame->eip == (uint32_t)gate_entry)
 		frame->eip = (uint32_t)gate_entry_traced;
+	frame->eflags &= ~EFLAGS_TF;
 	return true;
 }
 

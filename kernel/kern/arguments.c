@@ -24,7 +24,8 @@ static unsigned n_words;
  * adds it here, or the log calls it unknown.
  */
 static const char *const known[] = {
-	"clock", "console", "cpus", "crash", "jitter", "limit", "log", "pool", "raw",
+	"clock",  "console", "cpus", "crash", "fastpath", "inject",
+	"jitter", "limit",   "log",  "pool",  "raw",
 };
 
 /* Boot loaders' configuration files leave ends of lines behind. */

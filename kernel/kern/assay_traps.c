@@ -19,11 +19,6 @@
 #define FOREVER_MS UINT32_MAX
 #define ANY_CPU    UINT32_MAX
 
-static struct task *current_task(void)
-{
-	return current_thread()->task;
-}
-
 static kern_return_t copyout_result(user_address_t to, const void *from, uint32_t size)
 {
 	return copyout(to, from, size) ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
@@ -76,7 +71,7 @@ TRAP_ABI kern_return_t trap_thread_join(uint32_t id, uint32_t timeout_ms)
 	while (thread_find(task, id) != NULL) {
 		switch (thread_wait(&task->thread_gone, due, WAIT_INTERRUPTIBLE)) {
 		case WAIT_TIMED_OUT:
-			return KERN_OPERATION_TIMED_OUT;
+			return KERN_TIMEDOUT;
 		case WAIT_INTERRUPTED:
 			return KERN_ABORTED;
 		case WAIT_WOKEN:
@@ -103,7 +98,7 @@ TRAP_ABI kern_return_t trap_memory_map(uint32_t start, uint32_t size, uint32_t r
 
 TRAP_ABI kern_return_t trap_memory_unmap(uint32_t start, uint32_t size)
 {
-	return map_release(current_task()->map, start, size);
+	return map_deallocate(current_task()->map, start, size);
 }
 
 TRAP_ABI kern_return_t trap_memory_protect(uint32_t start, uint32_t size, uint32_t rights)

@@ -7,10 +7,13 @@
 #include "i386/crash.h"
 #include "i386/memory.h"
 #include "i386/multiboot.h"
+#include "ipc/port.h"
+#include "ipc/right.h"
 #include "kern/arguments.h"
 #include "kern/assert.h"
 #include "kern/command.h"
 #include "kern/elf.h"
+#include "kern/host.h"
 #include "kern/log.h"
 #include "kern/machine.h"
 #include "kern/report.h"
@@ -66,11 +69,51 @@ static const char *make_stack(struct task *task, const struct elf_program *progr
 
 /* ---------------- Programs ---------------- */
 
+/* A task with an address space and names of its own; NULL without memory. */
+static struct task *make_task(const char *name, int number)
+{
+	struct vm_map *map = map_create();
+
+	return map == NULL ? NULL : task_new(NULL, name, map, number);
+}
+
+/* The port that an argument stands for; NULL if there is no such. */
+static struct port *port_for(const struct command *command, unsigned argument)
+{
+	if (command_is_substitution(command, argument, "${host-port}"))
+		return host_priv_port();
+	if (command_is_substitution(command, argument, "${device-port}"))
+		return host_device_port();
+	return NULL;
+}
+
+/*
+ * Gives the task a send right for each argument that stands for a port; its name is the argument.
+ */
+static const char *give_ports(struct task *task, struct command *command)
+{
+	for (unsigned argument = 0; argument < command->count; argument++) {
+		struct port *port;
+		uint32_t name;
+
+		if (!command_is_substitution(command, argument, NULL))
+			continue;
+		port = port_for(command, argument);
+		if (port == NULL)
+			return "has a ${...} on its command line that stands for nothing";
+		if (right_give(task->space, port_make_send(port), MACH_MSG_TYPE_PORT_SEND, &name) !=
+		    KERN_SUCCESS)
+			return "does not fit into memory";
+		command_substitute(command, argument, name);
+	}
+	return NULL;
+}
+
 /* Makes the module a task with a thread that is ready to run; NULL, or what is wrong with it. */
-static const char *make_program(int number, const struct command *command, struct thread **thread)
+static const char *make_program(int number, struct command *command, struct thread **thread)
 {
 	const struct boot_range *image = &boot_info.modules[number].image;
-	struct task *task = task_create(command->arguments[0], number);
+	struct task *task = make_task(command->arguments[0], number);
 	struct elf_program program;
 	const char *wrong;
 	uint32_t esp;
@@ -79,8 +122,10 @@ static const char *make_program(int number, const struct command *command, struc
 		return "does not fit into memory";
 	if (image->end > DIRECT_MAP_SIZE)
 		return "lies beyond the memory that the kernel uses";
-	wrong = elf_load(task->map, phys_to_virt(image->start), image->end - image->start,
-			 &program);
+	wrong = give_ports(task, command);
+	if (wrong == NULL)
+		wrong = elf_load(task->map, phys_to_virt(image->start), image->end - image->start,
+				 &program);
 	if (wrong == NULL)
 		wrong = make_stack(task, &program, command, &esp);
 	if (wrong != NULL)

@@ -3,7 +3,8 @@
  * Clocks (kern/clock.h).
  *
  * Owns the calibrated rate and two factors made from it.  Written once at boot, by the boot CPU,
- * then only read: by any CPU, in any context, the sampling interrupt included.
+ * then only read: by any CPU, in any context, the sampling interrupt included.  The wall clock can
+ * be set later: it is guarded by the kernel lock.
  *
  * A factor is a number with 32 significant bits, whatever its size: multiplier / 2^shift with the
  * highest bit of the multiplier set.  Rounding it changes it by less than one part in 2^31, which
@@ -20,6 +21,8 @@
 #define HZ_MIN 1000000ull      /* 1 MHz */
 #define HZ_MAX 100000000000ull /* 100 GHz */
 
+#define ADJUST_SHIFT 8 /* An adjustment of the wall clock moves it by 1 in 2^8. */
+
 struct factor {
 	uint32_t multiplier;
 	uint32_t shift; /* Below 64. */
@@ -29,6 +32,8 @@ static struct {
 	uint64_t hz; /* 0 before clock_init(). */
 	uint64_t cycles_at_zero;
 	uint64_t wall_at_zero; /* Nanoseconds since 1970. */
+	uint64_t adjust_from;  /* When the wall clock's adjustment began, */
+	int64_t adjust_by;     /* and how far it will go. */
 	struct factor to_ns;
 	struct factor to_cycles;
 } clock;
@@ -110,9 +115,39 @@ uint64_t clock_now(void)
 	return factor_apply(machine_cycles() - clock.cycles_at_zero, clock.to_ns);
 }
 
+/* How much of the adjustment has been made at `now`. */
+static int64_t adjusted(uint64_t now)
+{
+	int64_t done = (int64_t)((now - clock.adjust_from) >> ADJUST_SHIFT);
+
+	if (clock.adjust_by < 0)
+		return -done > clock.adjust_by ? -done : clock.adjust_by;
+	return done < clock.adjust_by ? done : clock.adjust_by;
+}
+
 uint64_t clock_wall(void)
 {
-	return clock.wall_at_zero + clock_now();
+	uint64_t now = clock_now();
+
+	return clock.wall_at_zero + now + (uint64_t)adjusted(now);
+}
+
+void clock_set_wall(uint64_t ns)
+{
+	clock.wall_at_zero = ns - clock_now();
+	clock.adjust_by = 0;
+}
+
+int64_t clock_adjust_wall(int64_t ns)
+{
+	uint64_t now = clock_now();
+	int64_t done = adjusted(now);
+	int64_t left = clock.adjust_by - done;
+
+	clock.wall_at_zero += (uint64_t)done;
+	clock.adjust_from = now;
+	clock.adjust_by = ns;
+	return left;
 }
 
 uint64_t clock_cycles_to_ns(uint64_t cycles)

@@ -26,6 +26,15 @@ uint64_t clock_now(void);
 /* Nanoseconds since 1970-01-01 00:00 UTC. */
 uint64_t clock_wall(void);
 
+/* Sets the wall clock; an adjustment that was under way is over. */
+void clock_set_wall(uint64_t ns);
+
+/*
+ * Moves the wall clock by `ns`, little by little: a second in 256, so that it never goes backwards.
+ * Returns what was left to do of the last adjustment, which is over.
+ */
+int64_t clock_adjust_wall(int64_t ns);
+
 /*
  * Nanoseconds are rounded down and cycles up, so that waiting for clock_ns_to_cycles(ns) cycles is
  * never found to have taken less than `ns`.  Against the rate given to clock_init() the first is

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "kern/assert.h"
+#include "kern/format.h"
 #include "kern/string.h"
 
 static size_t word_length(const char *line)
@@ -66,8 +68,6 @@ const char *command_parse(struct command *command, const char *line)
 		length = word_length(line);
 		if (length == 0)
 			break;
-		if (is_substitution(line))
-			return "${...} stands for a port, and this kernel has none to give";
 		if (!is_action(line)) {
 			const char *word = line;
 			size_t rest = length;
@@ -81,4 +81,22 @@ const char *command_parse(struct command *command, const char *line)
 	if (wrong == NULL && command->count == 0)
 		return "a boot module without a name";
 	return wrong;
+}
+
+bool command_is_substitution(const struct command *command, unsigned argument, const char *word)
+{
+	const char *text = command->arguments[argument];
+
+	return is_substitution(text) && (word == NULL || strcmp(text, word) == 0);
+}
+
+/* In place: no 32-bit number is longer than the words that stand for one. */
+void command_substitute(struct command *command, unsigned argument, uint32_t number)
+{
+	char *text = command->text + (command->arguments[argument] - command->text);
+	size_t room = strlen(text) + 1;
+
+	assert(room > sizeof "4294967295" - 1);
+	memset(text, 0, room);
+	format_string(text, room, "%u", (unsigned)number);
 }

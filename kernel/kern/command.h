@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a boot module, cut into arguments. */
+/*
+ * The command line of a boot module, cut into arguments.
+ *
+ * A word `${...}` stands for something that is known only when the program's task is there; it is
+ * an argument as it stands until it is replaced.
+ */
 #ifndef KERN_COMMAND_H
 #define KERN_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define COMMAND_SIZE          256
 #define COMMAND_MAX_ARGUMENTS 32
@@ -20,5 +27,12 @@ struct command {
  * what is wrong in a sentence.
  */
 const char *command_parse(struct command *command, const char *line);
+
+/* Whether an argument is to be replaced; `word` is NULL or what it must be besides, such as
+ * "${host-port}". */
+bool command_is_substitution(const struct command *command, unsigned argument, const char *word);
+
+/* Puts the number in the place of such an argument. */
+void command_substitute(struct command *command, unsigned argument, uint32_t number);
 
 #endif

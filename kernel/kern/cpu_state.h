@@ -24,7 +24,7 @@ struct thread;
  */
 #define WORK_TICK       0x01u /* The scheduler's tick has come. */
 #define WORK_RESCHEDULE 0x02u /* Another thread should run here. */
-#define WORK_THREAD     0x04u /* The current thread is to do something to itself: end. */
+#define WORK_THREAD     0x04u /* The current thread is to end, to stop or to come out. */
 #define WORK_LOCK       0x08u /* Another CPU waits for the kernel lock: hand it over. */
 #define WORK_RACE       0x10u /* Seeded handover at every unlock (jitter=); never cleared. */
 
@@ -39,7 +39,7 @@ struct cpu {
 
 	/* kernel lock */
 	struct thread *idle_thread;
-	struct thread *leaving; /* Being switched away from; sched_finish_switch() sees to it. */
+	struct thread *leaving; /* A dead thread that was switched away from, to be reaped. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t quantum;       /* Ticks left for the current thread. */
 	bool turn_over;         /* It has had its turn: an equal is next. */

@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kern/alloc_site.h"
+
 /* The lowest address of a stack, or NULL when there is no memory or no room. */
 void *kernel_stack_alloc(void);
+#define kernel_stack_alloc() ALLOC_SITE((kernel_stack_alloc)())
 void kernel_stack_free(void *stack);
 
 /* Stacks handed out. */

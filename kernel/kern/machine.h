@@ -61,6 +61,7 @@ uint64_t machine_wall_seconds(void);
  * interrupt.
  */
 noreturn void machine_exit(uint32_t status);
+noreturn void machine_reboot(void); /* Status 0, and the machine starts again. */
 noreturn void machine_refuse(const char *why, ...) __attribute__((format(printf, 1, 2)));
 noreturn void machine_time_is_over(const char *why);
 

@@ -3,15 +3,36 @@
 #include "kern/main.h"
 
 #include "i386/pmap.h"
+#include "ipc/fast_path.h"
+#include "ipc/message.h"
+#include "ipc/port.h"
+#include "ipc/port_set.h"
+#include "ipc/request.h"
+#include "ipc/space.h"
+#include "kern/gsync.h"
+#include "kern/host.h"
 #include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "vm/copy.h"
+#include "vm/kernel_memory.h"
 #include "vm/map.h"
 
 void objects_init(void)
 {
 	pmap_zone_init();
+	machine_thread_module_init();
 	map_module_init();
+	copy_module_init();
+	kernel_memory_init();
+	gsync_module_init();
+	space_module_init();
+	port_module_init();
+	port_set_module_init();
+	request_module_init();
+	message_module_init();
+	fast_path_init();
+	host_module_init();
 	task_module_init();
 	thread_module_init();
 	sched_init();

@@ -47,6 +47,7 @@ static void gather(struct gathered *counts)
 {
 	counts->n = 0;
 	add(counts, "pages of users", page_count(PAGE_USER));
+	add(counts, "pages of messages", page_count(PAGE_KERNEL));
 	add(counts, "pages of tables", page_count(PAGE_TABLE));
 	add(counts, "kernel stacks", kernel_stack_count());
 	add(counts, "timers", timer_count());

@@ -33,13 +33,24 @@ void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned pr
 	note_added(queue, priority);
 }
 
+static inline void take(struct run_queue *queue, struct list *link, unsigned priority)
+{
+	list_remove(link);
+	if (list_empty(&queue->lists[priority]))
+		queue->occupied[priority / 32] &= ~(1u << (priority % 32));
+}
+
+void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority)
+{
+	assert(!list_empty(link));
+	take(queue, link, priority);
+}
+
 struct list *run_queue_take(struct run_queue *queue, unsigned priority)
 {
 	struct list *link = queue->lists[priority].next;
 
 	assert(link != &queue->lists[priority]);
-	list_remove(link);
-	if (list_empty(&queue->lists[priority]))
-		queue->occupied[priority / 32] &= ~(1u << (priority % 32));
+	take(queue, link, priority);
 	return link;
 }

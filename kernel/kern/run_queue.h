@@ -29,6 +29,11 @@ void run_queue_init(struct run_queue *queue);
 void run_queue_add(struct run_queue *queue, struct list *link, unsigned priority);
 void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned priority);
 
+static inline bool run_queue_is_empty(const struct run_queue *queue)
+{
+	return (queue->occupied[0] | queue->occupied[1]) == 0;
+}
+
 /* The best priority that is queued, PRIORITIES if the queue is empty. */
 static inline unsigned run_queue_best(const struct run_queue *queue)
 {
@@ -38,6 +43,9 @@ static inline unsigned run_queue_best(const struct run_queue *queue)
 		return 32 + (unsigned)__builtin_ctz(queue->occupied[1]);
 	return PRIORITIES;
 }
+
+/* Takes a link away that is queued with `priority`. */
+void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority);
 
 /* Takes the first link of `priority`, which must be there. */
 struct list *run_queue_take(struct run_queue *queue, unsigned priority);

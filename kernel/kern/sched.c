@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include <mach/policy.h>
+
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/lock.h"
@@ -13,6 +15,8 @@
 
 /* Threads that may run anywhere. */
 static struct run_queue common;
+
+uint32_t sched_policies = POLICY_TIMESHARE;
 
 void sched_init(void)
 {
@@ -104,7 +108,14 @@ void sched_make_runnable(struct thread *thread)
 		kick(cpu);
 }
 
-void sched_notice_death(struct thread *thread)
+void sched_remove(struct thread *thread)
+{
+	assert(kernel_locked());
+	assert(thread->state == THREAD_RUNNABLE);
+	run_queue_remove(queue_of(thread), &thread->run_link, thread->run_priority);
+}
+
+void sched_notice(struct thread *thread)
 {
 	assert(thread->state == THREAD_RUNNING);
 	cpu_set_work(thread->cpu, WORK_THREAD);
@@ -114,45 +125,132 @@ void sched_notice_death(struct thread *thread)
 
 /* ---------------- Switching ---------------- */
 
-void sched_finish_switch(void)
+static inline void finish_switch(struct cpu *cpu, const struct thread *thread)
 {
-	struct cpu *cpu = cpu_self();
 	struct thread *left = cpu->leaving;
 
-	cpu->leaving = NULL;
-	if (left != NULL && left->state == THREAD_DEAD)
+	if (left != NULL) {
+		cpu->leaving = NULL;
 		thread_reap(left);
-	if (current_thread()->dying)
+	}
+	if (thread->asked != 0)
 		cpu_set_work(cpu, WORK_THREAD);
 }
 
-static void dispatch(struct cpu *cpu, struct thread *previous, struct thread *next)
+void sched_finish_switch(void)
 {
-	assert(next->magic == THREAD_MAGIC);
-	assert(cpu->leaving == NULL);
+	finish_switch(cpu_self(), current_thread());
+}
+
+/*
+ * Goes on in `next`, which is on no queue; its turn is the caller's business.  A dead thread is
+ * reaped by whoever runs next, for its stack is in use until then.
+ */
+static inline void run(struct cpu *cpu, struct thread *previous, struct thread *next)
+{
 	next->state = THREAD_RUNNING;
 	next->run_priority = next->priority;
 	next->cpu = cpu;
-	cpu->quantum = next->turn;
-	next->turn = QUANTUM;
-	if (next == previous)
-		return;
-	cpu->leaving = previous;
+	assert(cpu->leaving == NULL);
+	if (previous->state == THREAD_DEAD)
+		cpu->leaving = previous;
 	cpu->switches++;
 	machine_switch(cpu, previous, next);
-	sched_finish_switch();
+	finish_switch(cpu_self(), previous);
 }
 
 void sched_switch(void)
 {
 	struct cpu *cpu = cpu_self();
+	struct thread *thread = cpu->thread;
+	struct thread *next;
 
 	assert(kernel_locked());
 	assert(interrupts_are_on());
 	if ((cpu->work & WORK_RESCHEDULE) != 0)
 		cpu_clear_work(cpu, WORK_RESCHEDULE);
 	cpu->turn_over = false;
-	dispatch(cpu, cpu->thread, choose(cpu));
+	next = choose(cpu);
+	assert(next->magic == THREAD_MAGIC);
+	cpu->quantum = next->turn;
+	next->turn = QUANTUM;
+	if (next != thread) {
+		run(cpu, thread, next);
+	} else {
+		thread->state = THREAD_RUNNING;
+		thread->run_priority = thread->priority;
+	}
+}
+
+static bool may_run_here(const struct thread *thread, const struct cpu *cpu)
+{
+	return thread->bound == NULL || thread->bound == cpu;
+}
+
+/*
+ * The quantum goes on: two threads that hand the CPU to each other have no more of it together than
+ * one that keeps it.
+ */
+void sched_handoff(struct thread *thread, struct thread *to)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(interrupts_are_on());
+	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
+	if (thread_end_wait(to, WAIT_WOKEN)) {
+		if ((cpu->work & WORK_RESCHEDULE) == 0 && may_run_here(to, cpu) &&
+		    waiting_priority(cpu) >= to->priority) {
+			run(cpu, thread, to);
+			return;
+		}
+		sched_make_runnable(to);
+	}
+	sched_switch();
+}
+
+/* Whether `to` may run on `cpu` in place of the current thread, with nothing else to be seen to. */
+static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread *to)
+{
+	uint32_t queued = common.occupied[0] | common.occupied[1] | cpu->bound.occupied[0] |
+			  cpu->bound.occupied[1];
+
+	return queued == 0 && to->asked == 0 &&
+	       (cpu->work & (WORK_RESCHEDULE | WORK_THREAD)) == 0 && may_run_here(to, cpu);
+}
+
+void sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(to->state == THREAD_WAITING);
+	if (!is_simple_exchange(cpu, to)) {
+		thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
+		return;
+	}
+	list_remove(&to->wait_link);
+	to->wait_result = WAIT_WOKEN;
+	to->state = THREAD_RUNNING;
+	to->run_priority = to->priority;
+	to->cpu = cpu;
+	thread->state = THREAD_WAITING;
+	thread->wait_kind = WAIT_INTERRUPTIBLE;
+	list_add_last(&queue->waiters, &thread->wait_link);
+	cpu->switches++;
+	machine_switch(cpu, thread, to);
+	finish_switch(cpu_self(), thread);
+}
+
+bool sched_switch_to(struct thread *to)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(kernel_locked());
+	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
+		return false;
+	sched_remove(to);
+	to->turn = QUANTUM;
+	run(cpu, cpu->thread, to);
+	return true;
 }
 
 /* The current thread stays runnable, here or on a CPU that has nothing better to do. */
@@ -189,13 +287,61 @@ bool sched_yield(bool depressed)
 	return true;
 }
 
+/* Puts the current thread behind its equals, and tells other CPUs that might take it. */
+static void enqueue_current(struct thread *thread)
+{
+	struct cpu *cpu = n_cpus > 1 ? cpu_for(thread) : NULL;
+
+	thread->state = THREAD_RUNNABLE;
+	enqueue(thread);
+	if (cpu != NULL && cpu != cpu_self())
+		kick(cpu);
+}
+
+bool sched_yield_to(struct thread *to, bool depressed)
+{
+	struct thread *thread = current_thread();
+
+	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu_self()))
+		return false;
+	if (depressed)
+		thread->run_priority = PRIORITY_WORST;
+	enqueue_current(thread);
+	return sched_switch_to(to);
+}
+
+/* A worse priority is noticed by whoever is better now: at the latest at the next tick. */
+void sched_set_priority(struct thread *thread, unsigned priority)
+{
+	bool queued = thread->state == THREAD_RUNNABLE;
+
+	assert(priority < PRIORITIES);
+	if (queued)
+		sched_remove(thread);
+	thread->priority = (uint8_t)priority;
+	thread->run_priority = (uint8_t)priority;
+	if (queued)
+		sched_make_runnable(thread);
+	else if (thread->state == THREAD_RUNNING && waiting_priority(thread->cpu) < priority)
+		kick(thread->cpu);
+}
+
+void sched_raise_depressed(struct thread *thread)
+{
+	if (thread->run_priority != thread->priority)
+		sched_set_priority(thread, thread->priority);
+}
+
 void sched_tick(struct cpu *cpu)
 {
-	if (cpu->thread == cpu->idle_thread || --cpu->quantum > 0)
+	struct thread *thread = cpu->thread;
+
+	thread->ticks++;
+	if (thread == cpu->idle_thread || --cpu->quantum > 0)
 		return;
 	cpu->quantum = QUANTUM;
 	cpu->turn_over = true;
-	if (waiting_priority(cpu) <= cpu->thread->priority)
+	if (waiting_priority(cpu) <= thread->priority)
 		cpu_set_work(cpu, WORK_RESCHEDULE);
 }
 

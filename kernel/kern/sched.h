@@ -13,8 +13,12 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
+#include "kern/thread.h"
+
 struct cpu;
-struct thread;
+
+/* POLICY_* that threads may have. */
+extern uint32_t sched_policies;
 
 void sched_init(void);
 
@@ -36,8 +40,38 @@ void sched_preempt(void);
 /* One tick has come on this CPU: ends the quantum when it is used up. */
 void sched_tick(struct cpu *cpu);
 
-/* A running thread is to end: makes its CPU look. */
-void sched_notice_death(struct thread *thread);
+/*
+ * `thread`, the current one, has just begun to wait, and the wait of `to`, a waiting thread, is
+ * over: `to` runs here at once, for the rest of the current thread's turn, if it may and nothing
+ * better waits.  Returns when the current thread runs again.  May block.
+ */
+void sched_handoff(struct thread *thread, struct thread *to);
+
+/*
+ * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
+ * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
+ * run.  How the wait ended is for whoever ends it to tell.  May block.
+ */
+void sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to);
+
+/*
+ * As sched_yield() or, with `waiting`, as sched_switch(), but `to` runs next whatever its priority,
+ * if it is runnable and may run here.  Returns false, having done nothing, if it is not.
+ */
+bool sched_yield_to(struct thread *to, bool depressed);
+bool sched_switch_to(struct thread *to);
+
+/* A running thread is asked something: makes its CPU look. */
+void sched_notice(struct thread *thread);
+
+/* Takes a runnable thread off its queue; the caller changes its state. */
+void sched_remove(struct thread *thread);
+
+/* Gives a thread another priority, with what follows from it. */
+void sched_set_priority(struct thread *thread, unsigned priority);
+
+/* Ends the turn of worse priority that a thread has after a depressed yield. */
+void sched_raise_depressed(struct thread *thread);
 
 /* Moves the current thread to the CPU it may run on; NULL: any. */
 void sched_bind(struct cpu *cpu);

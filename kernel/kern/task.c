@@ -2,11 +2,15 @@
 /* Tasks: see task.h.  Guarded by the kernel lock. */
 #include "kern/task.h"
 
+#include "ipc/port.h"
+#include "ipc/space.h"
 #include "kern/assert.h"
 #include "kern/bootstrap.h"
 #include "kern/lock.h"
-#include "kern/sched.h"
+#include "kern/machine.h"
+#include "kern/run_queue.h"
 #include "kern/string.h"
+#include "kern/task_notify.h"
 #include "kern/work.h"
 #include "kern/zone.h"
 #include "vm/map.h"
@@ -21,53 +25,156 @@ void task_module_init(void)
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
 }
 
-struct task *task_create(const char *name, int module)
+/* ---------------- Making ---------------- */
+
+/* What a child has from its parent. */
+static void inherit(struct task *task, const struct task *parent)
 {
-	struct vm_map *map = map_create();
+	task->priority = parent->priority;
+	task->exception_port = port_copy_send(parent->exception_port);
+	task->bootstrap_port = port_copy_send(parent->bootstrap_port);
+	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)
+		task->registered[n] = port_copy_send(parent->registered[n]);
+}
+
+/* The structure and its ports; NULL when there is no memory. */
+static struct task *task_alloc(struct space *space)
+{
+	struct port *port = port_create(OBJECT_TASK, NULL);
 	struct task *task;
 
-	assert(kernel_locked());
-	if (map == NULL)
+	if (port == NULL)
 		return NULL;
 	task = zone_alloc(&task_zone);
 	if (task == NULL) {
-		map_destroy(map);
+		port_destroy(port);
 		return NULL;
 	}
-	*task = (struct task){.magic = TASK_MAGIC, .id = ++last_id, .map = map, .module = module};
+	*task = (struct task){
+		.magic = TASK_MAGIC,
+		.id = ++last_id,
+		.refs = 1,
+		.space = space,
+		.port = port,
+		.self_port = port_make_send(port),
+		.priority = PRIORITY_USER,
+		.created = machine_cycles(),
+	};
+	port->object = task;
+	return task;
+}
+
+struct task *task_new(struct task *parent, const char *name, struct vm_map *map, int module)
+{
+	struct space *space = space_create();
+	struct task *task;
+
+	assert(kernel_locked());
+	if (space == NULL)
+		return NULL;
+	task = task_alloc(space);
+	if (task == NULL) {
+		space_terminate(space);
+		space_release(space);
+		return NULL;
+	}
+	task->map = map;
+	task->module = module;
 	strlcpy(task->name, name, sizeof task->name);
 	list_init(&task->threads);
 	wait_queue_init(&task->thread_gone);
+	if (parent != NULL)
+		inherit(task, parent);
 	list_add_last(&all_tasks, &task->link);
 	return task;
 }
 
-void task_destroy(struct task *task)
+void task_release(struct task *task)
 {
 	assert(task->magic == TASK_MAGIC);
-	assert(task->n_threads == 0);
+	assert(task->refs > 0);
+	if (--task->refs > 0)
+		return;
+	assert(task->map == NULL && task->n_threads == 0);
 	assert(list_empty(&task->thread_gone.waiters));
-	map_destroy(task->map);
-	list_remove(&task->link);
 	task->magic = 0;
 	zone_free(&task_zone, task);
 }
 
-void task_end(struct task *task, int status)
+/* ---------------- Ending ---------------- */
+
+static void release_special(struct port **port)
 {
-	struct list *link;
+	struct port *special = *port;
+
+	*port = PORT_NULL;
+	port_release_send(special);
+}
+
+/* Nobody finds the task any more, and it finds nobody. */
+static void lose_ports(struct task *task)
+{
+	struct port *port = task->port;
+
+	task->port = NULL;
+	port_destroy(port);
+	release_special(&task->self_port);
+	release_special(&task->exception_port);
+	release_special(&task->bootstrap_port);
+	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)
+		release_special(&task->registered[n]);
+	space_terminate(task->space);
+	task_notify_forget();
+}
+
+/*
+ * It has ended and has no thread any more: the rest goes, and the reference for that it was there.
+ */
+static void task_over(struct task *task)
+{
+	int module = task->module;
+	int status = task->status;
+
+	assert(task->ending && task->n_threads == 0);
+	map_terminate(task->map);
+	map_release(task->map);
+	task->map = NULL;
+	space_release(task->space);
+	task->space = NULL;
+	list_remove(&task->link);
+	task_release(task);
+	if (module >= 0)
+		bootstrap_task_ended(module, status);
+}
+
+/* Those at the edge of user mode are gone when this returns, and the task with the last of them. */
+static void kill_threads(struct task *task)
+{
+	struct list *link, *after;
 	unsigned turn = 0;
 
-	assert(task->magic == TASK_MAGIC);
-	if (task->ending)
-		return;
-	task->ending = true;
-	task->status = status;
-	list_for_each (link, &task->threads) {
+	task_reference(task);
+	list_for_each_removable (link, after, &task->threads) {
 		thread_kill(list_object(link, struct thread, task_link));
 		if (++turn % 64 == 0)
 			kernel_pause();
 	}
+	task_release(task);
+}
+
+void task_end(struct task *task, int status)
+{
+	assert(task->magic == TASK_MAGIC);
+	assert(kernel_locked());
+	if (task->ending)
+		return;
+	task->ending = true;
+	task->status = status;
+	lose_ports(task);
+	if (task->n_threads == 0)
+		task_over(task);
+	else
+		kill_threads(task);
 }
 
 void task_lose_thread(struct task *task)
@@ -76,11 +183,10 @@ void task_lose_thread(struct task *task)
 	assert(task->n_threads > 0);
 	task->n_threads--;
 	thread_wake_all(&task->thread_gone);
-	if (task->n_threads == 0) {
-		int module = task->module;
-		int status = task->status;
-
-		task_destroy(task);
-		bootstrap_task_ended(module, status);
-	}
+	if (task->n_threads > 0)
+		return;
+	if (task->ending)
+		task_over(task);
+	else if (task->module >= 0)
+		task_end(task, 0);
 }

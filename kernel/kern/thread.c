@@ -4,12 +4,17 @@
 
 #include <stddef.h>
 
+#include <mach/policy.h>
+
+#include "ipc/port.h"
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/kernel_stack.h"
 #include "kern/lock.h"
+#include "kern/machine.h"
 #include "kern/report.h"
 #include "kern/sched.h"
+#include "kern/string.h"
 #include "kern/task.h"
 #include "kern/work.h"
 #include "kern/zone.h"
@@ -29,12 +34,17 @@ static void check(const struct thread *thread)
 
 /* ---------------- Making and unmaking ---------------- */
 
-static void wait_timed_out(struct timer *timer)
+static void timed_out(struct timer *timer)
 {
-	thread_wake(list_object(timer, struct thread, timeout), WAIT_TIMED_OUT);
+	struct thread *thread = list_object(timer, struct thread, timeout);
+
+	if (thread->state == THREAD_WAITING)
+		thread_wake(thread, WAIT_TIMED_OUT);
+	else
+		sched_raise_depressed(thread);
 }
 
-/* A thread with everything but a stack; NULL when there is no memory. */
+/* A thread with everything but a stack and the machine's half; NULL when there is no memory. */
 static struct thread *thread_alloc(struct task *task, unsigned priority)
 {
 	struct thread *thread = zone_alloc(&thread_zone);
@@ -42,19 +52,24 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	assert(priority < PRIORITIES);
 	if (thread == NULL)
 		return NULL;
-	*thread = (struct thread){
-		.magic = THREAD_MAGIC,
-		.id = ++last_id,
-		.task = task,
-		.state = THREAD_RUNNABLE,
-		.priority = (uint8_t)priority,
-		.run_priority = (uint8_t)priority,
-		.turn = QUANTUM,
-	};
+	memset(thread, 0, offsetof(struct thread, receive.inbox));
+	message_init_inbox(&thread->receive.inbox.message, INBOX_SIZE);
+	thread->magic = THREAD_MAGIC;
+	thread->id = ++last_id;
+	thread->refs = 1;
+	thread->task = task;
+	thread->state = THREAD_RUNNABLE;
+	thread->priority = (uint8_t)priority;
+	thread->run_priority = (uint8_t)priority;
+	thread->max_priority = (uint8_t)(priority < PRIORITY_USER ? priority : PRIORITY_USER);
+	thread->turn = QUANTUM;
+	thread->policy = POLICY_TIMESHARE;
+	thread->created = machine_cycles();
 	list_init(&thread->run_link);
 	list_init(&thread->task_link);
 	list_init(&thread->wait_link);
-	timer_init(&thread->timeout, wait_timed_out);
+	wait_queue_init(&thread->stop_waiters);
+	timer_init(&thread->timeout, timed_out);
 	return thread;
 }
 
@@ -87,13 +102,28 @@ struct thread *thread_create_kernel(void (*function)(void), unsigned priority)
 struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t esp,
 				  unsigned priority)
 {
+	struct port *port = port_create(OBJECT_THREAD, NULL);
+	struct thread *thread;
 	void *stack;
-	struct thread *thread = thread_alloc_with_stack(task, priority, &stack);
 
 	assert(!task->ending);
-	if (thread == NULL)
+	if (port == NULL)
 		return NULL;
+	thread = thread_alloc_with_stack(task, priority, &stack);
+	if (thread == NULL) {
+		port_destroy(port);
+		return NULL;
+	}
 	machine_thread_init_user(thread, stack, entry, esp);
+	port->object = thread;
+	thread->port = port;
+	thread->self_port = port_make_send(port);
+	thread->label = task->id;
+	thread->state = THREAD_STOPPED;
+	thread->at_edge = true;
+	if (task->suspend_count > 0)
+		thread->asked = THREAD_ASKED_STOP;
+	task_reference(task);
 	list_add_last(&task->threads, &thread->task_link);
 	task->n_threads++;
 	return thread;
@@ -102,6 +132,10 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 void thread_start(struct thread *thread)
 {
 	check(thread);
+	assert(thread->state == THREAD_STOPPED && thread->at_edge);
+	if (thread->asked != 0)
+		return;
+	thread->state = THREAD_RUNNABLE;
 	sched_make_runnable(thread);
 }
 
@@ -127,6 +161,23 @@ struct thread *thread_create_boot(void)
 	return thread;
 }
 
+void thread_release(struct thread *thread)
+{
+	struct task *task = thread->task;
+
+	check(thread);
+	assert(thread->refs > 0);
+	if (--thread->refs > 0)
+		return;
+	assert(thread->state == THREAD_DEAD);
+	assert(list_empty(&thread->stop_waiters.waiters));
+	thread->magic = 0;
+	zone_free(&thread_zone, thread);
+	if (task != NULL)
+		task_release(task);
+}
+
+/* Its reference on itself goes first: when the last task of all is over, everything is counted. */
 void thread_reap(struct thread *thread)
 {
 	struct task *task = thread->task;
@@ -134,13 +185,17 @@ void thread_reap(struct thread *thread)
 	check(thread);
 	assert(thread->state == THREAD_DEAD);
 	assert(thread != current_thread());
+	assert(thread->port == NULL);
 	assert(!timer_is_set(&thread->timeout));
 	assert(list_empty(&thread->run_link) && list_empty(&thread->wait_link));
 	list_remove(&thread->task_link);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
-	thread->magic = 0;
-	zone_free(&thread_zone, thread);
+	if (task != NULL) {
+		task->ended_ticks += thread->ticks;
+		task->ended_system_ticks += thread->system_ticks;
+	}
+	thread_release(thread);
 	if (task != NULL)
 		task_lose_thread(task);
 }
@@ -160,29 +215,69 @@ struct thread *thread_find(struct task *task, uint32_t id)
 
 void thread_begin(void)
 {
+	struct thread *thread = current_thread();
+
+	thread->at_edge = false;
 	sched_finish_switch();
-	if (current_thread()->task != NULL)
+	if (thread->task != NULL)
 		report_user_mode();
 }
 
 /* ---------------- Ending ---------------- */
 
+/* The ports of a user thread: nobody finds it any more. */
+static void lose_ports(struct thread *thread)
+{
+	struct port *port = thread->port;
+	struct port *self_port = thread->self_port;
+	struct port *exception_port = thread->exception_port;
+
+	thread->port = NULL;
+	thread->self_port = PORT_NULL;
+	thread->exception_port = PORT_NULL;
+	port_destroy(port);
+	port_release_send(self_port);
+	port_release_send(exception_port);
+}
+
+/* Takes away a thread that stands at the edge of user mode, off the run queue. */
+static void kill_at_edge(struct thread *thread)
+{
+	if (thread->state == THREAD_RUNNABLE)
+		sched_remove(thread);
+	timer_cancel(&thread->timeout);
+	thread->state = THREAD_DEAD;
+	thread_wake_all(&thread->stop_waiters);
+	thread_reap(thread);
+}
+
 void thread_kill(struct thread *thread)
 {
 	check(thread);
-	thread->dying = true;
-	if (thread->state == THREAD_RUNNING)
-		sched_notice_death(thread);
-	else if (thread->state == THREAD_WAITING && thread->wait_kind == WAIT_INTERRUPTIBLE)
-		thread_wake(thread, WAIT_INTERRUPTED);
+	if (thread_is_dying(thread))
+		return;
+	thread->asked |= THREAD_ASKED_END;
+	lose_ports(thread);
+	if (thread->at_edge)
+		kill_at_edge(thread);
+	else
+		thread_interrupt(thread);
 }
 
+/*
+ * The last thread of a boot program takes the task's rights with it here, where it may take its
+ * time, rather than in the middle of whoever runs next.
+ */
 void thread_exit(void)
 {
 	struct thread *thread = current_thread();
+	struct task *task = thread->task;
 
 	assert(kernel_locked());
 	assert(thread->state == THREAD_RUNNING);
+	if (task != NULL && task->n_threads == 1 && task->module >= 0)
+		task_end(task, 0);
+	thread_wake_all(&thread->stop_waiters);
 	thread->state = THREAD_DEAD;
 	sched_switch();
 	panic("thread %u runs after its end", thread->id);
@@ -190,43 +285,88 @@ void thread_exit(void)
 
 /* ---------------- Waiting ---------------- */
 
-void may_block(void)
-{
-	assert(kernel_locked());
-	assert(interrupts_are_on());
-	assert(current_thread() != cpu_self()->idle_thread);
-}
-
 void wait_queue_init(struct wait_queue *queue)
 {
 	list_init(&queue->waiters);
+}
+
+/* The current thread begins to wait; false: it is to go to the edge of user mode instead. */
+static inline bool begin_wait(struct thread *thread, struct wait_queue *queue, enum wait_kind kind)
+{
+	may_block();
+	assert(thread != cpu_self()->idle_thread);
+	if (thread->asked != 0 && kind == WAIT_INTERRUPTIBLE && thread_asked_before_wait(thread))
+		return false;
+	thread->state = THREAD_WAITING;
+	thread->wait_kind = kind;
+	list_add_last(&queue->waiters, &thread->wait_link);
+	return true;
 }
 
 enum wait_result thread_wait(struct wait_queue *queue, uint64_t due, enum wait_kind kind)
 {
 	struct thread *thread = current_thread();
 
-	may_block();
-	if (thread->dying && kind == WAIT_INTERRUPTIBLE)
+	if (!begin_wait(thread, queue, kind))
 		return WAIT_INTERRUPTED;
-	thread->state = THREAD_WAITING;
-	thread->wait_kind = kind;
-	list_add_last(&queue->waiters, &thread->wait_link);
 	if (due != WAIT_FOREVER)
 		timer_set(&thread->timeout, due);
 	sched_switch();
 	return thread->wait_result;
 }
 
-void thread_wake(struct thread *thread, enum wait_result result)
+enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wait_kind kind,
+				struct thread *to)
+{
+	struct thread *thread = current_thread();
+
+	if (!begin_wait(thread, queue, kind))
+		return WAIT_INTERRUPTED;
+	if (due != WAIT_FOREVER)
+		timer_set(&thread->timeout, due);
+	if (to == NULL || !sched_switch_to(to))
+		sched_switch();
+	return thread->wait_result;
+}
+
+enum wait_result thread_wait_handoff(struct wait_queue *queue, enum wait_kind kind,
+				     struct thread *to)
+{
+	struct thread *thread = current_thread();
+
+	assert(to != thread);
+	/*
+	 * To see to what it is asked takes time, in which the wait of `to` might be over otherwise.
+	 */
+	if (thread->asked != 0) {
+		thread_wake(to, WAIT_WOKEN);
+		return thread_wait(queue, WAIT_FOREVER, kind);
+	}
+	begin_wait(thread, queue, kind);
+	sched_handoff(thread, to);
+	return thread->wait_result;
+}
+
+bool thread_end_wait(struct thread *thread, enum wait_result result)
 {
 	check(thread);
 	assert(thread->state == THREAD_WAITING);
 	list_remove(&thread->wait_link);
-	timer_cancel(&thread->timeout);
+	if (timer_is_set(&thread->timeout))
+		timer_cancel(&thread->timeout);
 	thread->wait_result = result;
+	if (thread->asked == THREAD_ASKED_STOP && thread->wait_kind == WAIT_INTERRUPTIBLE) {
+		thread->state = THREAD_STOPPED;
+		return false;
+	}
 	thread->state = THREAD_RUNNABLE;
-	sched_make_runnable(thread);
+	return true;
+}
+
+void thread_wake(struct thread *thread, enum wait_result result)
+{
+	if (thread_end_wait(thread, result))
+		sched_make_runnable(thread);
 }
 
 void thread_wake_all(struct wait_queue *queue)

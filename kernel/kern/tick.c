@@ -113,7 +113,6 @@ void tick_interrupt(struct cpu *cpu)
 
 void tick_work(struct cpu *cpu)
 {
-	assert(kernel_locked());
 	sched_tick(cpu);
 	if (cpu->number == 0) {
 		uint32_t ticks = cpu->ticks;

@@ -70,12 +70,6 @@ bool timer_cancel(struct timer *timer)
 	return true;
 }
 
-bool timer_is_set(const struct timer *timer)
-{
-	assert(timer->link.next != NULL); /* timer_init() has been called. */
-	return !list_empty(&timer->link);
-}
-
 /*
  * Moves the timers of this tick from their slot to `due`.  They stay set there: a callback can
  * cancel a timer that is to run after it.
@@ -110,9 +104,19 @@ static void run_tick(void)
 	}
 }
 
-/* Tick by tick, so that the order is right after a gap too; without timers a gap costs nothing. */
+/*
+ * Tick by tick, so that the order is right after a gap too; without timers a gap costs nothing.
+ * Nearly always it is one tick without a timer.
+ */
 void timer_advance(uint64_t now)
 {
+	const struct list *slot = &wheel.slots[now & (SLOTS - 1)];
+
+	if ((slot->next == NULL || slot->next == slot) &&
+	    (uint32_t)now - (uint32_t)wheel.now == 1) {
+		wheel.now = now;
+		return;
+	}
 	while (wheel.now < now) {
 		wheel.now = wheel.count > 0 ? wheel.now + 1 : now;
 		if (wheel.count > 0)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kern/assert.h"
 #include "kern/list.h"
 
 struct timer;
@@ -34,7 +35,11 @@ void timer_set(struct timer *timer, uint64_t due);
 /* Returns whether it was still set. */
 bool timer_cancel(struct timer *timer);
 
-bool timer_is_set(const struct timer *timer);
+static inline bool timer_is_set(const struct timer *timer)
+{
+	assert(timer->link.next != NULL); /* timer_init() has been called. */
+	return !list_empty(&timer->link);
+}
 
 /*
  * Runs every timer that is due up to and including tick `now`, in the order of their ticks, and in

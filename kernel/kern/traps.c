@@ -3,11 +3,10 @@
 #include "kern/traps.h"
 
 #include <assay/traps.h>
+#include <mach/port.h>
 
 #include "kern/log.h"
-#include "kern/sched.h"
 #include "kern/thread.h"
-#include "kern/tick.h"
 #include "kern/work.h"
 
 /* Entered by entry.S, which knows the true types by the count of words. */
@@ -21,27 +20,54 @@
 
 /* clang-format off */
 const struct trap trap_table[MACH_TRAP_COUNT] = {
-	HOLES(0, 29),
-	[TRAP_mach_print]           = TRAP(trap_mach_print, 1),
-	HOLES(31, 58),
-	[TRAP_swtch_pri]            = TRAP(trap_swtch_pri, 1),
-	[TRAP_swtch]                = TRAP(trap_swtch, 0),
-	[TRAP_thread_switch]        = TRAP(trap_thread_switch, 3),
-	HOLES(62, 99),
-	[TRAP_assay_exit]           = TRAP(trap_exit, 1),
-	[TRAP_assay_thread_create]  = TRAP(trap_thread_create, 4),
-	[TRAP_assay_thread_exit]    = TRAP(trap_thread_exit, 0),
-	[TRAP_assay_thread_join]    = TRAP(trap_thread_join, 2),
-	[TRAP_assay_thread_bind]    = TRAP(trap_thread_bind, 1),
-	[TRAP_assay_memory_map]     = TRAP(trap_memory_map, 3),
-	[TRAP_assay_memory_unmap]   = TRAP(trap_memory_unmap, 2),
-	[TRAP_assay_memory_protect] = TRAP(trap_memory_protect, 3),
-	[TRAP_assay_clock_read]     = TRAP(trap_clock_read, 2),
-	[TRAP_assay_sample_clock]   = TRAP(trap_sample_clock, 2),
-	[TRAP_assay_sample_counts]  = TRAP(trap_sample_counts, 2),
-	[TRAP_assay_counts]         = TRAP(trap_counts, 3),
-	[TRAP_assay_cpu_info]       = TRAP(trap_cpu_info, 1),
-	HOLES(113, MACH_TRAP_COUNT - 1),
+	HOLES(0, 9),
+	[TRAP_old_task_self ... TRAP_old_thread_self] = TRAP(trap_no_port, 0),
+	HOLES(14, 24),
+	[TRAP_mach_msg]                = TRAP(trap_mach_msg, 7),
+	[TRAP_mach_reply_port]         = TRAP(trap_mach_reply_port, 0),
+	[TRAP_mach_thread_self]        = TRAP(trap_mach_thread_self, 0),
+	[TRAP_mach_task_self]          = TRAP(trap_mach_task_self, 0),
+	[TRAP_mach_host_self]          = TRAP(trap_mach_host_self, 0),
+	[TRAP_mach_print]              = TRAP(trap_mach_print, 1),
+	HOLES(31, 54),
+	[TRAP_old_host_self]           = TRAP(trap_no_port, 0),
+	HOLES(56, 58),
+	[TRAP_swtch_pri]               = TRAP(trap_swtch_pri, 1),
+	[TRAP_swtch]                   = TRAP(trap_swtch, 0),
+	[TRAP_thread_switch]           = TRAP(trap_thread_switch, 3),
+	HOLES(62, 63),
+	[TRAP_vm_map]                  = TRAP(trap_vm_map, 11),
+	[TRAP_vm_allocate]             = TRAP(trap_vm_allocate, 4),
+	[TRAP_vm_deallocate]           = TRAP(trap_vm_deallocate, 3),
+	HOLES(67, 67),
+	[TRAP_task_create]             = TRAP(trap_task_create, 3),
+	[TRAP_task_terminate]          = TRAP(trap_task_terminate, 1),
+	[TRAP_task_suspend]            = TRAP(trap_task_suspend, 1),
+	[TRAP_task_set_special_port]   = TRAP(trap_task_set_special_port, 3),
+	[TRAP_mach_port_allocate]      = TRAP(trap_mach_port_allocate, 3),
+	[TRAP_mach_port_deallocate]    = TRAP(trap_mach_port_deallocate, 2),
+	[TRAP_mach_port_insert_right]  = TRAP(trap_mach_port_insert_right, 4),
+	[TRAP_mach_port_allocate_name] = TRAP(trap_mach_port_allocate_name, 3),
+	[TRAP_thread_depress_abort]    = TRAP(trap_thread_depress_abort, 1),
+	[TRAP_thread_set_self_state]   = TRAP(trap_thread_set_self_state, 3),
+	HOLES(78, 99),
+	[TRAP_assay_exit]              = TRAP(trap_exit, 1),
+	[TRAP_assay_thread_create]     = TRAP(trap_thread_create, 4),
+	[TRAP_assay_thread_exit]       = TRAP(trap_thread_exit, 0),
+	[TRAP_assay_thread_join]       = TRAP(trap_thread_join, 2),
+	[TRAP_assay_thread_bind]       = TRAP(trap_thread_bind, 1),
+	[TRAP_assay_memory_map]        = TRAP(trap_memory_map, 3),
+	[TRAP_assay_memory_unmap]      = TRAP(trap_memory_unmap, 2),
+	[TRAP_assay_memory_protect]    = TRAP(trap_memory_protect, 3),
+	[TRAP_assay_clock_read]        = TRAP(trap_clock_read, 2),
+	[TRAP_assay_sample_clock]      = TRAP(trap_sample_clock, 2),
+	[TRAP_assay_sample_counts]     = TRAP(trap_sample_counts, 2),
+	[TRAP_assay_counts]            = TRAP(trap_counts, 3),
+	[TRAP_assay_cpu_info]          = TRAP(trap_cpu_info, 1),
+	[TRAP_assay_thread_serve]      = TRAP(trap_thread_serve, 1),
+	[TRAP_assay_fail_allocation]   = TRAP(trap_fail_allocation, 2),
+	[TRAP_assay_allocation_site]   = TRAP(trap_allocation_site, 2),
+	HOLES(116, MACH_TRAP_COUNT - 1),
 };
 /* clang-format on */
 
@@ -49,6 +75,12 @@ const struct trap trap_table[MACH_TRAP_COUNT] = {
 TRAP_ABI kern_return_t trap_invalid(void)
 {
 	return KERN_INVALID_ARGUMENT;
+}
+
+/* A place whose answer was once the name of a port. */
+TRAP_ABI uint32_t trap_no_port(void)
+{
+	return MACH_PORT_NULL;
 }
 
 /* Pauses after each line: one may scroll the screen, which takes ten thousand instructions. */
@@ -78,42 +110,8 @@ TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 		print_lines(part, length);
 		string += length;
 		kernel_rest();
-		if (current_thread()->dying)
+		if (thread_is_dying(current_thread()))
 			return KERN_ABORTED;
 	} while (length == sizeof part);
 	return KERN_SUCCESS;
-}
-
-/* The priority is not looked at: any other thread may run before the caller does again. */
-TRAP_ABI uint32_t trap_swtch_pri(uint32_t priority)
-{
-	(void)priority;
-	return sched_yield(true);
-}
-
-TRAP_ABI uint32_t trap_swtch(void)
-{
-	return sched_yield(false);
-}
-
-/* `thread` names a thread to prefer; a name that means nothing is no error. */
-TRAP_ABI kern_return_t trap_thread_switch(uint32_t thread, uint32_t option, uint32_t ms)
-{
-	struct wait_queue nobody;
-
-	(void)thread;
-	switch (option) {
-	case SWITCH_OPTION_NONE:
-		sched_yield(false);
-		return KERN_SUCCESS;
-	case SWITCH_OPTION_DEPRESS:
-		sched_yield(true);
-		return KERN_SUCCESS;
-	case SWITCH_OPTION_WAIT:
-		wait_queue_init(&nobody);
-		thread_wait(&nobody, tick_after_ms(ms), WAIT_INTERRUPTIBLE);
-		return KERN_SUCCESS;
-	default:
-		return KERN_INVALID_ARGUMENT;
-	}
 }

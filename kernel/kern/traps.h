@@ -16,6 +16,7 @@
 
 #include "i386/copy.h"
 #include "i386/entry.h"
+#include "ipc/mach_msg.h"
 
 typedef void trap_function(void); /* Called by entry.S with what `words` says. */
 
@@ -26,12 +27,47 @@ struct trap {
 
 extern const struct trap trap_table[MACH_TRAP_COUNT];
 
-/* kern/traps.c: Mach's own. */
+/* kern/traps.c */
 TRAP_ABI kern_return_t trap_invalid(void);
+TRAP_ABI uint32_t trap_no_port(void);
 TRAP_ABI kern_return_t trap_mach_print(user_address_t string);
+
+/* ipc/mach_msg.c */
+TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words);
+TRAP_ABI uint32_t trap_mach_reply_port(void);
+
+/* ipc/port_traps.c */
+TRAP_ABI kern_return_t trap_mach_port_allocate(uint32_t task, uint32_t right, user_address_t name);
+TRAP_ABI kern_return_t trap_mach_port_deallocate(uint32_t task, uint32_t name);
+TRAP_ABI kern_return_t trap_mach_port_insert_right(uint32_t task, uint32_t name, uint32_t right,
+						   uint32_t disposition);
+TRAP_ABI kern_return_t trap_mach_port_allocate_name(uint32_t task, uint32_t right, uint32_t name);
+
+/* kern/self_traps.c, kern/switch_traps.c, kern/task_traps.c, kern/label.c */
+TRAP_ABI uint32_t trap_mach_thread_self(void);
+TRAP_ABI uint32_t trap_mach_task_self(void);
+TRAP_ABI uint32_t trap_mach_host_self(void);
 TRAP_ABI uint32_t trap_swtch_pri(uint32_t priority);
 TRAP_ABI uint32_t trap_swtch(void);
 TRAP_ABI kern_return_t trap_thread_switch(uint32_t thread, uint32_t option, uint32_t ms);
+TRAP_ABI kern_return_t trap_task_create(uint32_t parent, uint32_t inherit, user_address_t child);
+TRAP_ABI kern_return_t trap_task_terminate(uint32_t task);
+TRAP_ABI kern_return_t trap_task_suspend(uint32_t task);
+TRAP_ABI kern_return_t trap_task_set_special_port(uint32_t task, uint32_t which, uint32_t port);
+TRAP_ABI kern_return_t trap_thread_depress_abort(uint32_t thread);
+TRAP_ABI kern_return_t trap_thread_serve(uint32_t name);
+
+/* vm/map_traps.c */
+TRAP_ABI kern_return_t trap_vm_map(uint32_t map, user_address_t address, uint32_t size,
+				   uint32_t mask, uint32_t anywhere, uint32_t object,
+				   uint32_t offset, uint32_t copy, uint32_t protection,
+				   uint32_t max_protection, uint32_t inheritance);
+TRAP_ABI kern_return_t trap_vm_allocate(uint32_t map, user_address_t address, uint32_t size,
+					uint32_t anywhere);
+TRAP_ABI kern_return_t trap_vm_deallocate(uint32_t map, uint32_t address, uint32_t size);
+
+/* i386/thread_status.c */
+TRAP_ABI uint32_t trap_thread_set_self_state(uint32_t flavor, user_address_t state, uint32_t count);
 
 /* kern/assay_traps.c: what <assay/traps.h> declares. */
 TRAP_ABI kern_return_t trap_exit(uint32_t status);
@@ -48,5 +84,9 @@ TRAP_ABI kern_return_t trap_sample_clock(uint32_t hz, uint32_t flags);
 TRAP_ABI kern_return_t trap_sample_counts(uint32_t cpu, user_address_t counts);
 TRAP_ABI kern_return_t trap_counts(user_address_t counts, uint32_t room, user_address_t n);
 TRAP_ABI kern_return_t trap_cpu_info(user_address_t info);
+
+/* kern/alloc_site.c: also of <assay/traps.h>. */
+TRAP_ABI kern_return_t trap_fail_allocation(uint32_t number, uint32_t nth);
+TRAP_ABI kern_return_t trap_allocation_site(uint32_t number, user_address_t to);
 
 #endif

@@ -23,25 +23,52 @@ void interrupt_work(void)
 	}
 }
 
+/* A tick whose work is done here came in kernel mode. */
+static void note_kernel_tick(void)
+{
+	if ((cpu_self()->work & WORK_TICK) != 0)
+		current_thread()->system_ticks++;
+}
+
 void kernel_pause(void)
 {
-	if ((cpu_self()->work & WORK_INTERRUPT) != 0)
+	if ((cpu_self()->work & WORK_INTERRUPT) != 0) {
+		note_kernel_tick();
 		interrupt_work();
+	}
 }
 
 /*
- * Does what there is to do, as far as it is known now.  Does not return to a thread that is to end.
+ * The current thread is asked something.  Not inlined, as preempt() is not: most ways out are
+ * short.
+ */
+static __attribute__((noinline)) void do_asked(void)
+{
+	cpu_clear_work(cpu_self(), WORK_THREAD);
+	if (current_thread()->asked != 0)
+		thread_do_asked();
+}
+
+static __attribute__((noinline)) void preempt(void)
+{
+	struct thread *thread = current_thread();
+
+	thread->at_edge = true;
+	sched_preempt();
+	thread->at_edge = false;
+}
+
+/*
+ * Does what there is to do, as far as it is known now.  Does not return to a thread that is to end;
+ * may return much later, and on another CPU.
  */
 static void do_work(void)
 {
 	interrupt_work();
-	if ((cpu_self()->work & WORK_THREAD) != 0) {
-		cpu_clear_work(cpu_self(), WORK_THREAD);
-		if (current_thread()->dying)
-			thread_exit();
-	}
+	if ((cpu_self()->work & WORK_THREAD) != 0)
+		do_asked();
 	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
-		sched_preempt();
+		preempt();
 }
 
 void kernel_rest(void)
@@ -49,7 +76,7 @@ void kernel_rest(void)
 	may_block();
 	kernel_unlock_fair();
 	kernel_lock();
-	interrupt_work();
+	kernel_pause();
 	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
 		sched_preempt();
 }
@@ -87,4 +114,10 @@ void user_return(void)
 		if ((work & THREAD_WORK) == 0 && hand_over())
 			return;
 	}
+}
+
+void trap_return(void)
+{
+	note_kernel_tick();
+	user_return();
 }

@@ -29,4 +29,7 @@ void kernel_rest(void);
  */
 void user_return(void);
 
+/* The same at the end of a trap: what has come up came in kernel mode. */
+void trap_return(void);
+
 #endif

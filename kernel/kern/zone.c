@@ -85,7 +85,7 @@ static bool counts_agree(const struct zone *zone)
  * The mark is taken away from what goes out, so that an element that has never been written to does
  * not look free either.
  */
-void *zone_alloc(struct zone *zone)
+void *(zone_alloc)(struct zone *zone)
 {
 	struct zone_free *element;
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kern/alloc_site.h"
 #include "kern/list.h"
 
 struct zone {
@@ -38,6 +39,7 @@ void zone_init(struct zone *zone, const char *name, size_t size, size_t alignmen
 
 /* An element with undefined contents, or NULL when there is no memory. */
 void *zone_alloc(struct zone *zone);
+#define zone_alloc(zone) ALLOC_SITE((zone_alloc)(zone))
 
 /* Takes an element back; the pointer must be one of this zone that is in use. */
 void zone_free(struct zone *zone, void *element);

@@ -137,7 +137,7 @@ static bool page_touch(void)
 /* Kept out of page_alloc(), which is short without it. */
 static __attribute__((noinline)) struct page *page_alloc_untouched(enum page_use use)
 {
-	return page_touch() ? page_alloc(use) : NULL;
+	return page_touch() ? (page_alloc)(use) : NULL;
 }
 
 /*
@@ -145,7 +145,7 @@ static __attribute__((noinline)) struct page *page_alloc_untouched(enum page_use
  * the free list that is not free has been freed twice or written to by someone who no longer has
  * it.
  */
-struct page *page_alloc(enum page_use use)
+struct page *(page_alloc)(enum page_use use)
 {
 	struct page *page = memory.free;
 
@@ -155,15 +155,15 @@ struct page *page_alloc(enum page_use use)
 	assert(page->magic == PAGE_MAGIC);
 	assert(page->use == PAGE_FREE);
 	memory.free = page->next_free;
-	page->use = use;
+	page->use = (uint8_t)use;
 	memory.counts[PAGE_FREE]--;
 	memory.counts[use]++;
 	return page;
 }
 
-struct page *page_alloc_zeroed(enum page_use use)
+struct page *(page_alloc_zeroed)(enum page_use use)
 {
-	struct page *page = page_alloc(use);
+	struct page *page = (page_alloc)(use);
 
 	if (page != NULL)
 		page_clear(page_data(page));

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kern/alloc_site.h"
 #include "kern/list.h"
 
 #define PAGE_SHIFT 12
@@ -33,7 +34,8 @@ enum page_use {
 	PAGE_TABLE,        /* A page table or page directory of a task, */
 	PAGE_KERNEL_TABLE, /* or of the kernel's gigabyte: never given back. */
 	PAGE_STACK,        /* Part of a kernel stack: never given back. */
-	PAGE_USER,         /* Memory of a task. */
+	PAGE_USER,         /* Memory of a task, or on its way to one. */
+	PAGE_KERNEL,       /* Kernel memory of more than a page (vm/kernel_memory.h). */
 	PAGE_USES
 };
 
@@ -48,8 +50,15 @@ struct page {
 		struct list link;       /* Otherwise the owner's to use; undefined at first. */
 	};
 	uint32_t magic; /* PAGE_MAGIC, from the moment the page is first allocated. */
-	uint32_t use;   /* enum page_use */
+	uint8_t use;    /* enum page_use */
+
+	/* PAGE_USER, from the moment a map has it: what holds wherever it is mapped. */
+	uint8_t max_rights : 4;  /* The most that vm_protect() may give. */
+	uint8_t inheritance : 4; /* VM_INHERIT_... */
+	uint16_t mappings;       /* How many maps have it. */
 };
+
+#define PAGE_MAPPINGS_MAX UINT16_MAX
 
 /*
  * Gives the allocator a range of physical memory; the ends are rounded inwards, and what lies above
@@ -59,9 +68,11 @@ void page_add_range(uint32_t start, uint32_t end);
 
 /* A page with undefined contents, or NULL when there is none. */
 struct page *page_alloc(enum page_use use);
+#define page_alloc(use) ALLOC_SITE((page_alloc)(use))
 
 /* The same, cleared. */
 struct page *page_alloc_zeroed(enum page_use use);
+#define page_alloc_zeroed(use) ALLOC_SITE((page_alloc_zeroed)(use))
 
 void page_free(struct page *page);
 

@@ -92,7 +92,8 @@ def test_second_make_does_nothing(tree: Path) -> None:
 def includes_of(tree: Path, source: Path) -> set[Path]:
     """What a source includes as its text says, and what that includes: paths from the root."""
     found: set[Path] = set()
-    places = [source.parent, *(tree / name for name in ("kernel", "include", "lib", "tests/lib"))]
+    folders = ("kernel", "include", "lib", "tests/lib", "out/gen/kernel", "out/gen/user")
+    places = [source.parent, *(tree / name for name in folders)]
     for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)', source.read_text(), re.MULTILINE):
         path = next((place / name for place in places if (place / name).is_file()), None)
         if path is not None:
@@ -104,7 +105,8 @@ def includes_of(tree: Path, source: Path) -> set[Path]:
 def includers_fixture(trees):
     """Which sources of the machine's programs include a header."""
     tree = trees[0]
-    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "tests/*/*.c")
+    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "tests/*/*.c",
+                "out/gen/*/mach/*.c")
     sources = {path.relative_to(tree): includes_of(tree, path)
                for pattern in patterns for path in tree.glob(pattern)}
     no_part = {Path("kernel/kern/ubsan.c")}

@@ -7,8 +7,9 @@ TEST(...) lines.  A line of its comments that reads
 
     machine: cpus=2 seed=7 append="crash=null"
 
-gives the machine that it wants, by the parameters of assay.machine.run; each such line is one
-configuration, in which all of the program's tests run.  Without one there is one configuration, the
+gives the machine that it wants, by the parameters of assay.machine.run, and with arguments="..."
+what the program is called with besides names of tests; each such line is one configuration, in
+which all of the program's tests run.  Without one there is one configuration, the
 usual machine.
 """
 
@@ -47,6 +48,7 @@ PARAMETERS = {
     "icount": boolean,
     "append": str,
     "machine": str,
+    "arguments": str,
 }
 
 
@@ -56,6 +58,7 @@ class Configuration:
 
     label: str
     parameters: dict
+    arguments: str = ""
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -88,7 +91,8 @@ def read_configuration(text: str) -> Configuration:
             parameters[key] = PARAMETERS[key](value)
         except ValueError as error:
             raise SourceError(f"machine: {word!r}: {error}") from None
-    return Configuration(",".join(shlex.split(text)), parameters)
+    arguments = parameters.pop("arguments", "")
+    return Configuration(",".join(shlex.split(text)), parameters, arguments)
 
 
 def read_configurations(source: str) -> tuple[Configuration, ...]:

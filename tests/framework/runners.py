@@ -34,7 +34,7 @@ def describe(result: machine.Result) -> str:
 
 def run_in_guest(program: Program, configuration: Configuration, names: tuple[str, ...]) -> Run:
     """Boots a machine with this program alone."""
-    command = " ".join((f"{program.area}/{program.name}", *names))
+    command = " ".join((f"{program.area}/{program.name}", *names, configuration.arguments))
     try:
         result = machine.run([command], **configuration.parameters)
     except ToolError as error:

@@ -137,7 +137,7 @@ __asm__(".data\n.globl data_code\ndata_code: nop; nop\n.text");
 static const uint16_t control_all_unmasked = 0x0340;
 CASE(x87_divide)
 {
-	__asm__ volatile("fninit; fldcw %0; fld1; fldz; fdivrp\n"
+	__asm__ volatile("fninit; fldcw %0; fld1; fldz; fdivr %%st(1), %%st\n"
 			 ".globl pc_x87_divide\npc_x87_divide: fwait" ::"m"(control_all_unmasked));
 }
 

@@ -117,7 +117,8 @@ FAULTS = {
     "kernel_execute": Expected(BAD_ACCESS, INVALID_ADDRESS, 0xC0100000, pc=0xC0100000),
     "stack_execute": Expected(BAD_ACCESS, PROTECTION, 0xBFFFF000, pc=0xBFFFF000),
     "data_execute": Expected(BAD_ACCESS, PROTECTION, "data_code", pc="data_code"),
-    "x87_divide": Expected(ARITHMETIC, 5),
+    # The status word: division by zero, an error, busy; the sixth register is the stack's top.
+    "x87_divide": Expected(ARITHMETIC, 5, 0xB084),
     "sse_misaligned": PRIVILEGED,
 }
 

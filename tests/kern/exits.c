@@ -118,33 +118,42 @@ static void exit_now(void *unused)
 	assay_exit(STATUS);
 }
 
-/* The first thread waits for ever when another one ends the program. */
-CASE(by_another_thread)
+static void exit_later(void *unused)
+{
+	thread_switch(0, SWITCH_OPTION_WAIT, 30);
+	exit_now(unused);
+}
+
+static void fail_later(void *unused)
+{
+	(void)unused;
+	thread_switch(0, SWITCH_OPTION_WAIT, 30);
+	__asm__ volatile("ud2");
+}
+
+/*
+ * The first thread waits for ever when another one ends the program.  That one is there before the
+ * others, who may use up all memory.
+ */
+static void wait_for_the_end(void (*end_later)(void *))
 {
 	static uint8_t stack[PAGE_SIZE] __attribute__((aligned(16)));
 	uint32_t id;
 
-	start_and_wait();
-	thread_start(exit_now, NULL, stack, sizeof stack, PRIORITY_USUAL - 1, &id);
+	thread_start(end_later, NULL, stack, sizeof stack, PRIORITY_USUAL - 1, &id);
+	start_all();
 	for (;;)
 		thread_switch(0, SWITCH_OPTION_WAIT, 1000);
 }
 
-static void fail_now(void *unused)
+CASE(by_another_thread)
 {
-	(void)unused;
-	__asm__ volatile("ud2");
+	wait_for_the_end(exit_later);
 }
 
 CASE(by_an_exception)
 {
-	static uint8_t stack[PAGE_SIZE] __attribute__((aligned(16)));
-	uint32_t id;
-
-	start_and_wait();
-	thread_start(fail_now, NULL, stack, sizeof stack, PRIORITY_USUAL - 1, &id);
-	for (;;)
-		thread_switch(0, SWITCH_OPTION_WAIT, 1000);
+	wait_for_the_end(fail_later);
 }
 
 /* The last thread to go ends the program, with status 0. */

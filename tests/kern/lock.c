@@ -12,7 +12,7 @@
 #include <assay.h>
 
 #define CPUS_MOST  4
-#define LONG_TRAPS 4000
+#define LONG_TRAPS 20000
 #define TRAPS      1500
 
 static uint8_t stacks[CPUS_MOST][2 * PAGE_SIZE] __attribute__((aligned(16)));

@@ -150,7 +150,7 @@ TEST(join_times_out)
 	for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
 		uint64_t before = now();
 
-		EXPECT_EQ(assay_thread_join(ids[0], limits[i]), KERN_OPERATION_TIMED_OUT);
+		EXPECT_EQ(assay_thread_join(ids[0], limits[i]), KERN_TIMEDOUT);
 		EXPECT_LE(limits[i] * (uint64_t)NANOS_PER_MS, now() - before);
 		/* On one CPU the other may have a whole quantum before this thread runs again. */
 		EXPECT_LT(now() - before, (limits[i] + 100) * (uint64_t)NANOS_PER_MS);

@@ -13,6 +13,9 @@ extern const struct check *const __stop_checks[];
 
 #define REMARK_SIZE 384 /* The longest text of one failure; what is longer is cut. */
 
+static int words; /* The command line. */
+static char **word;
+
 static const struct check *running;
 static bool failed;
 static const char *skipped; /* Why, or null. */
@@ -34,6 +37,11 @@ void check_fail(const char *format, ...)
 		print("# %s: %s\n", running->name, remark);
 	else
 		print("not ok %s: %s\n", running->name, remark);
+}
+
+bool check_failed(void)
+{
+	return __atomic_load_n(&failed, __ATOMIC_SEQ_CST);
 }
 
 bool check_true(const char *file, int line, const char *text, bool passed)
@@ -66,6 +74,37 @@ void check_skip(const char *why)
 	skipped = why;
 }
 
+static bool is_number(const char *text)
+{
+	return text[0] >= '0' && text[0] <= '9';
+}
+
+/* A word that chooses no test. */
+static bool is_parameter(const char *text)
+{
+	return is_number(text) || strchr(text, '=') != NULL;
+}
+
+uint32_t check_parameter(const char *name, uint32_t otherwise)
+{
+	size_t length = strlen(name);
+
+	for (int i = words - 1; i > 0; i--) {
+		if (strncmp(word[i], name, length) == 0 && word[i][length] == '=')
+			return (uint32_t)strtoul(word[i] + length + 1, NULL, 0);
+	}
+	return otherwise;
+}
+
+uint32_t check_number(uint32_t n)
+{
+	for (int i = 1; i < words; i++) {
+		if (is_number(word[i]) && n-- == 0)
+			return (uint32_t)strtoul(word[i], NULL, 0);
+	}
+	return 0;
+}
+
 /* The test with the lowest line above this one, or null. */
 static const struct check *next_after(int line)
 {
@@ -95,18 +134,24 @@ static void run_one(const struct check *check)
 	totals.passed += !failed && skipped == NULL;
 }
 
-static bool is_selected(const struct check *check, int argc, char **argv)
+/* By its name, or because no test is. */
+static bool is_selected(const struct check *check)
 {
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], check->name) == 0)
+	bool none = true;
+
+	for (int i = 1; i < words; i++) {
+		if (strcmp(word[i], check->name) == 0)
 			return true;
+		none = none && is_parameter(word[i]);
 	}
-	return argc <= 1;
+	return none;
 }
 
 /* A name on the command line that is no test would otherwise run nothing and look well. */
 static void refuse_unknown(const char *name)
 {
+	if (is_parameter(name))
+		return;
 	for (const struct check *const *entry = __start_checks; entry < __stop_checks; entry++) {
 		if (strcmp((*entry)->name, name) == 0)
 			return;
@@ -117,11 +162,13 @@ static void refuse_unknown(const char *name)
 
 int main(int argc, char **argv)
 {
+	words = argc;
+	word = argv;
 	for (int i = 1; i < argc; i++)
 		refuse_unknown(argv[i]);
 	for (const struct check *check = next_after(0); check != NULL;
 	     check = next_after(check->line)) {
-		if (is_selected(check, argc, argv))
+		if (is_selected(check))
 			run_one(check);
 	}
 	print("done %u %u\n", totals.passed, totals.failed);

@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct check {
 	const char *name;
@@ -66,12 +67,23 @@ struct check {
 		return;          \
 	} while (0)
 
+/*
+ * Words on the command line that are no names of tests: `name=number` sets a parameter of the
+ * program, and a number alone is a port that the kernel was asked for (`${host-port}`).  The value
+ * of the last one, `otherwise` if there is none; the nth number from 0, 0 if there are not so many.
+ */
+uint32_t check_parameter(const char *name, uint32_t otherwise);
+uint32_t check_number(uint32_t n);
+
 /* The functions behind the macros; each returns whether the check passed. */
 bool check_true(const char *file, int line, const char *text, bool passed);
 bool check_values(const char *file, int line, const char *text, bool passed, long long a,
 		  long long b);
 bool check_strings(const char *file, int line, const char *text, const char *a, const char *b);
 void check_skip(const char *why);
+
+/* Whether the running test has failed already. */
+bool check_failed(void);
 
 /* Says that the running test failed, as `not ok` the first time and as a remark after that. */
 void check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -81,6 +93,10 @@ void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 size_t format_list(char *buffer, size_t room, const char *format, va_list arguments)
 	__attribute__((format(printf, 3, 0)));
 int strcmp(const char *one, const char *other);
+int strncmp(const char *one, const char *other, size_t limit);
+size_t strlen(const char *string);
+char *strchr(const char *string, int character);
+unsigned long strtoul(const char *string, char **end, int base);
 
 /*
  * The balance (guest.c, host/host.c): noted before each test, and settled after it, with check_fail

@@ -8,13 +8,16 @@
  *     spin      runs for ever
  *     race      two threads print as fast as they can; who comes when depends on every event.
  *               The time of day, to the nanosecond, comes first
+ *     reboot P  host_reboot(P, 0), where P is ${host-port}; halt P the same with RB_HALT
  */
 #include <assay.h>
+#include <mach.h>
 
 #define LINES       100
 #define LONG_MS     100000000u
 #define RACERS      2
 #define STACK_BYTES 8192
+#define RB_HALT     8
 
 static char stacks[RACERS][STACK_BYTES] __attribute__((aligned(16)));
 
@@ -73,6 +76,10 @@ int main(int argc, char **argv)
 	for (int n = 1; n < argc; n++) {
 		if (strcmp(argv[n], "exit") == 0 && n + 1 < argc)
 			return (int)strtoul(argv[n + 1], NULL, 10);
+		if (strcmp(argv[n], "reboot") == 0 && n + 1 < argc)
+			return host_reboot(strtoul(argv[n + 1], NULL, 10), 0);
+		if (strcmp(argv[n], "halt") == 0 && n + 1 < argc)
+			return host_reboot(strtoul(argv[n + 1], NULL, 10), RB_HALT);
 		if (strcmp(argv[n], "bytes") == 0)
 			print_bytes();
 		else if (strcmp(argv[n], "sleep") == 0)

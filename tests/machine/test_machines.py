@@ -131,3 +131,11 @@ def test_another_kernel(machine, tmp_path: Path) -> None:
     assert b"Assay: a kernel" in content
     kernel.write_bytes(content.replace(b"Assay: a kernel", b"Other: a kernel"))
     assert b"Other: a kernel" in machine([PROGRAM], kernel=kernel).log
+
+
+@pytest.mark.parametrize("how", ["reboot", "halt"])
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_the_machine_ends_when_asked(machine, how: str, cpus: int) -> None:
+    """The emulator is told to end where a machine would start again."""
+    result = machine([f"act {how} ${{host-port}}", "act sleep"], cpus=cpus)
+    assert (result.outcome, result.status) == ("exit", 0)

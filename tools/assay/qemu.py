@@ -256,6 +256,8 @@ def ending(status: Optional[int], stopped: Optional[str], report: SharedReport,
     if stopped:
         return Ending("timeout", 0, stopped, found)
     outcome = EXIT_STATUSES.get(status)
+    if outcome is None and status == 0 and found is not None and found.outcome == "exit":
+        outcome = "exit"  # A program had the machine start again.
     if outcome is None and status == 0:
         return Ending("panic", 0, "the machine reset itself (a triple fault)", found)
     if outcome is None:

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* How vm_msync() writes back. */
+#ifndef MACH_VM_SYNC_H
+#define MACH_VM_SYNC_H
+
+typedef int vm_sync_t;
+
+#define VM_SYNC_ASYNCHRONOUS 1
+#define VM_SYNC_SYNCHRONOUS  2
+#define VM_SYNC_INVALIDATE   4
+
+#endif

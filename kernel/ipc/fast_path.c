@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast path of mach_msg: remote procedure calls with small simple messages.
+ *
+ * It serves the two traps that a call consists of when nobody is late: the client's, which sends a
+ * request and waits for the reply, and the server's, which sends the reply and waits for the next
+ * request.  It serves them only if the receiver waits already; then the message and the CPU go
+ * straight to it, past the queues of messages and of threads, and the message is never an object of
+ * its own: the sender copies it into its own inbox (struct receive_wait), and from there, in the
+ * receiver's terms, into the receiver's.  A right that the receiver gets is put into its space by
+ * the sender; one that would be made and used up on the way is neither.  Calls of the kernel's own
+ * objects are answered in the trap itself.
+ *
+ * First it decodes and changes nothing; on any doubt everything is left to the general path
+ * (mach_msg.c), which then begins at the beginning.  Then it performs and cannot fail.  Nothing
+ * here has a meaning of its own: with fastpath=off the general path does the same things, and tests
+ * run both ways.  Guarded by the kernel lock.
+ */
+#include "ipc/fast_path.h"
+
+#include <stddef.h>
+
+#include <mach/port.h>
+
+#include "ipc/inbox.h"
+#include "ipc/kernel_object.h"
+#include "ipc/message.h"
+#include "ipc/port.h"
+#include "ipc/port_set.h"
+#include "ipc/queue.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/arguments.h"
+#include "kern/assert.h"
+#include "kern/sched.h"
+#include "kern/string.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+
+/* A client's header: its right to the port is copied, a send-once right to its own port made. */
+#define BITS_REQUEST MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE)
+/* A server's: the client's send-once right is used up. */
+#define BITS_REPLY MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0)
+
+/* A request in the kernel's hand. */
+#define BITS_REQUEST_TAKEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND, MACH_MSG_TYPE_PORT_SEND_ONCE)
+
+/* And as the receiver sees it, whose own port is the local one. */
+#define BITS_REQUEST_GIVEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND_ONCE, MACH_MSG_TYPE_PORT_SEND)
+#define BITS_REPLY_GIVEN   MACH_MSGH_BITS(0, MACH_MSG_TYPE_PORT_SEND_ONCE)
+
+/* A bit of mach_msg()'s options that means nothing and that no program sets. */
+#define OPTION_UNUSED 0x40000000u
+
+uint32_t fast_path_option = MACH_SEND_MSG | MACH_RCV_MSG;
+
+void fast_path_init(void)
+{
+	char value[8];
+
+	if (argument_string("fastpath", value, sizeof value) && strcmp(value, "off") == 0)
+		fast_path_option |= OPTION_UNUSED;
+}
+
+/* ---------------- Calls of the kernel ---------------- */
+
+/* Whether whoever receives from the port must wait, and gets the port's name as it is. */
+static inline bool port_is_quiet(const struct port *port)
+{
+	return port->n_messages == 0 && port->set == NULL && !port->has_payload;
+}
+
+/*
+ * Whether the answer can go to the caller as it is: it carries nothing, it fits, and the call has
+ * not changed who receives it.
+ */
+static inline bool answers_directly(const struct mach_msg_words *words, const struct space *space,
+				    const struct message *answer, const struct port *port)
+{
+	return (answer->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0 &&
+	       answer->header.msgh_size <= words->rcv_size && port->receiver == space &&
+	       port->name == words->rcv_name && port_is_quiet(port) &&
+	       list_empty(&port->receivers.waiters);
+}
+
+/* Takes the answer, with its right to the caller's own port. */
+static inline mach_msg_return_t answer_directly(const struct mach_msg_words *words,
+						struct task *task, struct message *answer,
+						struct port *port)
+{
+	mach_msg_return_t result = MACH_MSG_SUCCESS;
+
+	answer->header.msgh_bits = BITS_REPLY_GIVEN;
+	answer->header.msgh_remote_port = MACH_PORT_NULL;
+	answer->header.msgh_local_port = port->name;
+	answer->header.msgh_seqno = port->seqno++;
+	task->messages_received++;
+	port_use_send_once(port);
+	if (!copyout(words->message, &answer->header, answer->header.msgh_size))
+		result = MACH_RCV_INVALID_DATA;
+	message_free(answer);
+	return result;
+}
+
+/* The answer goes the usual way, if there is one. */
+static mach_msg_return_t answer_by_queue(const struct mach_msg_words *words, struct message *answer,
+					 bool answered)
+{
+	if (answered) {
+		answer->label = message_remote(answer)->label;
+		message_send_always(answer);
+	} else {
+		message_free(answer);
+	}
+	return mach_msg_receive(words, NULL);
+}
+
+/* A call by the request in the inbox to the object of `port`, for an answer to `reply`. */
+static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach_msg_words *words,
+							       struct thread *thread,
+							       struct port *port,
+							       struct port *reply)
+{
+	struct message *request = &thread->receive.inbox.message;
+	struct message *answer = message_alloc(kernel_call_room(request->header.msgh_id));
+	bool answered;
+
+	if (answer == NULL)
+		return FAST_PATH_DECLINED;
+	port->send_rights++;
+	port->refs++;
+	reply->send_once_rights++;
+	reply->refs++;
+	reply->label = thread->label;
+	request->header.msgh_bits = BITS_REQUEST_TAKEN;
+	request->header.msgh_size = words->send_size;
+	message_set_ports(request, port, reply);
+	thread->task->messages_sent++;
+	answered = kernel_call(request, answer);
+	if (answered && answers_directly(words, thread->task->space, answer, reply))
+		return answer_directly(words, thread->task, answer, reply);
+	return answer_by_queue(words, answer, answered);
+}
+
+/* ---------------- Calls of a server ---------------- */
+
+/* The first thread that waits for a message of the port; NULL if there is none. */
+static inline struct thread *first_receiver(const struct port *port)
+{
+	const struct wait_queue *queue = &port->receivers;
+
+	if (port->set != NULL)
+		queue = &port->set->receivers;
+	if (list_empty(&queue->waiters))
+		return NULL;
+	return list_first_object(&queue->waiters, struct thread, wait_link);
+}
+
+/* Whether the thread takes a message of the port that has so many bytes in its inbox. */
+static inline bool takes_directly(const struct thread *receiver, const struct port *port,
+				  uint32_t size)
+{
+	return receiver->receive.direct && size <= receiver->receive.room && !port->has_payload;
+}
+
+/*
+ * Gives a new send-once right to `reply` to the space, under the name of `entry`, its first free
+ * one; the port notes the label.
+ */
+static inline void give_reply_right(struct space *space, struct entry *entry, struct port *reply,
+				    uint32_t label)
+{
+	space->first_free = entry->next_free;
+	if (entry->next_free != NULL)
+		entry->next_free->previous_free = NULL;
+	space->n_entries++;
+	entry->type = MACH_PORT_TYPE_SEND_ONCE;
+	entry->port = reply;
+	entry->refs = 1;
+	entry->request = NULL;
+	entry->accepting = NULL;
+	reply->send_once_rights++;
+	reply->refs++;
+	reply->label = label;
+}
+
+/*
+ * Writes the message in the inbox of `receiver` as if it had received it by itself: what the sender
+ * has in its own inbox, with the names of the receiver's space.
+ */
+static inline void fill_inbox(struct thread *receiver, const struct thread *sender,
+			      struct port *port, mach_msg_bits_t bits, mach_port_name_t reply,
+			      uint32_t size)
+{
+	mach_msg_header_t *to = &receiver->receive.inbox.message.header;
+	const mach_msg_header_t *from = &sender->receive.inbox.message.header;
+
+	to->msgh_bits = bits;
+	to->msgh_size = size;
+	to->msgh_remote_port = reply;
+	to->msgh_local_port = port->name;
+	to->msgh_seqno = port->seqno++;
+	to->msgh_id = from->msgh_id;
+	if (size > sizeof *to)
+		memcpy(to + 1, from + 1, size - sizeof *to);
+	receiver->task->messages_received++;
+	receiver->receive.result = MACH_MSG_SUCCESS;
+}
+
+/* Waits at `queue` in its turn, while `receiver` has the CPU. */
+static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct thread *thread,
+				     struct wait_queue *queue, struct thread *receiver)
+{
+	struct receive_wait *receive = &thread->receive;
+
+	/* What stands here when the wait is interrupted. */
+	receive->result = MACH_RCV_INTERRUPTED;
+	receive->message = NULL;
+	receive->room = words->rcv_size;
+	receive->large = false;
+	receive->direct = true;
+	sched_exchange(thread, queue, receiver);
+	receive->direct = false;
+	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
+		return inbox_copyout(thread, words->message);
+	return mach_msg_received(words, receive->result, receive->message, receive->size);
+}
+
+/* ---------------- The path ---------------- */
+
+/* The entry of a name that the kernel has chosen, in use or not; NULL for other names. */
+static inline struct entry *near_entry(const struct space *space, mach_port_name_t name)
+{
+	struct leaf *leaf;
+
+	if (name >= space->near_end)
+		return NULL;
+	leaf = space->near->leaves[name / LEAF_ENTRIES];
+	return leaf == NULL ? NULL : &leaf->entries[name % LEAF_ENTRIES];
+}
+
+/*
+ * Of the two functions that send, each decodes down to the last empty line in it and performs after
+ * that.  They return the receiver, which has the message then, or NULL if the general path has to
+ * see to it.
+ */
+
+/* A client's call of a server: it is going to wait at its reply port. */
+static inline struct thread *send_request(struct thread *thread, struct port *port,
+					  struct port *reply, uint32_t size)
+{
+	struct thread *receiver = first_receiver(port);
+	struct space *space;
+	struct entry *entry;
+
+	if (receiver == NULL || !takes_directly(receiver, port, size))
+		return NULL;
+	space = receiver->task->space;
+	entry = space->first_free;
+	if (entry == NULL)
+		return NULL;
+
+	give_reply_right(space, entry, reply, thread->label);
+	receiver->label = thread->label;
+	fill_inbox(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
+	return receiver;
+}
+
+/* Where a server is going to wait: at a port or set that has no message; else NULL. */
+static inline struct wait_queue *served_queue(struct entry *entry)
+{
+	if ((entry->type & MACH_PORT_TYPE_RECEIVE) != 0) {
+		struct port *port = entry->port;
+
+		return port->n_messages == 0 && port->set == NULL ? &port->receivers : NULL;
+	}
+	if (entry->type != MACH_PORT_TYPE_PORT_SET || port_set_ready(entry->set) != NULL)
+		return NULL;
+	return &entry->set->receivers;
+}
+
+/* Frees the name of a send-once right about which nothing was requested. */
+static inline void free_name(struct space *space, struct entry *entry)
+{
+	if (entry->name >= space->fresh) {
+		space_free_entry(entry);
+		return;
+	}
+	space->n_entries--;
+	entry->type = 0;
+	space_push_free(space, entry);
+}
+
+/* A server's reply: its right to the client's port is used up, and it waits for the next client. */
+static inline struct thread *send_reply(struct thread *thread, struct space *space,
+					struct entry *to, uint32_t size)
+{
+	struct port *port = to->port;
+	struct thread *receiver;
+
+	if (to->request != NULL || to->accepting != NULL || !port_is_alive(port))
+		return NULL;
+	receiver = first_receiver(port);
+	if (receiver == NULL || !takes_directly(receiver, port, size))
+		return NULL;
+
+	free_name(space, to);
+	/* The receiver's own right keeps the port. */
+	assert(port->refs > 1);
+	port->refs--;
+	port->send_once_rights--;
+	receiver->label = port->label;
+	fill_inbox(receiver, thread, port, BITS_REPLY_GIVEN, MACH_PORT_NULL, size);
+	return receiver;
+}
+
+mach_msg_return_t fast_path(const struct mach_msg_words *words)
+{
+	struct thread *thread = current_thread();
+	mach_msg_header_t *header = &thread->receive.inbox.message.header;
+	uint32_t size = words->send_size;
+	struct wait_queue *queue;
+	struct thread *receiver;
+	struct entry *to, *from;
+	struct space *space;
+
+	if (!inbox_copyin(thread, words->message, size))
+		return FAST_PATH_DECLINED;
+	space = thread->task->space;
+	to = near_entry(space, header->msgh_remote_port);
+	from = near_entry(space, words->rcv_name);
+	if (to == NULL || from == NULL)
+		return FAST_PATH_DECLINED;
+	if (header->msgh_bits == BITS_REQUEST && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
+	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
+	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {
+		if (to->port->kind != OBJECT_NONE)
+			return call_kernel(words, thread, to->port, from->port);
+		queue = &from->port->receivers;
+		receiver = send_request(thread, to->port, from->port, size);
+	} else if (header->msgh_bits == BITS_REPLY && to->type == MACH_PORT_TYPE_SEND_ONCE &&
+		   header->msgh_local_port == MACH_PORT_NULL) {
+		queue = served_queue(from);
+		receiver = queue == NULL ? NULL : send_reply(thread, space, to, size);
+	} else {
+		return FAST_PATH_DECLINED;
+	}
+	if (receiver == NULL)
+		return FAST_PATH_DECLINED;
+	thread->task->messages_sent++;
+	return wait(words, thread, queue, receiver);
+}

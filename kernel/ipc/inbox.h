@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The inbox of a thread (struct receive_wait): what the fast path has left in it. */
+#ifndef IPC_INBOX_H
+#define IPC_INBOX_H
+
+#include <mach/message.h>
+
+#include "i386/copy.h"
+#include "ipc/message_body.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+
+/*
+ * Copies the message in the inbox to the task of `thread`, the current one, which has its rights
+ * already.  If that fails it shall not have them either: MACH_RCV_INVALID_DATA.
+ */
+static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_address_t user)
+{
+	mach_msg_header_t *header = &thread->receive.inbox.message.header;
+
+	if (header->msgh_size == sizeof *header && copyout_header(user, header))
+		return MACH_MSG_SUCCESS;
+	if (copyout(user, header, header->msgh_size))
+		return MACH_MSG_SUCCESS;
+	names_take_back(thread->task->space, &header->msgh_remote_port, 1,
+			MACH_MSG_TYPE_PORT_SEND_ONCE);
+	return MACH_RCV_INVALID_DATA;
+}
+
+/*
+ * Copies what the sender says in a message of `size` bytes; false if it does not fit into an inbox,
+ * or not all can be read.
+ */
+static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint32_t size)
+{
+	mach_msg_header_t *header = &thread->receive.inbox.message.header;
+
+	if (size == sizeof *header)
+		return copyin_header(header, user);
+	return size > sizeof *header && size <= INBOX_SIZE && size % 4 == 0 &&
+	       copyin(header, user, size);
+}
+
+#endif

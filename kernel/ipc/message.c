@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages in the kernel: where they come from and how they end (message.h).
+ *
+ * Owns the zones of the two common sizes and, in front of each, the messages that it keeps for the
+ * next use.  Guarded by the kernel lock.
+ */
+#include "ipc/message.h"
+
+#include <stddef.h>
+
+#include "ipc/message_body.h"
+#include "ipc/notify.h"
+#include "ipc/port.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/work.h"
+#include "kern/zone.h"
+#include "vm/copy.h"
+#include "vm/kernel_memory.h"
+#include "vm/page.h"
+
+struct message_class small_messages;
+static struct message_class page_messages;
+
+/*
+ * Memory of this size has to be mapped: so much of it is kept that this is rare.  No zone has it,
+ * the counts are all that is used of it.
+ */
+static struct message_class big_messages;
+
+#define BIG_KEPT 4u
+
+#define HEADER_OFFSET offsetof(struct message, header)
+
+_Static_assert(HEADER_OFFSET + MESSAGE_PAGE <= PAGE_SIZE, "one message a page");
+_Static_assert(HEADER_OFFSET + MESSAGE_BIG <= 2 * PAGE_SIZE, "one message two pages");
+_Static_assert(HEADER_OFFSET + MESSAGE_MAX <= KERNEL_MEMORY_MAX, "the largest message");
+
+/* ---------------- Allocation ---------------- */
+
+static struct message *message_init(struct message *message, uint32_t room)
+{
+	if (message == NULL)
+		return NULL;
+	message->magic = MESSAGE_MAGIC;
+	message->room = room;
+	message->label = 0;
+	message->accepted = NULL;
+	message->accepted_name = MACH_PORT_NULL;
+	message->accepted_entry = NULL;
+	return message;
+}
+
+/* The allocation site is where message_alloc() was called. */
+static struct message *page_alloc_message(void)
+{
+	struct message *message = message_take_from(&page_messages);
+
+	if (message == NULL)
+		message = (zone_alloc)(&page_messages.zone);
+	return message_init(message, MESSAGE_PAGE);
+}
+
+static struct message *big_alloc(void)
+{
+	struct message *message = message_take_from(&big_messages);
+
+	if (message == NULL) {
+		message = (kernel_memory_alloc)(HEADER_OFFSET + MESSAGE_BIG);
+		if (message != NULL)
+			big_messages.zone.in_use++;
+	}
+	return message_init(message, MESSAGE_BIG);
+}
+
+static void big_free(struct message *message)
+{
+	if (big_messages.zone.free < BIG_KEPT) {
+		message_keep_in(&big_messages, message);
+		return;
+	}
+	big_messages.zone.in_use--;
+	kernel_memory_free(message, HEADER_OFFSET + MESSAGE_BIG);
+}
+
+struct message *message_make(uint32_t size)
+{
+	assert(size >= sizeof(mach_msg_header_t));
+	if (size <= MESSAGE_SMALL)
+		return message_init((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
+	if (size <= MESSAGE_PAGE)
+		return page_alloc_message();
+	if (size <= MESSAGE_BIG)
+		return big_alloc();
+	if (size > MESSAGE_MAX)
+		return NULL;
+	return message_init((kernel_memory_alloc)(HEADER_OFFSET + size), size);
+}
+
+void message_unmake(struct message *message)
+{
+	assert(message->magic == MESSAGE_MAGIC && message->accepted == NULL);
+	if (message->room == MESSAGE_PAGE)
+		message_keep_in(&page_messages, message);
+	else if (message->room == MESSAGE_BIG)
+		big_free(message);
+	else
+		kernel_memory_free(message, HEADER_OFFSET + message->room);
+}
+
+void message_module_init(void)
+{
+	ALLOCATES_AT_BOOT;
+	struct message *first[BIG_KEPT];
+
+	zone_init(&small_messages.zone, "messages", HEADER_OFFSET + MESSAGE_SMALL, 4);
+	zone_init(&page_messages.zone, "large messages", HEADER_OFFSET + MESSAGE_PAGE, 4);
+	for (unsigned n = 0; n < BIG_KEPT; n++) {
+		first[n] = message_alloc(MESSAGE_BIG);
+		if (first[n] == NULL)
+			panic("no memory for messages");
+	}
+	for (unsigned n = 0; n < BIG_KEPT; n++)
+		message_free(first[n]);
+}
+
+/* ---------------- Acceptance ---------------- */
+
+/* Takes the notification and its send-once right out of the message. */
+void message_accept(struct message *message)
+{
+	struct message *notice = message->accepted;
+
+	message->accepted = NULL;
+	if (message->accepted_entry != NULL) {
+		assert(message->accepted_entry->accepting == message);
+		message->accepted_entry->accepting = NULL;
+		message->accepted_entry = NULL;
+	}
+	notify_msg_accepted(message_remote(notice), notice, message->accepted_name);
+}
+
+/* ---------------- The end ---------------- */
+
+/* Drops the rights, PORT_NULL and PORT_DEAD_NAME among them, of one part. */
+static void destroy_rights(const struct part *part)
+{
+	uint32_t *rights = part_rights(part);
+	uint32_t n = part_n_rights(part);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct port *port = (struct port *)rights[i];
+
+		if (port_is_valid(port))
+			right_release(port, part->name);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
+}
+
+/* Takes the rights and the memory of the body away, as they are in the kernel's hand. */
+void message_destroy_body(struct message *message)
+{
+	struct body_walk walk;
+	struct part part;
+
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return;
+	body_begin(&walk, message);
+	while (body_next(&walk, &part)) {
+		destroy_rights(&part);
+		if (part.in_line || *part.data == 0)
+			continue;
+		if (part.rights)
+			kernel_memory_free((void *)*part.data, part.length);
+		else
+			copy_destroy((struct copy *)*part.data);
+	}
+}
+
+static void destroy_one(struct message *message)
+{
+	mach_msg_bits_t bits = message->header.msgh_bits;
+	struct port *remote = message_remote(message);
+	struct port *local = message_local(message);
+
+	if (message->accepted != NULL)
+		message_accept(message);
+	if (port_is_valid(remote))
+		right_release(remote, MACH_MSGH_BITS_REMOTE(bits));
+	if (port_is_valid(local))
+		right_release(local, MACH_MSGH_BITS_LOCAL(bits));
+	message_destroy_body(message);
+	message_free(message);
+}
+
+/*
+ * Takes the message with its header's and body's rights.  What it causes to be destroyed waits on
+ * the list, so that this function is never deeper on the stack than once within itself.
+ */
+void message_destroy(struct message *message)
+{
+	static struct list doomed = LIST_INITIALIZER(doomed);
+	static bool busy;
+
+	assert(message->magic == MESSAGE_MAGIC);
+	list_add_last(&doomed, &message->link);
+	if (busy)
+		return;
+	busy = true;
+	while (!list_empty(&doomed)) {
+		destroy_one(list_object(list_take_first(&doomed), struct message, link));
+		kernel_pause();
+	}
+	busy = false;
+}

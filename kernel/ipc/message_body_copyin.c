@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bodies of messages from a task: names become rights, addresses become memory, in the steps that
+ * message_copyin.c takes.  And the way back, for what a failed copyout gave.  Guarded by the kernel
+ * lock.
+ */
+#include "ipc/message_body.h"
+
+#include "i386/copy.h"
+#include "ipc/message.h"
+#include "ipc/port.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/task.h"
+#include "kern/work.h"
+#include "vm/copy.h"
+#include "vm/kernel_memory.h"
+#include "vm/map.h"
+#include "vm/page.h"
+
+/* ---------------- Memory ---------------- */
+
+/* An array of names.  The message has it when this succeeds. */
+static mach_msg_return_t bring_names(const struct part *part, user_address_t address)
+{
+	void *names;
+
+	if (part->length > KERNEL_MEMORY_MAX)
+		return MACH_SEND_NO_BUFFER;
+	names = kernel_memory_alloc(part->length);
+	if (names == NULL)
+		return MACH_SEND_NO_BUFFER;
+	if (!copyin(names, address, part->length)) {
+		kernel_memory_free(names, part->length);
+		return MACH_SEND_INVALID_MEMORY;
+	}
+	*part->data = (uint32_t)names;
+	return MACH_MSG_SUCCESS;
+}
+
+static mach_msg_return_t bring_data(const struct part *part, user_address_t address)
+{
+	struct copy *copy;
+	kern_return_t result = copy_take(current_task()->map, address, part->length, &copy);
+
+	if (result != KERN_SUCCESS)
+		return result == KERN_RESOURCE_SHORTAGE ? MACH_SEND_NO_BUFFER
+							: MACH_SEND_INVALID_MEMORY;
+	*part->data = (uint32_t)copy;
+	return MACH_MSG_SUCCESS;
+}
+
+mach_msg_return_t body_bring_memory(struct message *message, uint32_t *addresses)
+{
+	mach_msg_return_t result = MACH_MSG_SUCCESS;
+	struct body_walk walk;
+	struct part part;
+	unsigned turn = 0;
+
+	body_begin(&walk, message);
+	while (body_next(&walk, &part)) {
+		user_address_t address;
+
+		/* Each may clear most of a page. */
+		if (++turn % 16 == 0)
+			kernel_pause();
+		if (part.in_line)
+			continue;
+		address = *part.data;
+		*part.data = 0;
+		if (part.type->msgt_deallocate)
+			*addresses++ = address;
+		if (result != MACH_MSG_SUCCESS || part.length == 0)
+			continue;
+		result = part.rights ? bring_names(&part, address) : bring_data(&part, address);
+	}
+	return result;
+}
+
+/* Unmaps the pages that hold `length` bytes, not 0, at `address`: they were there to be copied. */
+static void unmap(user_address_t address, uint32_t length)
+{
+	user_address_t start = page_trunc(address);
+
+	map_deallocate(current_task()->map, start, page_round(address + length) - start);
+}
+
+void body_unmap_moved(struct message *message, const uint32_t *addresses)
+{
+	struct body_walk walk;
+	struct part part;
+
+	body_begin(&walk, message);
+	while (body_next(&walk, &part)) {
+		if (!part.type->msgt_deallocate)
+			continue;
+		if (part.length != 0)
+			unmap(*addresses, part.length);
+		addresses++;
+	}
+}
+
+/* ---------------- Rights ---------------- */
+
+static mach_msg_return_t check_names(struct space *space, const struct part *part)
+{
+	const uint32_t *names = part_rights(part);
+	uint32_t n = part_n_rights(part);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (MACH_PORT_VALID(names[i])) {
+			struct entry *entry = space_find(space, names[i]);
+
+			if (entry == NULL || right_check(entry, part->name) != KERN_SUCCESS)
+				return MACH_SEND_INVALID_RIGHT;
+		}
+		if (i % 64 == 63)
+			kernel_pause();
+	}
+	return MACH_MSG_SUCCESS;
+}
+
+mach_msg_return_t body_check_rights(struct space *space, struct message *message)
+{
+	struct body_walk walk;
+	struct part part;
+	mach_msg_return_t result = MACH_MSG_SUCCESS;
+
+	body_begin(&walk, message);
+	while (result == MACH_MSG_SUCCESS && body_next(&walk, &part))
+		result = check_names(space, &part);
+	return result;
+}
+
+/*
+ * Turns one name into a right, PORT_NULL and PORT_DEAD_NAME into themselves.  False, and PORT_NULL,
+ * if there is no such right (any more).
+ */
+static bool take_name(struct space *space, uint32_t *name, mach_msg_type_name_t disposition)
+{
+	struct entry *entry;
+
+	if (!MACH_PORT_VALID(*name))
+		return true;
+	entry = space_find(space, *name);
+	*name = (uint32_t)PORT_NULL;
+	if (entry == NULL || right_check(entry, disposition) != KERN_SUCCESS)
+		return false;
+	*name = (uint32_t)right_take(entry, disposition);
+	return true;
+}
+
+/*
+ * The receive right is in the message.  One that would end up in its own queue could never be
+ * received: the message is marked, and destroyed where others are queued.
+ */
+static void send_receive_right(struct message *message, struct port *port)
+{
+	struct port *dest = message_remote(message);
+
+	assert(port->state == PORT_MOVING && port->destination == NULL);
+	if (port_makes_cycle(port, dest))
+		message->header.msgh_bits |= MACH_MSGH_BITS_CIRCULAR;
+	else
+		port->destination = port_reference(dest);
+}
+
+/* Takes the rights of a part, or when not `good` wipes their names; returns whether all came. */
+static bool take_names(struct space *space, struct message *message, struct part *part, bool good)
+{
+	uint32_t *names = part_rights(part);
+	uint32_t n = part_n_rights(part);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!good)
+			names[i] = (uint32_t)PORT_NULL;
+		else
+			good = take_name(space, &names[i], part->name);
+		if (part->name == MACH_MSG_TYPE_MOVE_RECEIVE &&
+		    port_is_valid((struct port *)names[i]))
+			send_receive_right(message, (struct port *)names[i]);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
+	if (part->rights)
+		part_set_name(part, right_after(part->name));
+	return good;
+}
+
+/* The message has the rights and their references; the rest of it need not be looked at. */
+bool body_take_rights(struct space *space, struct message *message)
+{
+	struct body_walk walk;
+	struct part part;
+	bool good = true;
+
+	body_begin(&walk, message);
+	while (body_next(&walk, &part))
+		good = take_names(space, message, &part, good);
+	return good;
+}
+
+/* Disposes of a body with memory of the kernel's, but names that are still the sender's. */
+void body_forget(struct message *message)
+{
+	struct body_walk walk;
+	struct part part;
+
+	body_begin(&walk, message);
+	while (body_next(&walk, &part))
+		take_names(NULL, message, &part, false);
+	message_destroy_body(message);
+}
+
+/* ---------------- The way back ---------------- */
+
+void names_take_back(struct space *space, uint32_t *names, uint32_t n, mach_msg_type_name_t kind)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct port *port;
+
+		take_name(space, &names[i], kind);
+		port = (struct port *)names[i];
+		if (port_is_valid(port))
+			right_release(port, kind);
+		names[i] = (uint32_t)PORT_NULL;
+		if (i % 64 == 63)
+			kernel_pause();
+	}
+}
+
+/* Takes a part's memory out of the map; rights in it stay names, to be taken back. */
+static void take_back_memory(const struct part *part)
+{
+	user_address_t address = *part->data;
+
+	*part->data = 0;
+	if (part->length == 0 || address == 0)
+		return;
+	if (part->rights)
+		bring_names(part, address);
+	unmap(address, part->length);
+}
+
+/*
+ * Kinds of right are dispositions that move them, so that the message reads as if its receiver had
+ * sent it on.  An array that cannot be read back, for want of memory, leaves its rights where they
+ * are.
+ */
+void message_take_back(struct space *space, struct message *message)
+{
+	mach_msg_bits_t bits = message->header.msgh_bits;
+	mach_port_t reply = message->header.msgh_remote_port;
+	struct body_walk walk;
+	struct part part;
+
+	names_take_back(space, &reply, 1, MACH_MSGH_BITS_REMOTE(bits));
+	body_begin(&walk, message);
+	while ((bits & MACH_MSGH_BITS_COMPLEX) != 0 && body_next(&walk, &part)) {
+		if (!part.in_line)
+			take_back_memory(&part);
+		names_take_back(space, part_rights(&part), part_n_rights(&part), part.name);
+	}
+	message_set_ports(message, PORT_NULL, PORT_NULL);
+	message_destroy(message);
+}

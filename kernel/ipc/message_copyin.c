@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages from a task: names become rights, addresses become memory (message.h).
+ *
+ * First everything is read and checked, and out-of-line memory copied, none of which changes
+ * anything for the sender; then the rights are taken and memory that moves is unmapped, which
+ * cannot fail, but for a message that names the same right twice.  What may block comes before the
+ * last check.  The body's steps are in message_body_copyin.c.  Guarded by the kernel lock.
+ */
+#include "ipc/message.h"
+
+#include "i386/copy.h"
+#include "ipc/mach_msg.h"
+#include "ipc/message_body.h"
+#include "ipc/port.h"
+#include "ipc/request.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/thread.h"
+#include "vm/kernel_memory.h"
+
+/* What simple messages need is one piece of code; the rest is kept out of it, and takes a struct
+ * header by value, so that theirs can live in registers. */
+#define HOT  static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline))
+
+/* ---------------- The header ---------------- */
+
+/* The header's rights, once they are known to be there. */
+struct header {
+	struct entry *dest;
+	struct entry *reply; /* NULL: there is none, only MACH_PORT_NULL or MACH_PORT_DEAD. */
+	mach_msg_type_name_t dest_type;
+	mach_msg_type_name_t reply_type;
+	struct port *cancel; /* MACH_SEND_CANCEL: no port-deleted goes there; or NULL. */
+};
+
+static bool moves(mach_msg_type_name_t disposition)
+{
+	return disposition == MACH_MSG_TYPE_MOVE_SEND ||
+	       disposition == MACH_MSG_TYPE_MOVE_SEND_ONCE;
+}
+
+/*
+ * Destination and reply are one name, and either could be taken alone.  A send-once right cannot be
+ * both, and two moved send rights take two user references; of all else there is enough for two.
+ */
+COLD mach_msg_return_t check_same(struct header header)
+{
+	if (header.dest_type == MACH_MSG_TYPE_MOVE_SEND_ONCE ||
+	    header.reply_type == MACH_MSG_TYPE_MOVE_SEND_ONCE)
+		return MACH_SEND_INVALID_DEST;
+	if (moves(header.dest_type) && moves(header.reply_type) && header.dest->refs < 2)
+		return MACH_SEND_INVALID_DEST;
+	return MACH_MSG_SUCCESS;
+}
+
+/* Finds the header's rights and sees that they can be taken.  Changes nothing. */
+HOT mach_msg_return_t check_header(struct space *space, const mach_msg_header_t *user,
+				   struct header *header)
+{
+	mach_msg_type_name_t dest_type = MACH_MSGH_BITS_REMOTE(user->msgh_bits);
+	mach_msg_type_name_t reply_type = MACH_MSGH_BITS_LOCAL(user->msgh_bits);
+	struct entry *reply = NULL;
+	struct entry *dest;
+
+	if (!MACH_MSG_TYPE_PORT_ANY_SEND(dest_type))
+		return MACH_SEND_INVALID_HEADER;
+	if (reply_type == 0 ? user->msgh_local_port != MACH_PORT_NULL
+			    : !MACH_MSG_TYPE_PORT_ANY_SEND(reply_type))
+		return MACH_SEND_INVALID_HEADER;
+	dest = space_find(space, user->msgh_remote_port);
+	if (dest == NULL)
+		return MACH_SEND_INVALID_DEST;
+	if (MACH_PORT_VALID(user->msgh_local_port)) {
+		reply = space_find(space, user->msgh_local_port);
+		if (reply == NULL || !right_can_take(reply, reply_type))
+			return MACH_SEND_INVALID_REPLY;
+	}
+	if (dest->type == MACH_PORT_TYPE_DEAD_NAME || !right_can_take(dest, dest_type))
+		return MACH_SEND_INVALID_DEST;
+	header->dest = dest;
+	header->reply = reply;
+	header->dest_type = dest_type;
+	header->reply_type = reply_type;
+	return dest == reply ? check_same(*header) : MACH_MSG_SUCCESS;
+}
+
+/* MACH_SEND_CANCEL: `notify` must be a receive right. */
+static inline mach_msg_return_t check_cancel(struct space *space, uint32_t notify,
+					     struct header *header)
+{
+	struct entry *entry;
+
+	header->cancel = PORT_NULL;
+	if (notify == MACH_PORT_NULL)
+		return MACH_MSG_SUCCESS;
+	entry = space_find(space, notify);
+	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
+		return MACH_SEND_INVALID_NOTIFY;
+	header->cancel = entry->port;
+	return MACH_MSG_SUCCESS;
+}
+
+/*
+ * The entry loses `n` user references to the message.  If they are its last and the notification
+ * that this would cause goes to `cancel`, there will be none.
+ */
+static void cancel_notification(struct entry *entry, uint32_t n, const struct port *cancel)
+{
+	struct port *previous;
+	kern_return_t result;
+
+	if (entry->request == NULL || entry->request->notify != cancel || entry->refs > n ||
+	    (entry->type & MACH_PORT_TYPE_RECEIVE) != 0)
+		return;
+	result = request_set(entry, PORT_NULL, &previous);
+	assert(result == KERN_SUCCESS && previous == cancel);
+	port_use_send_once(previous);
+}
+
+COLD void cancel_notifications(struct header header)
+{
+	uint32_t dest = moves(header.dest_type);
+	uint32_t reply = header.reply != NULL && moves(header.reply_type);
+
+	if (header.reply == header.dest)
+		dest += reply;
+	else if (reply != 0)
+		cancel_notification(header.reply, reply, header.cancel);
+	if (dest != 0)
+		cancel_notification(header.dest, dest, header.cancel);
+}
+
+static inline struct port *take_reply(const struct header *header, const mach_msg_header_t *user)
+{
+	if (header->reply == NULL)
+		return (struct port *)user->msgh_local_port; /* PORT_NULL or PORT_DEAD_NAME. */
+	return right_take(header->reply, header->reply_type);
+}
+
+/*
+ * Takes what check_header() found into the message, and notes the label; `other` are the header's
+ * other bits.  Where both are of one name the right that moves goes last: the other is made from
+ * it.
+ */
+HOT void take_header(struct message *message, const struct header *header, mach_msg_bits_t other)
+{
+	mach_msg_type_name_t dest_type = right_after(header->dest_type);
+	mach_msg_type_name_t reply_type = 0;
+	struct port *dest, *reply;
+
+	if (header->cancel != PORT_NULL)
+		cancel_notifications(*header);
+	if (header->dest == header->reply && moves(header->dest_type)) {
+		reply = right_take(header->reply, header->reply_type);
+		dest = right_take(header->dest, header->dest_type);
+	} else {
+		dest = right_take(header->dest, header->dest_type);
+		reply = take_reply(header, &message->header);
+	}
+	assert(port_is_valid(dest));
+	if (header->reply_type != 0)
+		reply_type = right_after(header->reply_type);
+	message->header.msgh_bits = other | MACH_MSGH_BITS(dest_type, reply_type);
+	message_set_ports(message, dest, reply);
+	message->label =
+		dest_type == MACH_MSG_TYPE_PORT_SEND_ONCE ? dest->label : current_thread()->label;
+}
+
+/* ---------------- The message ---------------- */
+
+/* Finds all that the header names.  Changes nothing. */
+HOT mach_msg_return_t check_names(struct space *space, const struct message *message,
+				  uint32_t notify, struct header *header)
+{
+	mach_msg_return_t result = check_cancel(space, notify, header);
+
+	return result == MACH_MSG_SUCCESS ? check_header(space, &message->header, header) : result;
+}
+
+/* Turns the user's message, whose body is words to the kernel, into the kernel's, or frees it. */
+HOT mach_msg_return_t take_simple(struct space *space, struct message *message, uint32_t notify)
+{
+	struct header header;
+	mach_msg_return_t result = check_names(space, message, notify, &header);
+
+	if (result != MACH_MSG_SUCCESS) {
+		message_free(message);
+		return result;
+	}
+	take_header(message, &header, 0);
+	return MACH_MSG_SUCCESS;
+}
+
+/* Addresses of parts that move, for which no memory has to be asked. */
+#define FEW 8
+
+/* Frees a message that `result` is wrong with: but what is wrong with the header comes first. */
+COLD mach_msg_return_t refuse(struct space *space, struct message *message, uint32_t notify,
+			      mach_msg_return_t result)
+{
+	struct header header;
+	mach_msg_return_t first = check_names(space, message, notify, &header);
+
+	message_free(message);
+	return first == MACH_MSG_SUCCESS ? result : first;
+}
+
+/* The steps after the body has been checked and its memory been brought. */
+static mach_msg_return_t take_rest(struct space *space, struct message *message, uint32_t notify,
+				   const struct body_summary *summary)
+{
+	struct header header;
+	mach_msg_return_t result = check_names(space, message, notify, &header);
+
+	if (result == MACH_MSG_SUCCESS && summary->rights)
+		result = body_check_rights(space, message);
+	if (result != MACH_MSG_SUCCESS) {
+		body_forget(message);
+		message_free(message);
+		return result;
+	}
+	take_header(message, &header, MACH_MSGH_BITS_COMPLEX);
+	if (summary->rights && !body_take_rights(space, message)) {
+		message_destroy(message);
+		return MACH_SEND_INVALID_RIGHT;
+	}
+	return MACH_MSG_SUCCESS;
+}
+
+/*
+ * A message whose body has been checked and has memory beside it; frees it on failure.  To bring
+ * the memory may block, so that all names are looked up after it.
+ */
+static mach_msg_return_t take_with_memory(struct space *space, struct message *message,
+					  uint32_t notify, const struct body_summary *summary)
+{
+	uint32_t n_addresses = summary->n_deallocate;
+	uint32_t few[FEW];
+	uint32_t *addresses = few;
+	mach_msg_return_t result;
+
+	if (n_addresses > FEW)
+		addresses = kernel_memory_alloc(n_addresses * sizeof *addresses);
+	if (addresses == NULL)
+		return refuse(space, message, notify, MACH_SEND_NO_BUFFER);
+	result = body_bring_memory(message, addresses);
+	if (result == MACH_MSG_SUCCESS) {
+		result = take_rest(space, message, notify, summary);
+		if (result == MACH_MSG_SUCCESS && n_addresses > 0)
+			body_unmap_moved(message, addresses);
+	} else {
+		body_forget(message);
+		result = refuse(space, message, notify, result);
+	}
+	if (addresses != few)
+		kernel_memory_free(addresses, n_addresses * sizeof *addresses);
+	return result;
+}
+
+/* The same for a message with descriptors. */
+COLD mach_msg_return_t take_typed(struct space *space, struct message *message, uint32_t notify)
+{
+	struct body_summary summary;
+	mach_msg_return_t result = body_check(message, &summary);
+
+	if (result != MACH_MSG_SUCCESS)
+		return refuse(space, message, notify, result);
+	if (summary.out_of_line)
+		return take_with_memory(space, message, notify, &summary);
+	if (summary.rights)
+		return take_rest(space, message, notify, &summary);
+	message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
+	return take_simple(space, message, notify);
+}
+
+/*
+ * Bits of the header that mean nothing, or something only within the kernel, are cleared, so that
+ * they do not pass from task to task.
+ */
+mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_words *words,
+				 struct message **result)
+{
+	uint32_t notify = (words->option & MACH_SEND_CANCEL) != 0 ? words->notify : MACH_PORT_NULL;
+	uint32_t size = words->send_size;
+	struct message *message;
+
+	if (size < sizeof(mach_msg_header_t) || size % 4 != 0)
+		return MACH_SEND_MSG_TOO_SMALL;
+	message = message_alloc(size);
+	if (message == NULL)
+		return MACH_SEND_NO_BUFFER;
+	if (!copyin(&message->header, words->message, size)) {
+		message_free(message);
+		return MACH_SEND_INVALID_DATA;
+	}
+	*result = message;
+	message->header.msgh_size = size;
+	message->header.msgh_bits &= MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS_PORTS_MASK;
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
+		return take_typed(space, message, notify);
+	return take_simple(space, message, notify);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages to a task: rights become names, memory becomes addresses (message.h).
+ *
+ * All of this is in the context of the receiver, the current thread.  Its buffer is written once,
+ * when everything in the message is the receiver's; nothing of the kernel's own goes out.  Guarded
+ * by the kernel lock.
+ */
+#include "ipc/message.h"
+
+#include "i386/copy.h"
+#include "ipc/message_body.h"
+#include "ipc/port.h"
+#include "ipc/request.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/work.h"
+#include "vm/copy.h"
+#include "vm/kernel_memory.h"
+
+/* ---------------- Rights ---------------- */
+
+/*
+ * Gives the right, PORT_NULL and PORT_DEAD_NAME as MACH_PORT_NULL and MACH_PORT_DEAD, and leaves
+ * the name in its place.  On failure the right stays there; returns MACH_MSG_IPC_... for whose
+ * lack.
+ */
+static inline mach_msg_return_t give(struct space *space, mach_port_t *place,
+				     mach_msg_type_name_t kind)
+{
+	struct port *port = (struct port *)*place;
+	uint32_t name;
+
+	if (!port_is_valid(port))
+		return 0;
+	switch (right_give(space, port, kind, &name)) {
+	case KERN_SUCCESS:
+		*place = name;
+		return 0;
+	case KERN_RESOURCE_SHORTAGE:
+		return MACH_MSG_IPC_KERNEL;
+	default:
+		return MACH_MSG_IPC_SPACE;
+	}
+}
+
+/* The same, but drops what cannot be given and leaves MACH_PORT_NULL. */
+static mach_msg_return_t give_or_drop(struct space *space, mach_port_t *place,
+				      mach_msg_type_name_t kind)
+{
+	mach_msg_return_t lack = give(space, place, kind);
+
+	if (lack != 0) {
+		right_release((struct port *)*place, kind);
+		*place = MACH_PORT_NULL;
+	}
+	return lack;
+}
+
+/* ---------------- The header ---------------- */
+
+/*
+ * MACH_RCV_NOTIFY: asks for a dead-name notification to `receiver`, a port of the same space, about
+ * the right that was just given in the header.  On failure the right is in the message again.
+ */
+static mach_msg_return_t request_dead_name(struct space *space, struct message *message,
+					   struct port *receiver)
+{
+	struct entry *entry = space_find(space, message->header.msgh_local_port);
+	struct port *notify, *previous;
+
+	assert(entry != NULL && entry->request == NULL);
+	notify = port_make_send_once(receiver);
+	if (request_set(entry, notify, &previous) == KERN_SUCCESS)
+		return MACH_MSG_SUCCESS;
+	port_use_send_once(notify);
+	message->header.msgh_local_port =
+		(mach_port_t)right_take(entry, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));
+	return MACH_RCV_HEADER_ERROR | MACH_MSG_IPC_KERNEL;
+}
+
+/*
+ * Gives the reply right; with `notify` and under a name that is new it is watched.  On failure the
+ * right is still in the message.
+ */
+static mach_msg_return_t give_reply(struct space *space, struct message *message, uint32_t notify)
+{
+	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(message->header.msgh_bits);
+	struct port *reply = message_local(message);
+	struct port *receiver = PORT_NULL;
+	mach_msg_return_t lack;
+
+	if (notify != MACH_PORT_NULL && port_is_valid(reply)) {
+		struct entry *entry = space_find(space, notify);
+
+		if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
+			return MACH_RCV_INVALID_NOTIFY;
+		if (port_is_alive(reply) &&
+		    (kind == MACH_MSG_TYPE_PORT_SEND_ONCE || space_find_port(space, reply) == NULL))
+			receiver = entry->port;
+	}
+	lack = give(space, &message->header.msgh_local_port, kind);
+	if (lack != 0)
+		return MACH_RCV_HEADER_ERROR | lack;
+	if (receiver != PORT_NULL)
+		return request_dead_name(space, message, receiver);
+	return MACH_MSG_SUCCESS;
+}
+
+/*
+ * Puts the header as a receiver sees it whose space has not the receive right, or not by its name
+ * alone.  As turn_header().
+ */
+static __attribute__((noinline)) void turn_header_unusual(const struct space *space,
+							  struct message *message)
+{
+	mach_msg_header_t *header = &message->header;
+	mach_msg_type_name_t dest_kind = MACH_MSGH_BITS_REMOTE(header->msgh_bits);
+	mach_msg_type_name_t local_kind = dest_kind;
+	struct port *dest = message_remote(message);
+
+	header->msgh_remote_port = header->msgh_local_port;
+	header->msgh_local_port = port_is_alive(dest) ? MACH_PORT_NULL : MACH_PORT_DEAD;
+	if (dest->receiver == space) {
+		assert(dest->has_payload);
+		local_kind = MACH_MSG_TYPE_PROTECTED_PAYLOAD;
+		header->msgh_protected_payload = dest->payload;
+	}
+	header->msgh_bits = (header->msgh_bits & MACH_MSGH_BITS_COMPLEX) |
+			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(header->msgh_bits), local_kind);
+	if (dest->receiver == space && dest_kind == MACH_MSG_TYPE_PORT_SEND_ONCE)
+		port_use_send_once(dest);
+	else
+		right_release(dest, dest_kind);
+}
+
+/*
+ * Puts the header as the receiver sees it: its own port is the local one, and the right that
+ * brought the message is used up.  What replies go to, msgh_local_port until now, is a name
+ * already.
+ */
+static inline void turn_header(const struct space *space, struct message *message)
+{
+	mach_msg_header_t *header = &message->header;
+	mach_msg_bits_t bits = header->msgh_bits;
+	struct port *dest = message_remote(message);
+
+	if (dest->receiver != space || dest->has_payload) {
+		turn_header_unusual(space, message);
+		return;
+	}
+	header->msgh_remote_port = header->msgh_local_port;
+	header->msgh_local_port = dest->name;
+	header->msgh_bits = (bits & MACH_MSGH_BITS_COMPLEX) |
+			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(bits), MACH_MSGH_BITS_REMOTE(bits));
+	if (MACH_MSGH_BITS_REMOTE(bits) == MACH_MSG_TYPE_PORT_SEND_ONCE)
+		port_use_send_once(dest);
+	else
+		port_release_send(dest);
+}
+
+/* ---------------- The body ---------------- */
+
+/* Gives the rights of a part; in place of those that cannot be given stands MACH_PORT_NULL. */
+static mach_msg_return_t give_rights(struct space *space, const struct part *part)
+{
+	uint32_t *rights = part_rights(part);
+	uint32_t n = part_n_rights(part);
+	mach_msg_return_t lacks = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		lacks |= give_or_drop(space, &rights[i], part->name);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
+	return lacks;
+}
+
+/* Maps the copy, and takes it on success, when the address is in *place. */
+static kern_return_t give_copy(struct copy *copy, uint32_t *place)
+{
+	if (copy == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	return copy_give(current_task()->map, copy, place);
+}
+
+/* The part has no data then, and its descriptor says so. */
+static mach_msg_return_t lose_memory(struct part *part, kern_return_t why)
+{
+	*part->data = 0;
+	if (part->type->msgt_longform)
+		((mach_msg_type_long_t *)part->type)->msgtl_size = 0;
+	else
+		part->type->msgt_size = 0;
+	return why == KERN_RESOURCE_SHORTAGE ? MACH_MSG_VM_KERNEL : MACH_MSG_VM_SPACE;
+}
+
+/* Gives an array of what are names by now. */
+static mach_msg_return_t give_names(struct space *space, struct part *part)
+{
+	uint32_t *names = part_rights(part);
+	uint32_t length = part->length;
+	struct copy *copy = copy_of_kernel(names, length);
+	kern_return_t result = give_copy(copy, part->data);
+	mach_msg_return_t lacks = 0;
+
+	if (result != KERN_SUCCESS) {
+		if (copy != NULL)
+			copy_destroy(copy);
+		names_take_back(space, names, part_n_rights(part), part->name);
+		lacks = lose_memory(part, result);
+	}
+	kernel_memory_free(names, length);
+	return lacks;
+}
+
+static mach_msg_return_t give_data(struct part *part)
+{
+	struct copy *copy = (struct copy *)*part->data;
+	kern_return_t result = give_copy(copy, part->data);
+
+	if (result == KERN_SUCCESS)
+		return 0;
+	copy_destroy(copy);
+	return lose_memory(part, result);
+}
+
+/* Gives what the body has; returns MACH_MSG_IPC_... and MACH_MSG_VM_... for what was lost. */
+static mach_msg_return_t give_body(struct space *space, struct message *message)
+{
+	mach_msg_return_t lacks = 0;
+	struct body_walk walk;
+	struct part part;
+
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return 0;
+	body_begin(&walk, message);
+	while (body_next(&walk, &part)) {
+		lacks |= give_rights(space, &part);
+		if (!part.in_line && part.length != 0)
+			lacks |= part.rights ? give_names(space, &part) : give_data(&part);
+		part.type->msgt_deallocate = !part.in_line;
+	}
+	return lacks;
+}
+
+/* ---------------- The message ---------------- */
+
+/* Takes the message. */
+mach_msg_return_t message_copyout(struct space *space, struct message *message, user_address_t user,
+				  uint32_t notify)
+{
+	mach_msg_return_t result = give_reply(space, message, notify);
+	mach_msg_return_t lacks;
+
+	current_thread()->label = message->label;
+	if (result != MACH_MSG_SUCCESS) {
+		message_copyout_header(space, message, user);
+		return result;
+	}
+	turn_header(space, message);
+	lacks = give_body(space, message);
+	if (!copyout(user, &message->header, message->header.msgh_size)) {
+		message_take_back(space, message);
+		return MACH_RCV_INVALID_DATA;
+	}
+	message_free(message);
+	return lacks == 0 ? MACH_MSG_SUCCESS : MACH_RCV_BODY_ERROR | lacks;
+}
+
+/* Takes the message; what else it carries is destroyed. */
+mach_msg_return_t message_copyout_header(struct space *space, struct message *message,
+					 user_address_t user)
+{
+	struct port *reply = message_local(message);
+	bool written;
+
+	current_thread()->label = message->label;
+	message_destroy_body(message);
+	if (port_is_valid(reply)) {
+		right_release(reply, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));
+		message->header.msgh_local_port = MACH_PORT_NULL;
+	}
+	turn_header(space, message);
+	written = copyout(user, &message->header, sizeof message->header);
+	message_free(message);
+	return written ? MACH_MSG_SUCCESS : MACH_RCV_INVALID_DATA;
+}
+
+/*
+ * Takes the message; returns only the bits for what was lost.  The rights are the sender's again
+ * even if its buffer, which has been read only so far, cannot be written.
+ */
+mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *message,
+					 user_address_t user)
+{
+	mach_msg_header_t *header = &message->header;
+	mach_msg_bits_t bits = header->msgh_bits & ~MACH_MSGH_BITS_CIRCULAR;
+	mach_msg_return_t lacks;
+
+	lacks = give_or_drop(space, &header->msgh_remote_port, MACH_MSGH_BITS_REMOTE(bits));
+	lacks |= give_or_drop(space, &header->msgh_local_port, MACH_MSGH_BITS_LOCAL(bits));
+	lacks |= give_body(space, message);
+	header->msgh_bits = bits;
+	copyout(user, header, header->msgh_size);
+	message_free(message);
+	return lacks;
+}

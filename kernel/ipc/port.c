@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ports: see port.h.
+ *
+ * Owns the zone of ports.  Guarded by the kernel lock; nothing here blocks.
+ */
+#include "ipc/port.h"
+
+#include "ipc/notify.h"
+#include "ipc/port_set.h"
+#include "ipc/queue.h"
+#include "ipc/request.h"
+#include "kern/assert.h"
+#include "kern/lock.h"
+#include "kern/work.h"
+#include "kern/zone.h"
+
+static struct zone port_zone;
+
+void port_module_init(void)
+{
+	zone_init(&port_zone, "ports", sizeof(struct port), 4);
+}
+
+/* Returns a port whose one reference is that of its receive right, which the kernel holds. */
+struct port *port_create(enum object_kind kind, void *object)
+{
+	struct port *port = zone_alloc(&port_zone);
+
+	assert(kind != OBJECT_NONE || object == NULL);
+	if (port == NULL)
+		return NULL;
+	*port = (struct port){
+		.magic = PORT_MAGIC,
+		.refs = 1,
+		.state = PORT_KERNEL,
+		.kind = kind,
+		.object = object,
+		.limit = PORT_LIMIT_DEFAULT,
+	};
+	list_init(&port->messages);
+	wait_queue_init(&port->receivers);
+	wait_queue_init(&port->senders);
+	list_init(&port->set_link);
+	list_init(&port->dead_name_requests);
+	return port;
+}
+
+void port_free(struct port *port)
+{
+	assert(port->state == PORT_DEAD);
+	assert(port->send_rights == 0 && port->send_once_rights == 0);
+	assert(list_empty(&port->messages) && list_empty(&port->dead_name_requests));
+	assert(list_empty(&port->receivers.waiters) && list_empty(&port->senders.waiters));
+	assert(port->set == NULL && port->destination == NULL);
+	port->magic = 0;
+	zone_free(&port_zone, port);
+}
+
+/* ---------------- Rights ---------------- */
+
+/* The last send right of a port is gone: the receiver is told if it asked for that.  An I/O
+ * permission ends with it.  The notification takes the request's right. */
+void port_no_more_senders(struct port *port)
+{
+	struct port *notify = port->no_senders;
+
+	if (notify != PORT_NULL) {
+		port->no_senders = PORT_NULL;
+		notify_no_senders(notify, port->make_send_count);
+	} else if (port->kind == OBJECT_IO_PERM) {
+		port_destroy(port);
+	}
+}
+
+/* Takes the right and its reference.  If the port lives they go into the notification's message. */
+void port_release_send_once(struct port *port)
+{
+	if (!port_is_valid(port))
+		return;
+	assert(port->magic == PORT_MAGIC && port->send_once_rights > 0);
+	if (port_is_alive(port))
+		notify_send_once(port);
+	else
+		port_use_send_once(port);
+}
+
+/* Drops the reference that `destination` holds, if it is set. */
+static void clear_destination(struct port *port)
+{
+	struct port *destination = port->destination;
+
+	port->destination = NULL;
+	if (destination != NULL)
+		port_release(destination);
+}
+
+/*
+ * Takes the right and its reference: into the message to who asked for it, unless the message would
+ * lie in the port itself, or to the port's end.
+ */
+void port_release_receive(struct port *port)
+{
+	struct port *notify;
+
+	if (!port_is_valid(port))
+		return;
+	assert(port->magic == PORT_MAGIC && port->state == PORT_MOVING);
+	notify = port->port_destroyed;
+	port->port_destroyed = PORT_NULL;
+	clear_destination(port);
+	if (notify == PORT_NULL) {
+		port_destroy(port);
+	} else if (!port_is_alive(notify) || port_makes_cycle(port, notify)) {
+		port_destroy(port);
+		port_release_send_once(notify);
+	} else {
+		port->destination = port_reference(notify);
+		notify_port_destroyed(notify, port);
+	}
+}
+
+/* ---------------- Receivers ---------------- */
+
+void port_clear_receiver(struct port *port)
+{
+	assert(port->state == PORT_HELD);
+	if (port->set != NULL)
+		port_set_remove(port);
+	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_DIED);
+	port->state = PORT_MOVING;
+	port->receiver = NULL;
+	port->name = MACH_PORT_NULL;
+	port->make_send_count = 0;
+	port->seqno = 0;
+	port->has_payload = false;
+	port->payload = 0;
+}
+
+/* The receive right's reference is the entry's from now on; that of the destination is gone. */
+void port_set_receiver(struct port *port, struct space *space, uint32_t name)
+{
+	assert(port->state == PORT_MOVING || port->state == PORT_KERNEL);
+	assert(port->kind == OBJECT_NONE);
+	clear_destination(port);
+	port->state = PORT_HELD;
+	port->receiver = space;
+	port->name = name;
+}
+
+/* Ports that move form chains, never circles: whoever would close one is stopped by this. */
+bool port_makes_cycle(const struct port *port, const struct port *destination)
+{
+	unsigned turn = 0;
+
+	while (destination != NULL && destination != port) {
+		if (destination->state != PORT_MOVING)
+			return false;
+		destination = destination->destination;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	return destination == port;
+}
+
+/* ---------------- The end ---------------- */
+
+/* Requests about a port that can no longer come true: their send-once rights are given back. */
+static void drop_requests(struct port *port)
+{
+	struct port *no_senders = port->no_senders;
+
+	port->no_senders = PORT_NULL;
+	port_release_send_once(no_senders);
+}
+
+/*
+ * Takes the reference of the receive right, which keeps the port while others lose theirs.  It is
+ * dead before anything else happens, so that nothing comes back to it.
+ */
+void port_destroy(struct port *port)
+{
+	assert(kernel_locked());
+	assert(port->magic == PORT_MAGIC);
+	assert(port->state == PORT_MOVING || port->state == PORT_KERNEL);
+	assert(port->port_destroyed == PORT_NULL);
+	assert(port->set == NULL);
+	port->state = PORT_DEAD;
+	port->kind = OBJECT_NONE;
+	port->object = NULL;
+	clear_destination(port);
+	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_DIED);
+	request_port_died(port);
+	drop_requests(port);
+	queue_destroy(port);
+	port_release(port);
+}

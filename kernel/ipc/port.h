@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ports: queues of messages that rights give access to.
+ *
+ * One receive right, held by a space, by the kernel or by a message; any number of send rights and
+ * send-once rights.  The port lives as long as its receive right: when that is destroyed the port
+ * is dead, its messages are destroyed with what they carry, and whoever held a right to it holds a
+ * dead name.  The structure itself lives as long as something points to it (`refs`).
+ *
+ *   invariants   every right, in an entry or in a message or in the kernel's hand, holds one
+ *                reference; one entry counts once in send_rights, whatever its user references
+ *                n_messages is the length of `messages`
+ *                messages are queued only while nobody waits to receive them here or on the set
+ *                a port with an object (a task's, say) has no queue: messages to it are calls
+ *                a dead port has no queue, no waiting thread, no set, no requests
+ *
+ * "The caller's right" below is a right in the kernel's hand: a pointer together with the promise
+ * that the counts include it.  A right whose port has died meanwhile stays a right until it is
+ * released.  All of this is guarded by the kernel lock.
+ */
+#ifndef IPC_PORT_H
+#define IPC_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kern/assert.h"
+#include "kern/list.h"
+#include "kern/thread.h"
+
+struct message;
+struct port_set;
+struct request;
+struct space;
+
+#define PORT_MAGIC 0x504f5254u
+
+/* Who has the receive right. */
+enum port_state {
+	PORT_HELD,   /* A space has it, as `name`, */
+	PORT_MOVING, /* a message has it, */
+	PORT_KERNEL, /* the kernel has it, for good or until port_destroy(), */
+	PORT_DEAD,   /* nobody: it was destroyed. */
+};
+
+/* What a port of the kernel stands for. */
+enum object_kind {
+	OBJECT_NONE,
+	OBJECT_TASK,
+	OBJECT_THREAD,
+	OBJECT_HOST,
+	OBJECT_HOST_PRIV,
+	OBJECT_DEVICE_MASTER,
+	OBJECT_PROCESSOR,
+	OBJECT_PSET,
+	OBJECT_PSET_NAME,
+	OBJECT_IO_PERM, /* `object` is a range of I/O ports, not a pointer: i386/io_permission.h. */
+};
+
+struct port {
+	uint32_t magic; /* PORT_MAGIC */
+	uint32_t refs;
+	enum port_state state;
+	enum object_kind kind; /* OBJECT_NONE unless PORT_KERNEL. */
+	void *object; /* What it stands for; holds no reference: the object owns its port. */
+
+	struct space *receiver;   /* PORT_HELD: whose; NULL otherwise. */
+	uint32_t name;            /* PORT_HELD: the name there. */
+	struct port *destination; /* PORT_MOVING: where the message with the receive right is
+				     queued or going; holds a reference. */
+
+	uint32_t send_rights;
+	uint32_t send_once_rights;
+	uint32_t make_send_count; /* Send rights made, since the receiver last set the count. */
+	uint32_t seqno;           /* Of the next message that is received. */
+	uint32_t label; /* Noted when a send-once right was last made: what replies carry. */
+
+	struct list messages;
+	uint32_t n_messages;
+	uint32_t limit;              /* Of n_messages, for senders that can wait. */
+	struct wait_queue receivers; /* Threads that wait for a message from this very port, */
+	struct wait_queue senders;   /* and those that wait for room. */
+	struct port_set *set;        /* It is a member of, or NULL. */
+	struct list set_link;
+
+	struct list dead_name_requests; /* struct request, by port_link. */
+	struct port *no_senders;        /* A send-once right each, or NULL: whom to tell. */
+	struct port *port_destroyed;
+
+	bool has_payload;
+	uint32_t payload; /* Received instead of the port's name. */
+};
+
+/*
+ * What a name or a place in a message may hold instead of a port: PORT_NULL nothing, PORT_DEAD_NAME
+ * a right to a port that was already dead when the right was copied.
+ */
+#define PORT_NULL      ((struct port *)0)
+#define PORT_DEAD_NAME ((struct port *)-1)
+
+static inline bool port_is_valid(const struct port *port)
+{
+	return port != PORT_NULL && port != PORT_DEAD_NAME;
+}
+
+#define PORT_LIMIT_DEFAULT 5
+#define PORT_LIMIT_MAX     16
+
+void port_module_init(void);
+
+/*
+ * A new port in state PORT_KERNEL with one reference, which is the caller's; NULL when there is no
+ * memory.  With a kind and an object, messages to it become calls of the object's interface.
+ */
+struct port *port_create(enum object_kind kind, void *object);
+
+/* References. */
+static inline struct port *port_reference(struct port *port)
+{
+	port->refs++;
+	return port;
+}
+
+/* For port_release(): nothing points to the port any more, which is dead. */
+void port_free(struct port *port);
+
+/* Gives up one reference; with the last the structure is freed, which must be dead by then. */
+static inline void port_release(struct port *port)
+{
+	assert(port->magic == PORT_MAGIC && port->refs > 0);
+	if (--port->refs == 0)
+		port_free(port);
+}
+
+static inline bool port_is_alive(const struct port *port)
+{
+	return port->state != PORT_DEAD;
+}
+
+/*
+ * Rights.  Each make/copy gives the caller a right and takes a reference with it.  make_send counts
+ * in make_send_count; make_send_once notes the current thread's label in the port.
+ */
+static inline struct port *port_make_send(struct port *port) /* The port is alive. */
+{
+	assert(port_is_alive(port));
+	port->make_send_count++;
+	port->send_rights++;
+	return port_reference(port);
+}
+
+static inline struct port *port_make_send_once(struct port *port) /* The port is alive. */
+{
+	assert(port_is_alive(port));
+	port->label = current_thread()->label;
+	port->send_once_rights++;
+	return port_reference(port);
+}
+
+/* From a send right to a port that is alive. */
+static inline struct port *port_add_send(struct port *port)
+{
+	assert(port_is_alive(port) && port->send_rights > 0);
+	port->send_rights++;
+	return port_reference(port);
+}
+
+/* From what may be PORT_NULL or PORT_DEAD_NAME, which come back as they are, or a right to a dead
+ * port, which comes back as PORT_DEAD_NAME. */
+static inline struct port *port_copy_send(struct port *port)
+{
+	if (!port_is_valid(port))
+		return port;
+	return port_is_alive(port) ? port_add_send(port) : PORT_DEAD_NAME;
+}
+
+/* For port_release_send(): its last send right is gone. */
+void port_no_more_senders(struct port *port);
+
+/*
+ * These take the caller's right and its reference away.  PORT_NULL and PORT_DEAD_NAME are passed
+ * over.  The last send right of a live port makes a no-senders notification; a send-once right that
+ * was not used makes a send-once notification; a receive right is destroyed with the port.
+ */
+static inline void port_release_send(struct port *port)
+{
+	if (!port_is_valid(port))
+		return;
+	assert(port->send_rights > 0);
+	port->send_rights--;
+	if (port->send_rights == 0)
+		port_no_more_senders(port);
+	port_release(port);
+}
+
+void port_release_send_once(struct port *port);
+void port_release_receive(struct port *port);
+
+/* Takes a send-once right that has been used: the message that came by it was received. */
+static inline void port_use_send_once(struct port *port)
+{
+	port->send_once_rights--;
+	port_release(port);
+}
+
+/*
+ * Takes the receive right out of its holder's space, whose entry the caller sees to: the port
+ * leaves its set, waiting receivers get MACH_RCV_PORT_DIED, what the receiver had set is forgotten.
+ * The state is PORT_MOVING then, without a destination; the right's reference stays.
+ */
+void port_clear_receiver(struct port *port);
+
+/* The receive right has come to `space`, which holds it as `name`. */
+void port_set_receiver(struct port *port, struct space *space, uint32_t name);
+
+/*
+ * The port dies: its receive right has just been taken from wherever it was, or the object behind
+ * it ends.  Wakes those who wait, sends dead-name notifications, destroys queued messages.  Takes
+ * the reference of the receive right.  Port-destroyed requests are the callers' to honour
+ * (port_release_receive and the destruction of an entry do).
+ */
+void port_destroy(struct port *port);
+
+/* Whether the port, its receive right inside a message, would come to lie in its own queue, by way
+ * of any number of others, if that message were queued at `destination`. */
+bool port_makes_cycle(const struct port *port, const struct port *destination);
+
+#endif

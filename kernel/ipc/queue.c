@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages between threads: see queue.h.
+ *
+ * A thread that waits here is woken when what it waits at goes away; when it wakes, names may mean
+ * something else and the port or set may be gone.  Guarded by the kernel lock.
+ */
+#include "ipc/queue.h"
+
+#include <stdbool.h>
+
+#include "ipc/kernel_object.h"
+#include "ipc/notify.h"
+#include "ipc/port.h"
+#include "ipc/port_set.h"
+#include "ipc/right.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/tick.h"
+#include "kern/work.h"
+
+static struct thread *first_waiter(const struct wait_queue *queue)
+{
+	return list_first_object(&queue->waiters, struct thread, wait_link);
+}
+
+static bool has_waiters(const struct wait_queue *queue)
+{
+	return !list_empty(&queue->waiters);
+}
+
+/* ---------------- Messages and receivers ---------------- */
+
+/* Where messages for the port are waited for. */
+static struct wait_queue *receivers_of(struct port *port)
+{
+	return port->set != NULL ? &port->set->receivers : &port->receivers;
+}
+
+/* The message has reached its receiver: it gets its number, and who asked is told. */
+static void number(struct port *port, struct message *message)
+{
+	message->header.msgh_seqno = port->seqno++;
+	if (message->accepted != NULL)
+		message_accept(message);
+}
+
+/*
+ * Ends the wait of a receiver with the message, which it has then; or only with its size, if it is
+ * too large and shall stay.  Returns whether the message was taken.  If so the receiver may be left
+ * in *woken, if that is not NULL, instead of being woken.
+ */
+static inline bool offer(struct port *port, struct message *message, struct thread *receiver,
+			 struct thread **woken)
+{
+	struct receive_wait *receive = &receiver->receive;
+	bool fits = message->header.msgh_size <= receive->room;
+	bool taken = fits || !receive->large;
+
+	receive->result = fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
+	receive->size = message->header.msgh_size;
+	receive->message = taken ? message : NULL;
+	/* It waits no longer when the notification that number() may send looks for receivers. */
+	if (woken != NULL && taken && message->accepted == NULL)
+		*woken = receiver;
+	else
+		thread_wake(receiver, WAIT_WOKEN);
+	if (taken)
+		number(port, message);
+	return taken;
+}
+
+/* One that is suspended leaves the room to the next: it looks again when it is resumed. */
+static __attribute__((noinline)) void wake_sender(struct port *port)
+{
+	unsigned turn = 0;
+
+	while (has_waiters(&port->senders)) {
+		struct thread *sender = first_waiter(&port->senders);
+
+		thread_wake(sender, WAIT_WOKEN);
+		if (sender->state != THREAD_STOPPED)
+			return;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+/* Takes the first message out of the port's queue; whoever waits for room has it now. */
+static struct message *dequeue(struct port *port)
+{
+	struct message *message;
+
+	assert(port->n_messages > 0);
+	message = list_object(list_take_first(&port->messages), struct message, link);
+	assert(message->magic == MESSAGE_MAGIC);
+	port->n_messages--;
+	if (port->n_messages == 0 && port->set != NULL)
+		port_set_note_empty(port);
+	if (has_waiters(&port->senders) && port->n_messages < port->limit)
+		wake_sender(port);
+	return message;
+}
+
+/*
+ * The port, which is alive, takes the message: to a waiting receiver, or into its queue.  There are
+ * both a queue and receivers only while queue_serve_set() brings them together.
+ */
+static inline void deliver(struct port *port, struct message *message, struct thread **woken)
+{
+	struct wait_queue *receivers = receivers_of(port);
+	unsigned turn = 0;
+
+	while (has_waiters(receivers) && port->n_messages == 0) {
+		if (offer(port, message, first_waiter(receivers), woken))
+			return;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	list_add_last(&port->messages, &message->link);
+	port->n_messages++;
+	if (port->set != NULL)
+		port_set_note_message(port);
+}
+
+/*
+ * The first waiting receiver gets the first message or its size: either way one of them is gone, so
+ * that this ends.
+ */
+void queue_serve_set(struct port *port)
+{
+	struct wait_queue *receivers = &port->set->receivers;
+	unsigned turn = 0;
+
+	while (port->n_messages > 0 && has_waiters(receivers)) {
+		struct message *message = list_first_object(&port->messages, struct message, link);
+		struct thread *receiver = first_waiter(receivers);
+
+		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
+			dequeue(port);
+		offer(port, message, receiver, NULL);
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+void queue_interrupt_receivers(struct wait_queue *receivers, mach_msg_return_t result)
+{
+	unsigned turn = 0;
+
+	while (has_waiters(receivers)) {
+		struct thread *receiver = first_waiter(receivers);
+
+		receiver->receive.result = result;
+		receiver->receive.message = NULL;
+		thread_wake(receiver, WAIT_WOKEN);
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+/* The messages' rights to the port keep its structure until they are destroyed too. */
+void queue_destroy(struct port *port)
+{
+	unsigned turn = 0;
+
+	assert(!port_is_alive(port));
+	while (port->n_messages > 0) {
+		port->n_messages--;
+		message_destroy(
+			list_object(list_take_first(&port->messages), struct message, link));
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	thread_wake_all(&port->senders);
+}
+
+/* ---------------- Sending ---------------- */
+
+static bool has_room(const struct port *port, const struct message *message)
+{
+	return port->n_messages < port->limit ||
+	       MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
+}
+
+/* Whether the message can go at once, as far as its port is concerned. */
+static bool must_wait(const struct port *port, const struct message *message)
+{
+	return port_is_alive(port) && !has_room(port, message);
+}
+
+/* Sends a message that need not wait; takes it. */
+static inline __attribute__((always_inline)) void send_now(struct message *message,
+							   struct thread **woken)
+{
+	struct port *port = message_remote(message);
+
+	assert(port->magic == PORT_MAGIC);
+	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
+		message_destroy(message);
+	else if (port->kind != OBJECT_NONE)
+		kernel_object_send(message);
+	else
+		deliver(port, message, woken);
+}
+
+/*
+ * Waits until the message can go, MACH_MSG_SUCCESS, or the time is over.  The message's right keeps
+ * the port.  May block.
+ */
+static mach_msg_return_t wait_for_room(struct message *message, bool limited, uint32_t timeout)
+{
+	struct port *port = message_remote(message);
+	uint64_t due = limited ? tick_after_ms(timeout) : WAIT_FOREVER;
+	enum wait_result woken = WAIT_WOKEN;
+
+	if (limited && timeout == 0)
+		return MACH_SEND_TIMED_OUT;
+	while (must_wait(port, message)) {
+		if (woken == WAIT_INTERRUPTED)
+			return MACH_SEND_INTERRUPTED;
+		if (woken == WAIT_TIMED_OUT)
+			return MACH_SEND_TIMED_OUT;
+		woken = thread_wait(&port->senders, due, WAIT_INTERRUPTIBLE);
+	}
+	return MACH_MSG_SUCCESS;
+}
+
+/*
+ * MACH_SEND_NOTIFY, and the queue is full: makes `message` one that tells the port `notify`, a
+ * receive right of the current task's, when it is accepted.  MACH_SEND_WILL_NOTIFY, and the message
+ * is to be queued; else nothing has changed.
+ */
+static mach_msg_return_t request_accepted(struct message *message, uint32_t notify)
+{
+	struct space *space = current_task()->space;
+	struct entry *receiver = notify == MACH_PORT_NULL ? NULL : space_find(space, notify);
+	struct entry *entry = space_find_port(space, message_remote(message));
+
+	if (receiver == NULL || (receiver->type & MACH_PORT_TYPE_RECEIVE) == 0)
+		return MACH_SEND_INVALID_NOTIFY;
+	if (entry != NULL && entry->accepting != NULL)
+		return MACH_SEND_NOTIFY_IN_PROGRESS;
+	message->accepted = notify_message();
+	if (message->accepted == NULL)
+		return MACH_SEND_NO_NOTIFY;
+	message_set_ports(message->accepted, port_make_send_once(receiver->port), PORT_NULL);
+	message->accepted_entry = entry;
+	if (entry != NULL) {
+		message->accepted_name = entry->name;
+		entry->accepting = message;
+	}
+	return MACH_SEND_WILL_NOTIFY;
+}
+
+/* What message_send() does when there is no room. */
+static __attribute__((noinline)) mach_msg_return_t wait_as_asked(struct message *message,
+								 const struct mach_msg_words *words)
+{
+	bool limited = (words->option & (MACH_SEND_TIMEOUT | MACH_SEND_NOTIFY)) != 0;
+	uint32_t timeout = (words->option & MACH_SEND_TIMEOUT) != 0 ? words->timeout : 0;
+	mach_msg_return_t result;
+
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
+		return MACH_MSG_SUCCESS;
+	result = wait_for_room(message, limited, timeout);
+	if (result == MACH_SEND_TIMED_OUT && (words->option & MACH_SEND_NOTIFY) != 0)
+		result = request_accepted(message, words->notify);
+	return result;
+}
+
+mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
+			       struct thread **woken)
+{
+	mach_msg_return_t result = MACH_MSG_SUCCESS;
+
+	if (__builtin_expect(must_wait(message_remote(message), message), 0))
+		result = wait_as_asked(message, words);
+	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
+		send_now(message, woken);
+	return result;
+}
+
+void message_send_always(struct message *message)
+{
+	send_now(message, NULL);
+}
+
+/* ---------------- Receiving ---------------- */
+
+/* Takes the first message of a port that has one, or only its size if it does not fit and stays. */
+static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_words *words,
+				     struct receive_wait *receive)
+{
+	struct message *first = list_first_object(&port->messages, struct message, link);
+	bool fits = first->header.msgh_size <= words->rcv_size;
+
+	receive->size = first->header.msgh_size;
+	if (fits || (words->option & MACH_RCV_LARGE) == 0) {
+		receive->message = dequeue(port);
+		number(port, first);
+	}
+	return fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
+}
+
+/*
+ * Waits to be given a message; `woken`, if not NULL, goes on instead.  May block.  What `queue` is
+ * in may be gone afterwards: with its end those who wait at it are woken.
+ */
+static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
+						 const struct mach_msg_words *words,
+						 struct receive_wait *receive, struct thread *woken,
+						 bool direct)
+{
+	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
+	enum wait_result result;
+
+	receive->direct = direct;
+	receive->room = words->rcv_size;
+	receive->large = (words->option & MACH_RCV_LARGE) != 0;
+	if (woken != NULL)
+		result = thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, woken);
+	else
+		result = thread_wait(queue, limited ? tick_after_ms(words->timeout) : WAIT_FOREVER,
+				     WAIT_INTERRUPTIBLE);
+	receive->direct = false;
+	if (result == WAIT_WOKEN)
+		return receive->result;
+	return result == WAIT_TIMED_OUT ? MACH_RCV_TIMED_OUT : MACH_RCV_INTERRUPTED;
+}
+
+/* Receives from `ready`, a port that has a message, or if that is NULL waits at `queue`; with
+ * `direct` the message may come by the inbox (struct receive_wait). */
+static inline mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
+					     const struct mach_msg_words *words,
+					     struct thread *woken, bool direct)
+{
+	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
+	struct receive_wait *receive = &current_thread()->receive;
+
+	receive->message = NULL;
+	if (woken != NULL && (ready != NULL || limited)) {
+		thread_wake(woken, WAIT_WOKEN);
+		woken = NULL;
+	}
+	if (ready != NULL)
+		return take_queued(ready, words, receive);
+	if (limited && words->timeout == 0)
+		return MACH_RCV_TIMED_OUT;
+	return wait_for_message(queue, words, receive, woken, direct);
+}
+
+/* Finds what `name` is: a port that has a message, or *ready is NULL; and where to wait for one. */
+static inline mach_msg_return_t find_source(struct space *space, uint32_t name, struct port **ready,
+					    struct wait_queue **queue)
+{
+	struct entry *entry = space_find(space, name);
+
+	if (entry == NULL)
+		return MACH_RCV_INVALID_NAME;
+	if ((entry->type & MACH_PORT_TYPE_RECEIVE) != 0) {
+		if (entry->port->set != NULL)
+			return MACH_RCV_IN_SET;
+		*ready = entry->port->n_messages > 0 ? entry->port : NULL;
+		*queue = &entry->port->receivers;
+		return MACH_MSG_SUCCESS;
+	}
+	if ((entry->type & MACH_PORT_TYPE_PORT_SET) == 0)
+		return MACH_RCV_INVALID_NAME;
+	*ready = port_set_ready(entry->set);
+	*queue = &entry->set->receivers;
+	return MACH_MSG_SUCCESS;
+}
+
+/* A timeout or a notification is more than the fast path looks after. */
+static inline bool is_plain(const struct mach_msg_words *words)
+{
+	return (words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0;
+}
+
+mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
+				  struct thread *woken)
+{
+	struct wait_queue *queue;
+	struct port *ready;
+	mach_msg_return_t result = find_source(space, words->rcv_name, &ready, &queue);
+
+	if (result == MACH_MSG_SUCCESS)
+		return receive_from(ready, queue, words, woken, is_plain(words));
+	if (woken != NULL)
+		thread_wake(woken, WAIT_WOKEN);
+	current_thread()->receive.message = NULL;
+	return result;
+}
+
+mach_msg_return_t port_receive(struct port *port, struct message **message)
+{
+	static const struct mach_msg_words words = {.rcv_size = UINT32_MAX};
+	struct port *ready = port->n_messages > 0 ? port : NULL;
+	mach_msg_return_t result;
+
+	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
+	result = receive_from(ready, &port->receivers, &words, NULL, false);
+	*message = current_thread()->receive.message;
+	return result;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dead-name requests: see request.h.
+ *
+ * Owns the zone of requests.  Guarded by the kernel lock; nothing here blocks.
+ */
+#include "ipc/request.h"
+
+#include "ipc/message.h"
+#include "ipc/notify.h"
+#include "ipc/port.h"
+#include "ipc/space.h"
+#include "kern/assert.h"
+#include "kern/work.h"
+#include "kern/zone.h"
+
+static struct zone request_zone;
+
+void request_module_init(void)
+{
+	zone_init(&request_zone, "requests", sizeof(struct request), 4);
+}
+
+/* Takes the send-once right `notify` on success. */
+static kern_return_t request_create(struct entry *entry, struct port *notify)
+{
+	struct request *request = zone_alloc(&request_zone);
+
+	if (request == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	request->message = notify_message();
+	if (request->message == NULL) {
+		zone_free(&request_zone, request);
+		return KERN_RESOURCE_SHORTAGE;
+	}
+	request->entry = entry;
+	request->notify = notify;
+	list_add_last(&entry->port->dead_name_requests, &request->port_link);
+	entry->request = request;
+	return KERN_SUCCESS;
+}
+
+/* Takes the request away from its entry and port; the caller has the right and the message then. */
+static void request_free(struct request *request)
+{
+	request->entry->request = NULL;
+	list_remove(&request->port_link);
+	zone_free(&request_zone, request);
+}
+
+/*
+ * The entry holds the port, which is alive.  On success `notify` is taken and the old request's
+ * right is the caller's.
+ */
+kern_return_t request_set(struct entry *entry, struct port *notify, struct port **previous)
+{
+	struct request *request = entry->request;
+
+	assert((entry->type & MACH_PORT_TYPE_PORT_RIGHTS) != 0 && port_is_alive(entry->port));
+	*previous = PORT_NULL;
+	if (request == NULL)
+		return notify == PORT_NULL ? KERN_SUCCESS : request_create(entry, notify);
+	*previous = request->notify;
+	if (notify == PORT_NULL) {
+		message_free(request->message);
+		request_free(request);
+	} else {
+		request->notify = notify;
+	}
+	return KERN_SUCCESS;
+}
+
+/*
+ * The port's state is PORT_DEAD already, and its caller keeps it while the entries release their
+ * references.  The notifications take the requests' rights.
+ */
+void request_port_died(struct port *port)
+{
+	unsigned turn = 0;
+
+	assert(!port_is_alive(port));
+	while (!list_empty(&port->dead_name_requests)) {
+		struct request *request =
+			list_first_object(&port->dead_name_requests, struct request, port_link);
+		struct entry *entry = request->entry;
+		struct port *notify = request->notify;
+		struct message *message = request->message;
+
+		assert(entry->request == request && entry->port == port);
+		request_free(request);
+		space_entry_died(entry);
+		entry->refs++;
+		notify_dead_name(notify, message, entry->name);
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+/* The notification takes the request's right. */
+void request_name_deleted(struct entry *entry)
+{
+	struct request *request = entry->request;
+	struct port *notify;
+	struct message *message;
+
+	assert(request->entry == entry);
+	notify = request->notify;
+	message = request->message;
+	request_free(request);
+	notify_port_deleted(notify, message, entry->name);
+}

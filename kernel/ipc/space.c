@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spaces: see space.h.
+ *
+ * Owns the zones of spaces, nodes and leaves.  Guarded by the kernel lock.  The hash table from
+ * ports to entries is in space_hash.c.
+ */
+#include "ipc/space.h"
+
+#include "ipc/message.h"
+#include "ipc/port.h"
+#include "ipc/right.h"
+#include "kern/assert.h"
+#include "kern/lock.h"
+#include "kern/work.h"
+#include "kern/zone.h"
+
+#define SPACE_MAGIC 0x53504143u
+
+/* How many names lie below a slot of each level of nodes, as powers of two; the last one's are
+ * leaves. */
+#define TOP_SHIFT    29
+#define LEVEL_A      21
+#define LEVEL_B      13
+#define LEVEL_LEAVES 5
+
+_Static_assert(NODE_ENTRIES == 1u << (TOP_SHIFT - LEVEL_A), "a node has a slot for each");
+_Static_assert(LEAF_ENTRIES == 1u << LEVEL_LEAVES, "a leaf has an entry for each name");
+_Static_assert(NEAR_NAMES == 1u << LEVEL_B, "the near node is one of the last level");
+
+static struct zone space_zone;
+static struct zone node_zone;
+static struct zone leaf_zone;
+
+void space_module_init(void)
+{
+	zone_init(&space_zone, "spaces", sizeof(struct space), 4);
+	zone_init(&node_zone, "name nodes", sizeof(struct node), 4);
+	zone_init(&leaf_zone, "name leaves", sizeof(struct leaf), 4);
+}
+
+/* Returns a space with one reference, the caller's. */
+struct space *space_create(void)
+{
+	struct space *space = zone_alloc(&space_zone);
+
+	assert(kernel_locked());
+	if (space == NULL)
+		return NULL;
+	*space = (struct space){
+		.magic = SPACE_MAGIC,
+		.refs = 1,
+		.active = true,
+		.fresh = 1,
+	};
+	return space;
+}
+
+struct space *space_reference(struct space *space)
+{
+	assert(space->magic == SPACE_MAGIC && space->refs > 0);
+	space->refs++;
+	return space;
+}
+
+/* Takes one reference; the last one frees the space, which must have been terminated. */
+void space_release(struct space *space)
+{
+	assert(space->magic == SPACE_MAGIC && space->refs > 0);
+	if (--space->refs > 0)
+		return;
+	assert(!space->active && space->n_entries == 0);
+	space->magic = 0;
+	zone_free(&space_zone, space);
+}
+
+/* ---------------- Nodes and leaves ---------------- */
+
+static unsigned slot_at(uint32_t name, unsigned shift)
+{
+	return (name >> shift) % NODE_ENTRIES;
+}
+
+static struct node *node_create(void)
+{
+	struct node *node = zone_alloc(&node_zone);
+
+	if (node == NULL)
+		return NULL;
+	for (unsigned i = 0; i < NODE_ENTRIES; i++)
+		node->nodes[i] = NULL;
+	return node;
+}
+
+/* Of a free entry only the type is defined. */
+static struct leaf *leaf_create(void)
+{
+	struct leaf *leaf = zone_alloc(&leaf_zone);
+
+	if (leaf == NULL)
+		return NULL;
+	for (unsigned i = 0; i < LEAF_ENTRIES; i++)
+		leaf->entries[i].type = 0;
+	return leaf;
+}
+
+/*
+ * The leaf of a name that is not near, or NULL; then *shift says how large a range of names around
+ * it, aligned, has no leaf.
+ */
+static struct leaf *far_leaf(const struct space *space, uint32_t name, unsigned *shift)
+{
+	const struct node *node = space->far[name >> TOP_SHIFT];
+
+	*shift = TOP_SHIFT;
+	if (node == NULL)
+		return NULL;
+	*shift = LEVEL_A;
+	node = node->nodes[slot_at(name, LEVEL_A)];
+	if (node == NULL)
+		return NULL;
+	*shift = LEVEL_B;
+	node = node->nodes[slot_at(name, LEVEL_B)];
+	if (node == NULL)
+		return NULL;
+	*shift = LEVEL_LEAVES;
+	return node->leaves[slot_at(name, LEVEL_LEAVES)];
+}
+
+struct entry *space_far_slot(const struct space *space, uint32_t name)
+{
+	struct leaf *leaf;
+	unsigned shift;
+
+	if (name < NEAR_NAMES)
+		return NULL; /* Beyond near_end. */
+	leaf = far_leaf(space, name, &shift);
+	return leaf == NULL ? NULL : &leaf->entries[name % LEAF_ENTRIES];
+}
+
+/* Fills an empty place for a leaf or a node; false when there is no memory. */
+static bool make_leaf(struct leaf **place)
+{
+	if (*place == NULL)
+		*place = leaf_create();
+	return *place != NULL;
+}
+
+static bool make_node(struct node **place)
+{
+	if (*place == NULL)
+		*place = node_create();
+	return *place != NULL;
+}
+
+/* Moves near_end beyond `name`, which has its leaf then; NULL when there is no memory. */
+static struct entry *make_near_slot(struct space *space, uint32_t name)
+{
+	uint32_t slot = name / LEAF_ENTRIES;
+
+	if (space->near == NULL) {
+		space->near = zone_alloc(&node_zone);
+		if (space->near == NULL)
+			return NULL;
+	}
+	for (; space->near_end <= name; space->near_end += LEAF_ENTRIES)
+		space->near->leaves[space->near_end / LEAF_ENTRIES] = NULL;
+	if (!make_leaf(&space->near->leaves[slot]))
+		return NULL;
+	return &space->near->leaves[slot]->entries[name % LEAF_ENTRIES];
+}
+
+static struct entry *make_far_slot(struct space *space, uint32_t name)
+{
+	struct node **place = &space->far[name >> TOP_SHIFT];
+	struct leaf **leaf;
+
+	for (unsigned shift = LEVEL_A; shift >= LEVEL_B; shift -= LEVEL_A - LEVEL_B) {
+		if (!make_node(place))
+			return NULL;
+		place = &(*place)->nodes[slot_at(name, shift)];
+	}
+	if (!make_node(place))
+		return NULL;
+	leaf = &(*place)->leaves[slot_at(name, LEVEL_LEAVES)];
+	if (!make_leaf(leaf))
+		return NULL;
+	return &(*leaf)->entries[name % LEAF_ENTRIES];
+}
+
+/* The entry with this name, in use or not; NULL when there is no memory. */
+static struct entry *make_slot(struct space *space, uint32_t name)
+{
+	return name < NEAR_NAMES ? make_near_slot(space, name) : make_far_slot(space, name);
+}
+
+/* Frees a node of the level whose slots cover 1 << shift names each, and all below it. */
+static void free_node(struct node *node, unsigned shift)
+{
+	for (unsigned i = 0; i < NODE_ENTRIES; i++) {
+		if (i % 64 == 0)
+			kernel_pause();
+		if (node->nodes[i] == NULL)
+			continue;
+		if (shift == LEVEL_LEAVES)
+			zone_free(&leaf_zone, node->leaves[i]);
+		else
+			free_node(node->nodes[i], shift - (LEVEL_A - LEVEL_B));
+	}
+	zone_free(&node_zone, node);
+}
+
+static void free_near(struct space *space)
+{
+	for (uint32_t i = 0; i < space->near_end / LEAF_ENTRIES; i++) {
+		if (i % 64 == 63)
+			kernel_pause();
+		if (space->near->leaves[i] != NULL)
+			zone_free(&leaf_zone, space->near->leaves[i]);
+	}
+	space->near_end = 0;
+	if (space->near != NULL)
+		zone_free(&node_zone, space->near);
+	space->near = NULL;
+}
+
+/* ---------------- Names ---------------- */
+
+static void unlink_free(struct space *space, struct entry *entry)
+{
+	if (entry->next_free != NULL)
+		entry->next_free->previous_free = entry->previous_free;
+	if (entry->previous_free != NULL)
+		entry->previous_free->next_free = entry->next_free;
+	else
+		space->first_free = entry->next_free;
+}
+
+static void use_entry(struct space *space, struct entry *entry, uint32_t name)
+{
+	entry->name = name;
+	entry->refs = 1;
+	entry->request = NULL;
+	entry->accepting = NULL;
+	entry->space = space;
+	space->n_entries++;
+}
+
+/* Names from `fresh` on that a user has chosen are passed over. */
+kern_return_t space_take_fresh_name(struct space *space, struct entry **entry)
+{
+	unsigned turn = 0;
+
+	for (;;) {
+		struct entry *slot;
+		uint32_t name = space->fresh;
+
+		if (name == MACH_PORT_DEAD)
+			return KERN_NO_SPACE;
+		slot = make_slot(space, name);
+		if (slot == NULL)
+			return KERN_RESOURCE_SHORTAGE;
+		space->fresh++;
+		if (slot->type == 0) {
+			use_entry(space, slot, name);
+			*entry = slot;
+			return KERN_SUCCESS;
+		}
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+kern_return_t space_take_chosen_name(struct space *space, uint32_t name, struct entry **entry)
+{
+	struct entry *slot;
+
+	assert(space->active);
+	if (!MACH_PORT_VALID(name))
+		return KERN_INVALID_VALUE;
+	slot = make_slot(space, name);
+	if (slot == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	if (slot->type != 0)
+		return KERN_NAME_EXISTS;
+	if (name < space->fresh)
+		unlink_free(space, slot);
+	use_entry(space, slot, name);
+	*entry = slot;
+	return KERN_SUCCESS;
+}
+
+/* A sender who waits to be told that a message was accepted will be told so without a name. */
+void space_forget_accepting(struct entry *entry)
+{
+	entry->accepting->accepted_name = MACH_PORT_NULL;
+	entry->accepting->accepted_entry = NULL;
+}
+
+/*
+ * Releases the rights of the entry to its port, which is dead, so that no notification comes of it.
+ * The port itself may be freed by it.
+ */
+void space_entry_died(struct entry *entry)
+{
+	struct port *port = entry->port;
+
+	assert(space_entry_is_stale(entry));
+	assert((entry->type & MACH_PORT_TYPE_RECEIVE) == 0);
+	assert(entry->request == NULL);
+	if (entry->type == MACH_PORT_TYPE_SEND) {
+		space_unhash(entry);
+		entry->type = MACH_PORT_TYPE_DEAD_NAME;
+		entry->port = PORT_NULL;
+		port_release_send(port);
+	} else {
+		entry->type = MACH_PORT_TYPE_DEAD_NAME;
+		entry->port = PORT_NULL;
+		port_release_send_once(port);
+	}
+}
+
+/* ---------------- All names in turn ---------------- */
+
+/* The first entry in use of the leaf whose place in it is at least `first`, or NULL. */
+static struct entry *next_in_leaf(struct leaf *leaf, unsigned first)
+{
+	for (unsigned i = first; i < LEAF_ENTRIES; i++) {
+		struct entry *entry = &leaf->entries[i];
+
+		if (entry->type == 0)
+			continue;
+		if (space_entry_is_stale(entry))
+			space_entry_died(entry);
+		return entry;
+	}
+	return NULL;
+}
+
+static struct entry *next_near(struct space *space, uint32_t name)
+{
+	while (name < space->near_end) {
+		struct leaf *leaf = space->near->leaves[name / LEAF_ENTRIES];
+		struct entry *entry = NULL;
+
+		if (leaf != NULL)
+			entry = next_in_leaf(leaf, name % LEAF_ENTRIES);
+		if (entry != NULL)
+			return entry;
+		name = (name | (LEAF_ENTRIES - 1)) + 1;
+		if (name / LEAF_ENTRIES % 16 == 0)
+			kernel_pause();
+	}
+	return NULL;
+}
+
+/* The loop ends when the name wraps around to 0. */
+static struct entry *next_far(struct space *space, uint32_t name)
+{
+	unsigned turn = 0;
+
+	do {
+		unsigned shift;
+		struct leaf *leaf = far_leaf(space, name, &shift);
+		struct entry *entry = NULL;
+
+		if (leaf != NULL)
+			entry = next_in_leaf(leaf, name % LEAF_ENTRIES);
+		if (entry != NULL)
+			return entry;
+		name = (name | ((1u << shift) - 1)) + 1;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	} while (name != 0);
+	return NULL;
+}
+
+struct entry *space_next(struct space *space, uint32_t name)
+{
+	if (name < NEAR_NAMES) {
+		struct entry *entry = next_near(space, name);
+
+		if (entry != NULL)
+			return entry;
+		name = NEAR_NAMES;
+	}
+	return next_far(space, name);
+}
+
+/*
+ * Nothing is given to a space that is not active, so that the names grow fewer only.  As
+ * MACH_PORT_DEAD is no name, there is always a next one.
+ */
+void space_terminate(struct space *space)
+{
+	struct entry *entry;
+	unsigned turn = 0;
+
+	assert(kernel_locked());
+	assert(space->magic == SPACE_MAGIC);
+	if (!space->active)
+		return;
+	space->active = false;
+	for (entry = space_next(space, 0); entry != NULL;) {
+		uint32_t name = entry->name;
+
+		right_destroy(entry);
+		if (++turn % 64 == 0)
+			kernel_pause();
+		entry = space_next(space, name + 1);
+	}
+	assert(space->n_entries == 0);
+	space->first_free = NULL;
+	free_near(space);
+	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
+		if (space->far[i] != NULL)
+			free_node(space->far[i], LEVEL_A);
+		space->far[i] = NULL;
+	}
+}

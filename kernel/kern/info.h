@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What task_info() and thread_info() have in common. */
+#ifndef KERN_INFO_H
+#define KERN_INFO_H
+
+#include <stdint.h>
+
+#include <mach/kern_return.h>
+#include <mach/message.h>
+#include <mach/time_value.h>
+
+/* A count of ticks, and the moment (in cycles) that something was made, as interfaces tell them. */
+rpc_time_value_t info_time_of_ticks(uint32_t ticks);
+rpc_time_value_t info_time_of_creation(uint64_t created);
+
+/*
+ * Gives `size` bytes of `info`, whole words, if the caller has room: *room is words, before and
+ * after.
+ */
+kern_return_t info_give(integer_t *out, mach_msg_type_number_t *room, const void *info,
+			uint32_t size);
+
+#endif

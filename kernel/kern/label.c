@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Labels: on whose behalf a thread runs.
+ *
+ * A label is a task's id, or 0 for the system.  A thread starts with its own task's.  A message
+ * carries its sender's label, or if it goes to a send-once right the one noted in the port when
+ * that right was made; every receive sets the receiver's.  So a server works on behalf of whoever
+ * sent the request, and a reply brings a caller its own label back (ipc/message_copyin.c and
+ * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
+ * again.
+ */
+#include "ipc/port.h"
+#include "ipc/space.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/traps.h"
+
+/* The label that a right gives to whoever holds it in `task`; false if it gives none. */
+static bool label_of_right(const struct entry *entry, const struct task *task, uint32_t *label)
+{
+	if ((entry->type & MACH_PORT_TYPE_SEND_ONCE) != 0) {
+		*label = entry->port->label;
+		return true;
+	}
+	if ((entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port->kind == OBJECT_THREAD) {
+		const struct thread *thread = entry->port->object;
+
+		*label = thread->label;
+		return thread->task == task;
+	}
+	return false;
+}
+
+/*
+ * The current thread goes on on behalf of the caller whose reply right has this name, or of what a
+ * thread of its own task works for.
+ */
+TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
+{
+	const struct entry *entry = space_find(current_task()->space, name);
+	uint32_t label;
+
+	if (entry == NULL || !label_of_right(entry, current_task(), &label))
+		return KERN_INVALID_ARGUMENT;
+	current_thread()->label = label;
+	return KERN_SUCCESS;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be known of tasks: task_info().  Guarded by the kernel lock. */
+#include <mach/mach_types.h>
+
+#include "kern/info.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/work.h"
+#include "mach/mach_server.h"
+#include "vm/map.h"
+
+/* All that is mapped is in memory. */
+static kern_return_t basic_info(const struct task *task, integer_t *out,
+				mach_msg_type_number_t *room)
+{
+	const struct task_basic_info info = {
+		.suspend_count = (integer_t)task->suspend_count,
+		.base_priority = task->priority,
+		.virtual_size = map_size(task->map),
+		.resident_size = map_size(task->map),
+		.user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
+		.system_time = info_time_of_ticks(task->ended_system_ticks),
+		.creation_time = info_time_of_creation(task->created),
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+/* Memory is there when it is mapped: there are no faults. */
+static kern_return_t events_info(const struct task *task, integer_t *out,
+				 mach_msg_type_number_t *room)
+{
+	const struct task_events_info info = {
+		.messages_sent = task->messages_sent,
+		.messages_received = task->messages_received,
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t thread_times_info(struct task *task, integer_t *out,
+				       mach_msg_type_number_t *room)
+{
+	struct task_thread_times_info info;
+	uint32_t ticks = 0, system_ticks = 0;
+	unsigned turn = 0;
+	struct list *link;
+
+	list_for_each (link, &task->threads) {
+		const struct thread *thread = list_object(link, struct thread, task_link);
+
+		ticks += thread->ticks;
+		system_ticks += thread->system_ticks;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	info.user_time = info_time_of_ticks(ticks - system_ticks);
+	info.system_time = info_time_of_ticks(system_ticks);
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t id_info(const struct task *task, integer_t *out, mach_msg_type_number_t *room)
+{
+	const struct task_id_info info = {.id = task->id};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_number_t *room)
+{
+	if (task == NULL || task->ending)
+		return KERN_INVALID_ARGUMENT;
+	switch (flavor) {
+	case TASK_BASIC_INFO:
+		return basic_info(task, out, room);
+	case TASK_EVENTS_INFO:
+		return events_info(task, out, room);
+	case TASK_THREAD_TIMES_INFO:
+		return thread_times_info(task, out, room);
+	case TASK_ID_INFO:
+		return id_info(task, out, room);
+	default:
+		return KERN_INVALID_ARGUMENT;
+	}
+}

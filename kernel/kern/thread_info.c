@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be known of threads: thread_info().  Guarded by the kernel lock. */
+#include <mach/mach_types.h>
+
+#include "kern/clock.h"
+#include "kern/cpu_state.h"
+#include "kern/divide.h"
+#include "kern/info.h"
+#include "kern/machine.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "mach/mach_server.h"
+
+rpc_time_value_t info_time_of_ticks(uint32_t ticks)
+{
+	return (rpc_time_value_t){
+		.seconds = (integer_t)(ticks / TICK_HZ),
+		.microseconds = (integer_t)(ticks % TICK_HZ * (TIME_MICROS_MAX / TICK_HZ)),
+	};
+}
+
+rpc_time_value_t info_time_of_creation(uint64_t created)
+{
+	uint64_t ns = clock_wall() - clock_cycles_to_ns(machine_cycles() - created);
+	uint64_t seconds = divide(ns, NS_PER_SECOND);
+
+	return (rpc_time_value_t){
+		.seconds = (integer_t)seconds,
+		.microseconds = (integer_t)((uint32_t)(ns - seconds * NS_PER_SECOND) / 1000),
+	};
+}
+
+kern_return_t info_give(integer_t *out, mach_msg_type_number_t *room, const void *info,
+			uint32_t size)
+{
+	const integer_t *words = info;
+	uint32_t count = size / sizeof *words;
+
+	if (*room < count)
+		return KERN_INVALID_ARGUMENT;
+	for (uint32_t n = 0; n < count; n++)
+		out[n] = words[n];
+	*room = count;
+	return KERN_SUCCESS;
+}
+
+/* Its share of a CPU since it was made. */
+static integer_t usage(const struct thread *thread)
+{
+	uint64_t age = clock_cycles_to_ns(machine_cycles() - thread->created);
+	uint64_t age_ticks = divide(age, NS_PER_SECOND / TICK_HZ) + 1;
+	uint64_t share;
+
+	if (age_ticks > UINT32_MAX)
+		return 0;
+	share = divide((uint64_t)thread->ticks * TH_USAGE_SCALE, (uint32_t)age_ticks);
+	return share < TH_USAGE_SCALE ? (integer_t)share : TH_USAGE_SCALE;
+}
+
+static integer_t run_state(const struct thread *thread)
+{
+	switch (thread->state) {
+	case THREAD_RUNNABLE:
+	case THREAD_RUNNING:
+		return TH_STATE_RUNNING;
+	case THREAD_WAITING:
+		if (thread->wait_kind == WAIT_UNINTERRUPTIBLE)
+			return TH_STATE_UNINTERRUPTIBLE;
+		return (thread->asked & THREAD_ASKED_STOP) != 0 ? TH_STATE_STOPPED
+								: TH_STATE_WAITING;
+	case THREAD_STOPPED:
+		return TH_STATE_STOPPED;
+	default:
+		return TH_STATE_HALTED;
+	}
+}
+
+static bool is_depressed(const struct thread *thread)
+{
+	return thread->run_priority != thread->priority;
+}
+
+/* How long a thread has slept is not kept. */
+static kern_return_t basic_info(const struct thread *thread, integer_t *out,
+				mach_msg_type_number_t *room)
+{
+	const struct thread_basic_info info = {
+		.user_time = info_time_of_ticks(thread->ticks - thread->system_ticks),
+		.system_time = info_time_of_ticks(thread->system_ticks),
+		.cpu_usage = usage(thread),
+		.base_priority = thread->priority,
+		.cur_priority = thread->run_priority,
+		.run_state = run_state(thread),
+		.flags = 0,
+		.suspend_count = (integer_t)thread->suspend_count,
+		.sleep_time = 0,
+		.creation_time = info_time_of_creation(thread->created),
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t sched_info(const struct thread *thread, integer_t *out,
+				mach_msg_type_number_t *room)
+{
+	const struct thread_sched_info info = {
+		.policy = thread->policy,
+		.data = thread->policy_data,
+		.base_priority = thread->priority,
+		.max_priority = thread->max_priority,
+		.cur_priority = thread->run_priority,
+		.depressed = is_depressed(thread),
+		.depress_priority = is_depressed(thread) ? thread->priority : -1,
+		.last_processor = thread->cpu != NULL ? (integer_t)thread->cpu->number : 0,
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t id_info(const struct thread *thread, integer_t *out,
+			     mach_msg_type_number_t *room)
+{
+	const struct thread_id_info info = {.id = thread->id, .label = thread->label};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+kern_return_t thread_info(thread_t thread, int flavor, thread_info_t out,
+			  mach_msg_type_number_t *room)
+{
+	if (thread == NULL)
+		return KERN_INVALID_ARGUMENT;
+	switch (flavor) {
+	case THREAD_BASIC_INFO:
+		return basic_info(thread, out, room);
+	case THREAD_SCHED_INFO:
+		return sched_info(thread, out, room);
+	case THREAD_ID_INFO:
+		return id_info(thread, out, room);
+	default:
+		return KERN_INVALID_ARGUMENT;
+	}
+}

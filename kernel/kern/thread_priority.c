@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Priorities, policies and processor sets of tasks and threads (<mach/mach_host.defs>).
+ *
+ * There is one processor set; every thread is in it and stays there.  Guarded by the kernel lock.
+ */
+#include <mach/mach_types.h>
+
+#include "kern/host.h"
+#include "kern/run_queue.h"
+#include "kern/sched.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/work.h"
+#include "mach/mach_host_server.h"
+
+static bool is_priority(int priority)
+{
+	return priority >= PRIORITY_BEST && priority <= PRIORITY_WORST;
+}
+
+/* ---------------- Priorities ---------------- */
+
+kern_return_t thread_priority(thread_t thread, int priority, boolean_t set_max)
+{
+	if (thread == NULL || !is_priority(priority))
+		return KERN_INVALID_ARGUMENT;
+	if (priority < thread->max_priority)
+		return KERN_FAILURE;
+	if (set_max)
+		thread->max_priority = (uint8_t)priority;
+	sched_set_priority(thread, (unsigned)priority);
+	return KERN_SUCCESS;
+}
+
+/* Whoever has the port of the set may go beyond the thread's own limit. */
+kern_return_t thread_max_priority(thread_t thread, processor_set_t set, int max_priority)
+{
+	if (thread == NULL || set == NULL || !is_priority(max_priority))
+		return KERN_INVALID_ARGUMENT;
+	thread->max_priority = (uint8_t)max_priority;
+	if (thread->priority < max_priority)
+		sched_set_priority(thread, (unsigned)max_priority);
+	return KERN_SUCCESS;
+}
+
+/* KERN_FAILURE if the limit of some thread does not allow it; the others have it then. */
+static kern_return_t change_threads(struct task *task, int priority)
+{
+	kern_return_t result = KERN_SUCCESS;
+	unsigned turn = 0;
+	struct list *link;
+
+	list_for_each (link, &task->threads) {
+		struct thread *thread = list_object(link, struct thread, task_link);
+
+		if (thread_priority(thread, priority, false) != KERN_SUCCESS)
+			result = KERN_FAILURE;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	return result;
+}
+
+/* New threads have no better one than the processor set allows, whatever the task's is. */
+kern_return_t task_priority(task_t task, int priority, boolean_t threads_too)
+{
+	if (task == NULL || !is_priority(priority))
+		return KERN_INVALID_ARGUMENT;
+	task->priority = (uint8_t)priority;
+	return threads_too ? change_threads(task, priority) : KERN_SUCCESS;
+}
+
+kern_return_t thread_depress_abort(thread_t thread)
+{
+	if (thread == NULL)
+		return KERN_INVALID_ARGUMENT;
+	sched_raise_depressed(thread);
+	return KERN_SUCCESS;
+}
+
+kern_return_t thread_policy(thread_t thread, int policy, int data)
+{
+	if (thread == NULL || invalid_policy(policy))
+		return KERN_INVALID_ARGUMENT;
+	if ((sched_policies & (uint32_t)policy) == 0)
+		return KERN_FAILURE;
+	thread->policy = (uint8_t)policy;
+	thread->policy_data = policy == POLICY_FIXEDPRI ? data : 0;
+	return KERN_SUCCESS;
+}
+
+void thread_policies_reset(void)
+{
+	struct list *task_link, *link;
+	unsigned turn = 0;
+
+	list_for_each (task_link, &all_tasks) {
+		struct task *task = list_object(task_link, struct task, link);
+
+		list_for_each (link, &task->threads) {
+			struct thread *thread = list_object(link, struct thread, task_link);
+
+			if ((sched_policies & thread->policy) == 0) {
+				thread->policy = POLICY_TIMESHARE;
+				thread->policy_data = 0;
+			}
+			if (++turn % 64 == 0)
+				kernel_pause();
+		}
+	}
+}
+
+/* No thread is ever without its stack or short of memory that others have. */
+kern_return_t thread_wire(host_t host, thread_t thread, boolean_t wired)
+{
+	(void)wired;
+	return host == NULL || thread != current_thread() ? KERN_INVALID_ARGUMENT : KERN_SUCCESS;
+}
+
+/* ---------------- The processor set ---------------- */
+
+kern_return_t thread_assign(thread_t thread, processor_set_t set)
+{
+	(void)thread;
+	(void)set;
+	return KERN_FAILURE;
+}
+
+kern_return_t thread_assign_default(thread_t thread)
+{
+	(void)thread;
+	return KERN_FAILURE;
+}
+
+kern_return_t thread_get_assignment(thread_t thread, processor_set_t *set)
+{
+	if (thread == NULL)
+		return KERN_INVALID_ARGUMENT;
+	*set = &default_set;
+	return KERN_SUCCESS;
+}
+
+kern_return_t task_assign(task_t task, processor_set_t set, boolean_t assign_threads)
+{
+	(void)task;
+	(void)set;
+	(void)assign_threads;
+	return KERN_FAILURE;
+}
+
+kern_return_t task_assign_default(task_t task, boolean_t assign_threads)
+{
+	(void)task;
+	(void)assign_threads;
+	return KERN_FAILURE;
+}
+
+kern_return_t task_get_assignment(task_t task, processor_set_t *set)
+{
+	if (task == NULL)
+		return KERN_INVALID_ARGUMENT;
+	*set = &default_set;
+	return KERN_SUCCESS;
+}

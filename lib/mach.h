@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mach for programs: the kernel's interfaces, the traps that belong to them, and what the generated
+ * stubs need of the program that they are in.
+ */
+#ifndef LIB_MACH_H
+#define LIB_MACH_H
+
+#include <mach/exception.h>
+#include <mach/kern_return.h>
+#include <mach/mach_types.h>
+#include <mach/message.h>
+#include <mach/mig_errors.h>
+#include <mach/mig_support.h>
+#include <mach/notify.h>
+#include <mach/port.h>
+#include <mach/traps.h>
+
+#include <mach/gnumach.h>
+#include <mach/gsync.h>
+#include <mach/mach.h>
+#include <mach/mach_host.h>
+#include <mach/mach_i386.h>
+#include <mach/mach_port.h>
+
+/* ---------------- Traps (traps.c) ---------------- */
+
+/* Each gives the caller one more user reference under the name that it returns. */
+mach_port_t mach_reply_port(void);
+mach_port_t mach_thread_self(void);
+mach_port_t mach_task_self(void);
+mach_port_t mach_host_self(void);
+
+/* The same as the messages, by a shorter way, as far as the kernel takes it. */
+kern_return_t syscall_vm_map(mach_port_t task, vm_address_t *address, vm_size_t size,
+			     vm_address_t mask, boolean_t anywhere, mach_port_t object,
+			     vm_offset_t offset, boolean_t copy, vm_prot_t protection,
+			     vm_prot_t max_protection, vm_inherit_t inheritance);
+kern_return_t syscall_vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
+				  boolean_t anywhere);
+kern_return_t syscall_vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
+kern_return_t syscall_task_create(mach_port_t parent, boolean_t inherit, mach_port_t *child);
+kern_return_t syscall_task_terminate(mach_port_t task);
+kern_return_t syscall_task_suspend(mach_port_t task);
+kern_return_t syscall_task_set_special_port(mach_port_t task, int which, mach_port_t port);
+kern_return_t syscall_mach_port_allocate(mach_port_t task, mach_port_right_t right,
+					 mach_port_name_t *name);
+kern_return_t syscall_mach_port_deallocate(mach_port_t task, mach_port_name_t name);
+kern_return_t syscall_mach_port_insert_right(mach_port_t task, mach_port_name_t name,
+					     mach_port_t right, mach_msg_type_name_t disposition);
+kern_return_t syscall_mach_port_allocate_name(mach_port_t task, mach_port_right_t right,
+					      mach_port_name_t name);
+kern_return_t syscall_thread_depress_abort(mach_port_t thread);
+kern_return_t thread_set_self_state(int flavor, thread_state_t state, mach_msg_type_number_t count);
+
+/* From here on the thread works for whom the reply right `name`, or its own task's thread, does. */
+kern_return_t assay_thread_serve(mach_port_t name);
+
+/* ---------------- The program's own (mach.c) ---------------- */
+
+/* The name of the task's own port, got once. */
+mach_port_t mach_task_self_cached(void);
+
+/* A task that inherited this program's memory has none of its names: it calls this first. */
+void mach_forget_names(void);
+
+#endif

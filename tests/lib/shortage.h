@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scenarios for tests of shortage: sequences of calls, each of which may fail for want of memory
+ * and then ends its scenario.  shortage_restore() takes away what a scenario has left, complete or
+ * not.
+ */
+#ifndef TEST_SHORTAGE_H
+#define TEST_SHORTAGE_H
+
+#include "ipc.h"
+
+struct scenario {
+	const char *name;
+	void (*run)(void);
+	void (*undo)(void); /* What shortage_restore() cannot know of, or NULL. */
+};
+
+extern const struct scenario scenarios[];
+extern const uint32_t n_scenarios;
+
+/* Whether an allocation is going to fail: else every call must succeed. */
+extern bool shortage_expected;
+
+/*
+ * Whether the call went well.  If it did not, the test fails, unless it says that there was no
+ * memory and that is expected.
+ */
+bool went_well(kern_return_t result, const char *call, int line);
+
+/* A call of a scenario, which ends if there was no memory for it. */
+#define TRY(call)                                      \
+	do {                                           \
+		if (!went_well(call, #call, __LINE__)) \
+			return;                        \
+	} while (0)
+
+/* Notes what this task has: names and memory. */
+void shortage_note(void);
+
+/* Ends all tasks and threads but the caller's, and gives up all names and memory not noted. */
+void shortage_restore(void);
+
+#endif
