@@ -40,6 +40,12 @@ static const struct {
 	{"thread", bench_thread},
 	{"map", bench_map},
 	{"zero-fill", bench_zero_fill},
+	{"task-self", bench_task_self},
+	{"port-type", bench_port_type},
+	{"call", bench_call},
+	{"call-task", bench_call_task},
+	{"thread-life", bench_thread_life},
+	{"task-life", bench_task_life},
 	/* Not to be measured, but to make work for the kernel. */
 	{"crowd", bench_crowd},
 	{"bulk", bench_bulk},

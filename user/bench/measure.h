@@ -83,5 +83,11 @@ void bench_crowd(uint32_t n);
 void bench_map(uint32_t n); /* memory.c */
 void bench_zero_fill(uint32_t n);
 void bench_bulk(uint32_t n);
+void bench_task_self(uint32_t n); /* ipc.c */
+void bench_port_type(uint32_t n);
+void bench_call(uint32_t n);
+void bench_call_task(uint32_t n);
+void bench_thread_life(uint32_t n);
+void bench_task_life(uint32_t n);
 
 #endif
