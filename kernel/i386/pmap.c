@@ -4,70 +4,20 @@
 
 #include <stddef.h>
 
-#include "i386/io_permission.h"
 #include "i386/memory.h"
+#include "i386/pmap_entry.h"
 #include "i386/shootdown.h"
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/lock.h"
 #include "kern/work.h"
-#include "kern/zone.h"
-
-#define PTE_PRESENT  0x001ull
-#define PTE_WRITE    0x002ull
-#define PTE_USER     0x004ull
-#define PTE_UNCACHED 0x018ull
-#define PTE_LARGE    0x080ull
-#define PTE_GLOBAL   0x100ull
-#define PTE_MAPPED   0x200ull /* Ours: names a page, also where the CPU may not use it. */
-#define PTE_NX       (1ull << 63)
-#define PTE_FRAME    0x000ffffffffff000ull
-
-#define TABLE_ENTRIES 512
-#define LARGE_SIZE    0x200000u /* What one directory entry covers. */
-#define QUARTER_SIZE  0x40000000u
-
-typedef uint64_t pte_t;
 
 extern pte_t kernel_directory[TABLE_ENTRIES];
 extern char kernel_start[], kernel_text_end[], kernel_data[], kernel_end[], boot_stack_guard[];
 
 struct pmap kernel_pmap __attribute__((aligned(32)));
 
-static struct zone pmap_zone;
-
 /* ---------------- Entries ---------------- */
-
-/*
- * Writes an entry half by half, so that what is there in between is never more than before or
- * after.  One that was not present becomes so last.  Of one that is in use only the rights change:
- * W goes before NX does, and NX comes before W.
- */
-static void pte_set(pte_t *pte, pte_t value)
-{
-	volatile uint32_t *half = (volatile uint32_t *)pte;
-
-	if ((half[0] & PTE_PRESENT) != 0 && (value & PTE_WRITE) == 0) {
-		half[0] = (uint32_t)value;
-		half[1] = (uint32_t)(value >> 32);
-	} else {
-		half[1] = (uint32_t)(value >> 32);
-		half[0] = (uint32_t)value;
-	}
-}
-
-static void pte_clear(pte_t *pte)
-{
-	volatile uint32_t *half = (volatile uint32_t *)pte;
-
-	half[0] = 0;
-	half[1] = 0;
-}
-
-static pte_t *table_of(pte_t entry)
-{
-	return phys_to_virt((uint32_t)(entry & PTE_FRAME));
-}
 
 static pte_t rights_bits(uint32_t rights)
 {
@@ -80,12 +30,14 @@ static pte_t rights_bits(uint32_t rights)
 	return bits;
 }
 
-static uint32_t rights_of(pte_t entry)
+/* What an entry of a user's says that gives `rights` to `page`. */
+static pte_t user_entry(const struct page *page, uint32_t rights)
 {
-	if ((entry & PTE_PRESENT) == 0)
-		return 0;
-	return PMAP_READ | ((entry & PTE_WRITE) != 0 ? PMAP_WRITE : 0) |
-	       ((entry & PTE_NX) == 0 ? PMAP_EXECUTE : 0);
+	pte_t bits = rights_bits(rights) | PTE_USER;
+
+	if ((bits & PTE_WRITE) != 0 && page->copying)
+		bits ^= PTE_WRITE | PTE_COPY;
+	return page_physical(page) | bits;
 }
 
 static pte_t kernel_bits(uint32_t rights)
@@ -120,55 +72,23 @@ static bool table_add(pte_t *slot, pte_t bits, enum page_use use)
 
 	if (page == NULL)
 		return false;
+	page->span.first = TABLE_ENTRIES;
+	page->span.end = 0;
 	pte_set(slot, page_physical(page) | bits);
 	return true;
 }
 
+/* Entry `n` of the user's table or directory is used from now on. */
+static void note_use(struct page *table, uint32_t n)
+{
+	assert(table->use == PAGE_TABLE);
+	if (n < table->span.first)
+		table->span.first = (uint16_t)n;
+	if (n >= table->span.end)
+		table->span.end = (uint16_t)(n + 1);
+}
+
 /* ---------------- User address spaces ---------------- */
-
-void pmap_zone_init(void)
-{
-	zone_init(&pmap_zone, "pmaps", sizeof(struct pmap), 32);
-}
-
-struct pmap *pmap_create(void)
-{
-	struct pmap *pmap = zone_alloc(&pmap_zone);
-
-	if (pmap != NULL)
-		*pmap = (struct pmap){.magic = PMAP_MAGIC, .pdpt[3] = kernel_pmap.pdpt[3]};
-	return pmap;
-}
-
-static void free_table(pte_t entry)
-{
-	page_free(page_of_physical((uint32_t)(entry & PTE_FRAME)));
-}
-
-static void free_directory(pte_t quarter)
-{
-	pte_t *directory = table_of(quarter);
-
-	for (unsigned n = 0; n < TABLE_ENTRIES; n++)
-		if ((directory[n] & PTE_PRESENT) != 0)
-			free_table(directory[n]);
-	free_table(quarter);
-}
-
-void pmap_destroy(struct pmap *pmap)
-{
-	assert(pmap->magic == PMAP_MAGIC);
-	assert(pmap->pages == 0);
-	assert(pmap->cpus == 0);
-	for (unsigned n = 0; n < USER_END / QUARTER_SIZE; n++) {
-		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
-			free_directory(pmap->pdpt[n]);
-		kernel_pause();
-	}
-	io_permissions_free(pmap->io);
-	pmap->magic = 0;
-	zone_free(&pmap_zone, pmap);
-}
 
 /*
  * The directory entry for `address`, its directory made if need be; NULL when there is no memory.
@@ -186,23 +106,49 @@ static pte_t *directory_entry_made(struct pmap *pmap, uint32_t address)
 	return directory_entry(pmap, address);
 }
 
-kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights)
+struct page *pmap_table_made(struct pmap *pmap, uint32_t address)
 {
 	pte_t *directory = directory_entry_made(pmap, address);
+
+	assert(address < USER_END);
+	if (directory == NULL)
+		return NULL;
+	if ((*directory & PTE_PRESENT) == 0) {
+		if (!table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER, PAGE_TABLE))
+			return NULL;
+		note_use(page_of_entry((uint32_t)pmap->pdpt[address / QUARTER_SIZE]),
+			 address / LARGE_SIZE % TABLE_ENTRIES);
+	}
+	return page_of_entry((uint32_t)*directory);
+}
+
+kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights)
+{
+	struct page *table = pmap_table_made(pmap, address);
+	uint32_t n = address / PAGE_SIZE % TABLE_ENTRIES;
 	pte_t *pte;
 
 	assert(kernel_locked());
 	assert(address >= USER_START && address < USER_END);
-	if (directory == NULL)
+	if (table == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if ((*directory & PTE_PRESENT) == 0 &&
-	    !table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER, PAGE_TABLE))
-		return KERN_RESOURCE_SHORTAGE;
-	pte = entry(pmap, address);
+	note_use(table, n);
+	pte = (pte_t *)page_data(table) + n;
 	assert((*pte & PTE_MAPPED) == 0);
-	pte_set(pte, page_physical(page) | rights_bits(rights) | PTE_USER);
+	pte_set(pte, user_entry(page, rights));
 	pmap->pages++;
 	return KERN_SUCCESS;
+}
+
+void pmap_replace(struct pmap *pmap, uint32_t address, struct page *page)
+{
+	pte_t *pte = entry(pmap, address);
+	pte_t old = *pte;
+
+	assert((old & PTE_MAPPED) != 0);
+	pte_set(pte, user_entry(page, pte_rights(old)));
+	if ((old & PTE_FRAME) != page_physical(page))
+		shootdown_range(pmap, address, address + PAGE_SIZE);
 }
 
 struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *rights)
@@ -211,7 +157,7 @@ struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *r
 
 	if (pte == NULL || (*pte & PTE_MAPPED) == 0)
 		return NULL;
-	*rights = rights_of(*pte);
+	*rights = pte_rights(*pte);
 	return page_of_physical((uint32_t)(*pte & PTE_FRAME));
 }
 
@@ -281,7 +227,7 @@ void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t righ
 	while (address < end) {
 		pte_t *pte = entry(pmap, address);
 
-		pte_set(pte, (*pte & PTE_FRAME) | rights_bits(rights) | PTE_USER);
+		pte_set(pte, user_entry(page_of_physical((uint32_t)(*pte & PTE_FRAME)), rights));
 		address = pmap_next(pmap, address + PAGE_SIZE, end);
 		if ((address / PAGE_SIZE) % 64 == 0)
 			kernel_pause();

@@ -8,7 +8,8 @@
  * (i386/shootdown.h) before the call returns.
  *
  * A page that is mapped without any right has an entry that the CPU takes for absent and that still
- * names it.
+ * names it.  To a page that is shared for copying (vm/page.h) no entry lets the CPU write, whatever
+ * the rights: a bit of the entry keeps them.
  */
 #ifndef I386_PMAP_H
 #define I386_PMAP_H
@@ -50,11 +51,33 @@ void pmap_zone_init(void);
 
 struct pmap *pmap_create(void); /* NULL when there is no memory. */
 
-/* The pmap must hold no translation and be loaded on no CPU. */
+/*
+ * Gives up all pages, those that no other map has go to the allocator, and the tables.  The pmap
+ * must be loaded on no CPU.
+ */
 void pmap_destroy(struct pmap *pmap);
+
+/* What becomes of a page that a child does not simply get to share for copying. */
+typedef kern_return_t pmap_inherit_other(struct pmap *child, uint32_t address, struct page *page,
+					 uint32_t rights);
+
+/*
+ * Gives `child`, which is empty, the pages of `parent`: those that page_is_for_copying() allows are
+ * shared for copying, for each of the others `other` is called.  When it fails the child has some.
+ */
+kern_return_t pmap_inherit(struct pmap *child, struct pmap *parent, pmap_inherit_other *other);
 
 /* Maps `page` at `address`, where nothing is mapped; KERN_RESOURCE_SHORTAGE without a table. */
 kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights);
+
+/* The table for user address `address`, made if need be; NULL when there is no memory. */
+struct page *pmap_table_made(struct pmap *pmap, uint32_t address);
+
+/*
+ * Puts `page` in the place of what is mapped at `address`, with the same rights.  It may be the
+ * page that is there: then the CPU's permission to write follows `copying`.
+ */
+void pmap_replace(struct pmap *pmap, uint32_t address, struct page *page);
 
 /* Takes translations away, or changes their rights; addresses without one are passed over. */
 void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end);

@@ -87,12 +87,26 @@ static bool is_protected(const struct frame *frame, uint32_t address)
 	       (map->active && map_check(map, address, 1, 0) == KERN_SUCCESS);
 }
 
+/* Whether a CPU was not let write to a page of the user's that is there. */
+static bool is_write_fault(const struct frame *frame, uint32_t address)
+{
+	const uint32_t both = PAGE_FAULT_PRESENT | PAGE_FAULT_WRITE;
+
+	return frame->vector == VECTOR_PAGE_FAULT && (frame->error & both) == both &&
+	       address < USER_END && current_thread()->task->map->active;
+}
+
 static void page_fault_of_user(const struct frame *frame, uint32_t address)
 {
-	exception_raise(EXC_BAD_ACCESS,
-			is_protected(frame, address) ? KERN_PROTECTION_FAILURE
-						     : KERN_INVALID_ADDRESS,
-			address);
+	int code;
+
+	if (is_write_fault(frame, address))
+		code = map_write_fault(current_thread()->task->map, address);
+	else
+		code = is_protected(frame, address) ? KERN_PROTECTION_FAILURE
+						    : KERN_INVALID_ADDRESS;
+	if (code != KERN_SUCCESS)
+		exception_raise(EXC_BAD_ACCESS, code, address);
 }
 
 /* What the CPU's own exceptions, but for page faults, are for the program. */
@@ -150,11 +164,29 @@ void trap_bad_return(struct frame *frame)
 
 /* ---------------- Exceptions of kernel mode ---------------- */
 
-static bool recover(struct frame *frame)
+/*
+ * The kernel wrote for the user (copyout()), under the kernel lock, where the user's own store
+ * would have to wait for a copy: true if the same instruction can go on now.
+ */
+static bool resolve(const struct frame *frame, uint32_t address)
+{
+	kern_return_t result;
+
+	if (!is_write_fault(frame, address))
+		return false;
+	assert(kernel_locked() && (frame->eflags & EFLAGS_IF) != 0);
+	interrupts_on();
+	result = map_write_fault(current_thread()->task->map, address);
+	interrupts_off();
+	return result == KERN_SUCCESS;
+}
+
+static bool recover(struct frame *frame, uint32_t address)
 {
 	for (const struct recover *entry = recover_table; entry < recover_table_end; entry++)
 		if (entry->fault == frame->eip) {
-			frame->eip = entry->landing;
+			if (!resolve(frame, address))
+				frame->eip = entry->landing;
 			return true;
 		}
 	return false;
@@ -181,7 +213,7 @@ static void exception_of_kernel(struct frame *frame)
 {
 	uint32_t address = read_cr2();
 
-	if (debug_of_user(frame) || recover(frame))
+	if (debug_of_user(frame) || recover(frame, address))
 		return;
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		panic_at(frame, "exception %u in the kernel", frame->vector);

@@ -64,7 +64,7 @@ static bool same_key(struct key one, struct key other)
 
 /*
  * What the word at `address` is known by; KERN_INVALID_ADDRESS if it is not one that the task could
- * access with `rights`.
+ * access with `rights`, KERN_RESOURCE_SHORTAGE if a shared word's page cannot be made its own.
  */
 static kern_return_t find_key(struct task *task, uint32_t address, uint32_t size, int flags,
 			      uint32_t rights, struct key *key)
@@ -75,11 +75,11 @@ static kern_return_t find_key(struct task *task, uint32_t address, uint32_t size
 		return KERN_INVALID_ADDRESS;
 	if (map_check(task->map, address, size, rights) != KERN_SUCCESS)
 		return KERN_INVALID_ADDRESS;
-	if ((flags & GSYNC_SHARED) != 0)
-		*key = (struct key){0, map_physical(task->map, address)};
-	else
-		*key = (struct key){task->id, address};
-	return KERN_SUCCESS;
+	*key = (struct key){task->id, address};
+	if ((flags & GSYNC_SHARED) == 0)
+		return KERN_SUCCESS;
+	key->task = 0;
+	return map_physical(task->map, address, &key->address);
 }
 
 /*
@@ -162,6 +162,8 @@ kern_return_t gsync_wake(struct task *task, vm_address_t address, unsigned value
 	struct list *bucket, *link;
 	struct waiter *waiter;
 
+	if (result == KERN_SUCCESS && (flags & GSYNC_MUTATE) != 0)
+		result = map_own(task->map, address, sizeof value);
 	if (result != KERN_SUCCESS)
 		return result;
 	if ((flags & GSYNC_MUTATE) != 0)

@@ -64,9 +64,7 @@ struct vm_map *map_create(void)
 
 void map_terminate(struct vm_map *map)
 {
-	kern_return_t result = map_deallocate(map, USER_START, USER_END - USER_START);
-
-	assert(result == KERN_SUCCESS);
+	check(map);
 	pmap_destroy(map->pmap);
 	map->pmap = NULL;
 	map->active = false;
@@ -200,18 +198,16 @@ kern_return_t map_find_space(struct vm_map *map, uint32_t size, uint32_t mask, u
 
 /* ---------------- Mapping ---------------- */
 
-/* Maps `page`, which no map has yet, and leaves it alone if there is no table for it. */
+/* Maps `page`, which no map has yet; it is still nobody's if there is no table for it. */
 static kern_return_t enter(struct vm_map *map, uint32_t address, struct page *page,
 			   const struct map_attributes *attributes)
 {
-	kern_return_t result = pmap_enter(map->pmap, address, page, attributes->rights);
-
-	if (result != KERN_SUCCESS)
-		return result;
-	page->max_rights = attributes->max_rights & 0xf;
-	page->inheritance = attributes->inheritance & 0xf;
+	page->max_rights = attributes->max_rights & VM_PROT_ALL;
+	page->inheritance = attributes->inheritance & 3;
+	page->copying = false;
+	page->fixed = false;
 	page->mappings = 1;
-	return KERN_SUCCESS;
+	return pmap_enter(map->pmap, address, page, attributes->rights);
 }
 
 kern_return_t map_enter_page(struct vm_map *map, uint32_t address, struct page *page)
@@ -363,13 +359,21 @@ static char *piece(struct vm_map *map, uint32_t address, uint32_t size, uint32_t
 	return (char *)page_data(page) + offset;
 }
 
+static char *piece_to_write(struct vm_map *map, uint32_t address, uint32_t size, uint32_t *part)
+{
+	char *place = piece(map, address, size, part);
+
+	assert(!page_of_data(place)->copying);
+	return place;
+}
+
 void map_write(struct vm_map *map, uint32_t address, const void *from, uint32_t size)
 {
 	const char *bytes = from;
 	uint32_t part;
 
 	for (; size > 0; size -= part, address += part, bytes += part) {
-		char *place = piece(map, address, size, &part);
+		char *place = piece_to_write(map, address, size, &part);
 
 		memcpy(place, bytes, part);
 	}
@@ -393,7 +397,7 @@ void map_copy(struct vm_map *map, uint32_t from, uint32_t size, uint32_t to)
 
 	for (unsigned turn = 1; size > 0; turn++) {
 		const char *source = piece(map, from, size, &part);
-		char *target = piece(map, to, part, &part);
+		char *target = piece_to_write(map, to, part, &part);
 
 		if (part == PAGE_SIZE)
 			page_copy(target, source);
@@ -407,92 +411,15 @@ void map_copy(struct vm_map *map, uint32_t from, uint32_t size, uint32_t to)
 	}
 }
 
-uint32_t map_physical(struct vm_map *map, uint32_t address)
+/* The page stays where it is from now on, so that the answer stays right. */
+kern_return_t map_physical(struct vm_map *map, uint32_t address, uint32_t *physical)
 {
+	kern_return_t result = map_own(map, address, 1);
 	struct page *page = pmap_lookup(map->pmap, address);
 
-	assert(page != NULL);
-	return page_physical(page) + (address & PAGE_MASK);
-}
-
-/* ---------------- Inheritance ---------------- */
-
-/* Gives `child` a page of its own with the contents of `page`. */
-static kern_return_t inherit_copy(struct vm_map *child, uint32_t address, struct page *page,
-				  uint32_t rights)
-{
-	struct map_attributes attributes = {rights, page->max_rights, page->inheritance};
-	struct page *own = page_alloc(PAGE_USER);
-	kern_return_t result;
-
-	if (own == NULL)
-		return KERN_RESOURCE_SHORTAGE;
-	page_copy(page_data(own), page_data(page));
-	result = enter(child, address, own, &attributes);
 	if (result != KERN_SUCCESS)
-		page_free(own);
-	return result;
-}
-
-/* Gives `child` the very page. */
-static kern_return_t inherit_shared(struct vm_map *child, uint32_t address, struct page *page,
-				    uint32_t rights)
-{
-	kern_return_t result;
-
-	if (page->mappings == PAGE_MAPPINGS_MAX)
-		return KERN_RESOURCE_SHORTAGE;
-	result = pmap_enter(child->pmap, address, page, rights);
-	if (result == KERN_SUCCESS)
-		page->mappings++;
-	return result;
-}
-
-static kern_return_t inherit_page(struct vm_map *child, struct vm_map *parent, uint32_t address)
-{
-	uint32_t rights;
-	struct page *page = pmap_lookup_rights(parent->pmap, address, &rights);
-
-	switch (page->inheritance) {
-	case VM_INHERIT_COPY:
-		return inherit_copy(child, address, page, rights);
-	case VM_INHERIT_SHARE:
-		return inherit_shared(child, address, page, rights);
-	default:
-		return KERN_SUCCESS;
-	}
-}
-
-static kern_return_t inherit_all(struct vm_map *child, struct vm_map *parent)
-{
-	uint32_t address = pmap_next(parent->pmap, USER_START, USER_END);
-
-	for (unsigned turn = 1; address < USER_END; turn++) {
-		kern_return_t result = inherit_page(child, parent, address);
-
-		if (result != KERN_SUCCESS)
-			return result;
-		/* As in map_allocate_as(): a page is a thousand instructions. */
-		if (turn % 16 == 0)
-			kernel_pause();
-		address = pmap_next(parent->pmap, address + PAGE_SIZE, USER_END);
-	}
+		return result;
+	page->fixed = true;
+	*physical = page_physical(page) + (address & PAGE_MASK);
 	return KERN_SUCCESS;
-}
-
-struct vm_map *map_inherit(struct vm_map *parent)
-{
-	struct vm_map *child = map_create();
-
-	check(parent);
-	if (child == NULL)
-		return NULL;
-	if (inherit_all(child, parent) != KERN_SUCCESS) {
-		map_destroy(child);
-		return NULL;
-	}
-	child->hint = parent->hint;
-	child->size_limit = parent->size_limit;
-	child->size_limit_max = parent->size_limit_max;
-	return child;
 }

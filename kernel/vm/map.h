@@ -3,8 +3,9 @@
  * A task's memory: pages at fixed addresses, present from the moment they are mapped.
  *
  * The page tables, and the structures of the pages that they name, are the whole record of what is
- * mapped.  A page belongs to one map, unless it was inherited as shared memory: then each map that
- * has it counts in its `mappings`.  Guarded by the kernel lock.
+ * mapped.  A page belongs to one map, unless it was inherited, as shared memory or to be copied
+ * with the first write: then each map that has it counts in its `mappings`.  Guarded by the kernel
+ * lock.
  *
  * Addresses and sizes are of whole pages unless a function says that it takes bytes.
  */
@@ -114,7 +115,9 @@ kern_return_t map_protect(struct vm_map *map, uint32_t start, uint32_t size, uin
 kern_return_t map_check(struct vm_map *map, uint32_t address, uint32_t size, uint32_t rights);
 
 /*
- * Copies into or out of mapped pages whatever their rights.  The range, in bytes, must be mapped.
+ * Copies into or out of mapped pages whatever their rights.  The range, in bytes, must be mapped;
+ * for writing, the map must have been given its own pages (map_own()) unless nobody has inherited
+ * from it.
  */
 void map_write(struct vm_map *map, uint32_t address, const void *from, uint32_t size);
 void map_read(struct vm_map *map, uint32_t address, void *to, uint32_t size);
@@ -122,23 +125,44 @@ void map_read(struct vm_map *map, uint32_t address, void *to, uint32_t size);
 /* The same from one mapped place to another, which is not in the source above its beginning. */
 void map_copy(struct vm_map *map, uint32_t from, uint32_t size, uint32_t to);
 
-/* Where the byte at `address`, which is mapped, lies in physical memory. */
-uint32_t map_physical(struct vm_map *map, uint32_t address);
+/*
+ * Where the byte at `address`, which is mapped, lies in physical memory, and stays as long as it is
+ * mapped.  KERN_RESOURCE_SHORTAGE.
+ */
+kern_return_t map_physical(struct vm_map *map, uint32_t address, uint32_t *physical);
 
 /* Bytes that are mapped; 0 for a map that was terminated. */
 uint32_t map_size(const struct vm_map *map);
+
+/* ---------------- Copy on write: inherit.c ---------------- */
+
+/*
+ * Gives the map pages of its own for those of the range, in bytes and mapped, that it shares for
+ * copying: what is written to them now nobody else sees.  KERN_RESOURCE_SHORTAGE; some may have
+ * been copied then, which nobody notices.
+ */
+kern_return_t map_own(struct vm_map *map, uint32_t address, uint32_t size);
+kern_return_t map_own_page(struct vm_map *map, uint32_t address);
+
+/*
+ * A CPU was not let write at `address`.  KERN_SUCCESS: it is to try again.  Otherwise why it may
+ * not: KERN_INVALID_ADDRESS, KERN_PROTECTION_FAILURE, or KERN_RESOURCE_SHORTAGE for the copy.
+ */
+kern_return_t map_write_fault(struct vm_map *map, uint32_t address);
 
 /* ---------------- Attributes: map_attributes.c ---------------- */
 
 /*
  * As Mach's vm_protect() and vm_inherit(): what is not mapped in the range is passed over.
  * map_set_rights() changes nothing and returns KERN_PROTECTION_FAILURE if some of it may not have
- * `rights`.  With `maximum` they become the most that it may have.
+ * `rights`.  With `maximum` they become the most that it may have.  Pages whose attributes change
+ * are copied if they are shared for copying; KERN_RESOURCE_SHORTAGE when that fails, with the pages
+ * below changed.
  */
 kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, bool maximum,
 			     uint32_t rights);
-void map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t size,
-			 vm_inherit_t inheritance);
+kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t size,
+				  vm_inherit_t inheritance);
 
 /* The region at `address`, or the next one above; false if there is none. */
 bool map_find_region(struct vm_map *map, uint32_t address, struct map_region *region);

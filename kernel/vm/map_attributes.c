@@ -50,20 +50,25 @@ static bool may_have(struct vm_map *map, uint32_t start, uint32_t end, uint32_t 
 }
 
 /* Makes `rights` the most, and takes away what goes beyond. */
-static void set_maximum(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+static kern_return_t set_maximum(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
 {
 	uint32_t address = pmap_next(map->pmap, start, end);
 
 	while (address < end) {
+		kern_return_t result = map_own_page(map, address);
+		struct page *page;
 		uint32_t has;
-		struct page *page = pmap_lookup_rights(map->pmap, address, &has);
 
+		if (result != KERN_SUCCESS)
+			return result;
+		page = pmap_lookup_rights(map->pmap, address, &has);
 		page->max_rights = rights & VM_PROT_ALL;
 		if ((has & ~machine_rights(rights)) != 0)
 			pmap_protect(map->pmap, address, address + PAGE_SIZE,
 				     machine_rights(has & rights));
 		address = next_page(map, address, end);
 	}
+	return KERN_SUCCESS;
 }
 
 kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, bool maximum,
@@ -75,22 +80,29 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 	if (!may_have(map, start, end, rights))
 		return KERN_PROTECTION_FAILURE;
 	if (maximum)
-		set_maximum(map, start, end, rights);
-	else
-		pmap_protect(map->pmap, start, end, machine_rights(rights));
+		return set_maximum(map, start, end, rights);
+	pmap_protect(map->pmap, start, end, machine_rights(rights));
 	return KERN_SUCCESS;
 }
 
-void map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t size,
-			 vm_inherit_t inheritance)
+kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t size,
+				  vm_inherit_t inheritance)
 {
 	uint32_t end = start + size;
 	uint32_t address;
 
 	check_range(map, start, size);
 	for (address = pmap_next(map->pmap, start, end); address < end;
-	     address = next_page(map, address, end))
-		pmap_lookup(map->pmap, address)->inheritance = inheritance & 0xf;
+	     address = next_page(map, address, end)) {
+		kern_return_t result = KERN_SUCCESS;
+
+		if (pmap_lookup(map->pmap, address)->inheritance != inheritance)
+			result = map_own_page(map, address);
+		if (result != KERN_SUCCESS)
+			return result;
+		pmap_lookup(map->pmap, address)->inheritance = inheritance & 3;
+	}
+	return KERN_SUCCESS;
 }
 
 /* ---------------- Regions ---------------- */
@@ -110,7 +122,7 @@ static bool describe(struct vm_map *map, uint32_t address, struct map_region *re
 		.start = address,
 		.size = PAGE_SIZE,
 		.attributes = {rights, page->max_rights, page->inheritance},
-		.shared = page->mappings > 1,
+		.shared = page->mappings > 1 && !page->copying,
 	};
 	return true;
 }

@@ -13,6 +13,7 @@
 
 #include "i386/memory.h"
 #include "ipc/port.h"
+#include "kern/assert.h"
 #include "mach/gnumach_server.h"
 #include "mach/mach_server.h"
 #include "vm/copy.h"
@@ -132,6 +133,7 @@ kern_return_t vm_allocate_contiguous(host_t host, struct vm_map *map, vm_address
 	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
 							 VM_INHERIT_DEFAULT};
 	kern_return_t result;
+	uint32_t place;
 
 	if (host == NULL)
 		return KERN_INVALID_HOST;
@@ -144,7 +146,9 @@ kern_return_t vm_allocate_contiguous(host_t host, struct vm_map *map, vm_address
 	result = allocate(map, address, size, 0, true, &attributes);
 	if (result != KERN_SUCCESS)
 		return result;
-	*physical = map_physical(map, *address);
+	result = map_physical(map, *address, &place);
+	assert(result == KERN_SUCCESS); /* Nobody else has the page yet. */
+	*physical = place;
 	if (*physical >= least && *physical + PAGE_SIZE <= end)
 		return KERN_SUCCESS;
 	map_deallocate(map, *address, PAGE_SIZE);
@@ -183,6 +187,8 @@ kern_return_t vm_write(struct vm_map *map, vm_address_t address, pointer_t data,
 	if (copy->size != size)
 		return KERN_INVALID_ARGUMENT;
 	result = map_check(map, address, size, VM_PROT_WRITE);
+	if (result == KERN_SUCCESS)
+		result = map_own(map, address, size);
 	if (result != KERN_SUCCESS)
 		return result;
 	copy_write_to(copy, map, address);
@@ -216,6 +222,9 @@ kern_return_t vm_copy(struct vm_map *map, vm_address_t from, vm_size_t size, vm_
 		result = map_check(map, to, size, VM_PROT_WRITE);
 	if (result != KERN_SUCCESS || from == to)
 		return result;
+	result = map_own(map, to, size);
+	if (result != KERN_SUCCESS)
+		return result;
 	if (to > from && to - from < size)
 		return copy_by_way(map, from, size, to);
 	map_copy(map, from, size, to);
@@ -247,9 +256,9 @@ kern_return_t vm_inherit(struct vm_map *map, vm_address_t address, vm_size_t siz
 	if (inheritance < VM_INHERIT_SHARE || inheritance > VM_INHERIT_NONE)
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
-	if (size > 0)
-		map_set_inheritance(map, start, bytes, inheritance);
-	return KERN_SUCCESS;
+	if (size == 0)
+		return KERN_SUCCESS;
+	return map_set_inheritance(map, start, bytes, inheritance);
 }
 
 kern_return_t vm_region(struct vm_map *map, vm_address_t *address, vm_size_t *size,

@@ -25,11 +25,12 @@ struct page_range {
 	uint32_t end;
 };
 
+struct page *page_array;
+
 static struct {
 	struct page *free; /* The free list. */
 	uint32_t counts[PAGE_USES];
-	struct page *array; /* A structure for each page number, */
-	uint32_t limit;     /* below this one. */
+	uint32_t limit; /* There is a structure for each page number below this one. */
 	struct page_range ranges[MAX_RANGES];
 	unsigned n_ranges;
 	unsigned current; /* The ranges before this one have no untouched page. */
@@ -47,7 +48,7 @@ size_t page_init(struct page *array, uint32_t limit)
 
 	assert(limit <= DIRECT_MAP_SIZE);
 	if (array != NULL) {
-		memory.array = array;
+		page_array = array;
 		memory.limit = pages;
 		memory.free = NULL;
 		memory.n_ranges = 0;
@@ -98,7 +99,7 @@ void page_add_range(uint32_t start, uint32_t end)
 	uint32_t first = (start >> PAGE_SHIFT) + ((start & PAGE_MASK) != 0);
 	uint32_t last = end >> PAGE_SHIFT;
 
-	assert(memory.array != NULL);
+	assert(page_array != NULL);
 	if (last > memory.limit)
 		last = memory.limit;
 	if (first >= last)
@@ -126,7 +127,7 @@ static bool page_touch(void)
 		if (range->next < range->end)
 			break;
 	}
-	page = &memory.array[range->next++];
+	page = &page_array[range->next++];
 	page->magic = PAGE_MAGIC;
 	page->use = PAGE_FREE;
 	page->next_free = NULL;
@@ -186,7 +187,7 @@ void page_free(struct page *page)
 /* Trusts the structure: whoever holds a page has got it from this file. */
 uint32_t page_physical(const struct page *page)
 {
-	return (uint32_t)(page - memory.array) << PAGE_SHIFT;
+	return (uint32_t)(page - page_array) << PAGE_SHIFT;
 }
 
 void *page_data(const struct page *page)
@@ -204,7 +205,7 @@ struct page *page_of_physical(uint32_t physical)
 	struct page *page;
 
 	assert(number < memory.limit);
-	page = &memory.array[number];
+	page = &page_array[number];
 	assert(page->magic == PAGE_MAGIC);
 	return page;
 }

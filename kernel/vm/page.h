@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mach/vm_inherit.h>
+
 #include "kern/alloc_site.h"
 #include "kern/list.h"
 
@@ -47,18 +49,30 @@ struct page {
 	union {
 		struct page *next_free; /* PAGE_FREE: the next one on the free list. */
 		struct zone *zone;      /* PAGE_ZONE: whose elements it holds. */
-		struct list link;       /* Otherwise the owner's to use; undefined at first. */
+		struct {
+			uint16_t first, end; /* PAGE_TABLE: all entries that were ever used. */
+		} span;
+		struct list link; /* Otherwise the owner's to use; undefined at first. */
 	};
 	uint32_t magic; /* PAGE_MAGIC, from the moment the page is first allocated. */
 	uint8_t use;    /* enum page_use */
 
 	/* PAGE_USER, from the moment a map has it: what holds wherever it is mapped. */
-	uint8_t max_rights : 4;  /* The most that vm_protect() may give. */
-	uint8_t inheritance : 4; /* VM_INHERIT_... */
+	uint8_t max_rights : 3;  /* The most that vm_protect() may give. */
+	uint8_t inheritance : 2; /* VM_INHERIT_... */
+	uint8_t copying : 1;     /* Its maps share it for copying: nobody may write to it. */
+	uint8_t fixed : 1;       /* Never shared for copying: somebody knows its address. */
 	uint16_t mappings;       /* How many maps have it. */
 };
 
 #define PAGE_MAPPINGS_MAX UINT16_MAX
+
+/* Whether one more map, a child's, may share the page for copying. */
+static inline bool page_is_for_copying(const struct page *page)
+{
+	return page->inheritance == VM_INHERIT_COPY && !page->fixed &&
+	       (page->mappings == 1 || (page->copying && page->mappings < PAGE_MAPPINGS_MAX));
+}
 
 /*
  * Gives the allocator a range of physical memory; the ends are rounded inwards, and what lies above
@@ -84,6 +98,15 @@ void *page_data(const struct page *page);
 uint32_t page_physical(const struct page *page);
 struct page *page_of_data(const void *data);
 struct page *page_of_physical(uint32_t physical);
+
+/* The structures of all pages, by their numbers. */
+extern struct page *page_array;
+
+/* As page_of_physical(), for a page that a page table names, and without its checks. */
+static inline struct page *page_of_entry(uint32_t entry)
+{
+	return &page_array[entry >> PAGE_SHIFT];
+}
 
 /* One function each clears and copies a page: by `rep stosl` and `rep movsl`. */
 void page_clear(void *page);

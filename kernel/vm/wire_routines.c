@@ -91,16 +91,25 @@ kern_return_t vm_get_size_limit(struct vm_map *map, vm_size_t *limit, vm_size_t 
 /* What stands in the list for a page that is not mapped. */
 #define NOWHERE UINT64_MAX
 
-static void list_pages(struct vm_map *map, uint32_t start, uint32_t n, rpc_phys_addr_t *pages)
+static kern_return_t list_pages(struct vm_map *map, uint32_t start, uint32_t n,
+				rpc_phys_addr_t *pages)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t address = start + i * PAGE_SIZE;
-		bool mapped = map_check(map, address, PAGE_SIZE, 0) == KERN_SUCCESS;
+	kern_return_t result = KERN_SUCCESS;
 
-		pages[i] = mapped ? map_physical(map, address) : NOWHERE;
+	for (uint32_t i = 0; i < n && result == KERN_SUCCESS; i++) {
+		uint32_t address = start + i * PAGE_SIZE;
+		uint32_t physical;
+
+		pages[i] = NOWHERE;
 		if (i % 64 == 63)
 			kernel_pause();
+		if (map_check(map, address, PAGE_SIZE, 0) != KERN_SUCCESS)
+			continue;
+		result = map_physical(map, address, &physical);
+		if (result == KERN_SUCCESS)
+			pages[i] = physical;
 	}
+	return result;
 }
 
 /* A list too long for the reply goes out of line. */
@@ -109,6 +118,7 @@ static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
 {
 	uint32_t bytes = n * sizeof **pages;
 	rpc_phys_addr_t *list;
+	kern_return_t result;
 	struct copy *copy;
 
 	if (bytes > KERNEL_MEMORY_MAX)
@@ -116,8 +126,8 @@ static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
 	list = kernel_memory_alloc(bytes);
 	if (list == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	list_pages(map, start, n, list);
-	copy = copy_of_kernel(list, bytes);
+	result = list_pages(map, start, n, list);
+	copy = result == KERN_SUCCESS ? copy_of_kernel(list, bytes) : NULL;
 	kernel_memory_free(list, bytes);
 	*pages = (rpc_phys_addr_t *)copy;
 	return copy != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
@@ -138,7 +148,7 @@ kern_return_t vm_pages_phys(host_t host, struct vm_map *map, vm_address_t addres
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
 	if (bytes / PAGE_SIZE <= room)
-		list_pages(map, start, bytes / PAGE_SIZE, *pages);
+		result = list_pages(map, start, bytes / PAGE_SIZE, *pages);
 	else
 		result = list_far(map, start, bytes / PAGE_SIZE, pages);
 	*n = bytes / PAGE_SIZE;

@@ -179,7 +179,9 @@ TEST(calls_are_cheap_with_assertions)
 #define ID_LAST_SAMPLING  4005
 #define UNTOUCHED         0x5a5a5a5au
 
-/* Sends a call with one word to the own task; the size of the answer, whose result is in body[1]. */
+/*
+ * Sends a call with one word to the own task; the size of the answer, whose result is in body[1].
+ */
 static uint32_t call_with_word(struct message *message, mach_port_t reply, mach_msg_id_t id,
 			       uint32_t word)
 {

@@ -334,6 +334,21 @@ static void tasks_with_memory(void)
 }
 
 /* Each time more than ever before: stacks have to be made. */
+/* Pages that are shared for copying and are needed alone, and shared ones that a child copies. */
+static void memory_inherited(void)
+{
+	vm_address_t address = 0;
+	mach_port_t task;
+
+	TRY(vm_allocate(self(), &address, FAR_SIZE, TRUE));
+	TRY(task_create(self(), TRUE, &task));
+	TRY(vm_write(self(), address, address + PAGE_SIZE, PAGE_SIZE));
+	TRY(vm_inherit(self(), address, FAR_SIZE, VM_INHERIT_SHARE));
+	TRY(task_create(self(), TRUE, &task));
+	TRY(vm_inherit(self(), address, FAR_SIZE, VM_INHERIT_COPY));
+	TRY(task_create(self(), TRUE, &task));
+}
+
 static void more_threads_than_ever(void)
 {
 	static uint32_t most = 12;
@@ -561,6 +576,7 @@ const struct scenario scenarios[] = {
 	{"messages destroyed", messages_destroyed, NULL},
 	{"tasks", tasks, NULL},
 	{"tasks with memory", tasks_with_memory, NULL},
+	{"memory inherited", memory_inherited, NULL},
 	{"more threads than ever", more_threads_than_ever, NULL},
 	{"threads by trap", threads_by_trap, NULL},
 	{"special ports", special_ports, forget_special_ports},
