@@ -32,22 +32,10 @@
 #include "ipc/space.h"
 #include "kern/arguments.h"
 #include "kern/assert.h"
-#include "kern/sched.h"
+#include "kern/exchange.h"
 #include "kern/string.h"
 #include "kern/task.h"
 #include "kern/thread.h"
-
-/* A client's header: its right to the port is copied, a send-once right to its own port made. */
-#define BITS_REQUEST MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE)
-/* A server's: the client's send-once right is used up. */
-#define BITS_REPLY MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0)
-
-/* A request in the kernel's hand. */
-#define BITS_REQUEST_TAKEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND, MACH_MSG_TYPE_PORT_SEND_ONCE)
-
-/* And as the receiver sees it, whose own port is the local one. */
-#define BITS_REQUEST_GIVEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND_ONCE, MACH_MSG_TYPE_PORT_SEND)
-#define BITS_REPLY_GIVEN   MACH_MSGH_BITS(0, MACH_MSG_TYPE_PORT_SEND_ONCE)
 
 /* A bit of mach_msg()'s options that means nothing and that no program sets. */
 #define OPTION_UNUSED 0x40000000u
@@ -103,8 +91,8 @@ static inline mach_msg_return_t answer_directly(const struct mach_msg_words *wor
 }
 
 /* The answer goes the usual way, if there is one. */
-static mach_msg_return_t answer_by_queue(const struct mach_msg_words *words, struct message *answer,
-					 bool answered)
+static __attribute__((noinline)) mach_msg_return_t
+answer_by_queue(const struct mach_msg_words *words, struct message *answer, bool answered)
 {
 	if (answered) {
 		answer->label = message_remote(answer)->label;
@@ -170,15 +158,9 @@ static inline bool takes_directly(const struct thread *receiver, const struct po
 static inline void give_reply_right(struct space *space, struct entry *entry, struct port *reply,
 				    uint32_t label)
 {
-	space->first_free = entry->next_free;
-	if (entry->next_free != NULL)
-		entry->next_free->previous_free = NULL;
-	space->n_entries++;
+	space_use_free(space, entry);
 	entry->type = MACH_PORT_TYPE_SEND_ONCE;
 	entry->port = reply;
-	entry->refs = 1;
-	entry->request = NULL;
-	entry->accepting = NULL;
 	reply->send_once_rights++;
 	reply->refs++;
 	reply->label = label;
@@ -223,21 +205,10 @@ static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct 
 	receive->direct = false;
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
 		return inbox_copyout(thread, words->message);
-	return mach_msg_received(words, receive->result, receive->message, receive->size);
+	return mach_msg_received(words, receive->result);
 }
 
 /* ---------------- The path ---------------- */
-
-/* The entry of a name that the kernel has chosen, in use or not; NULL for other names. */
-static inline struct entry *near_entry(const struct space *space, mach_port_name_t name)
-{
-	struct leaf *leaf;
-
-	if (name >= space->near_end)
-		return NULL;
-	leaf = space->near->leaves[name / LEAF_ENTRIES];
-	return leaf == NULL ? NULL : &leaf->entries[name % LEAF_ENTRIES];
-}
 
 /*
  * Of the two functions that send, each decodes down to the last empty line in it and performs after
@@ -279,18 +250,6 @@ static inline struct wait_queue *served_queue(struct entry *entry)
 	return &entry->set->receivers;
 }
 
-/* Frees the name of a send-once right about which nothing was requested. */
-static inline void free_name(struct space *space, struct entry *entry)
-{
-	if (entry->name >= space->fresh) {
-		space_free_entry(entry);
-		return;
-	}
-	space->n_entries--;
-	entry->type = 0;
-	space_push_free(space, entry);
-}
-
 /* A server's reply: its right to the client's port is used up, and it waits for the next client. */
 static inline struct thread *send_reply(struct thread *thread, struct space *space,
 					struct entry *to, uint32_t size)
@@ -304,7 +263,7 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
 	if (receiver == NULL || !takes_directly(receiver, port, size))
 		return NULL;
 
-	free_name(space, to);
+	space_free_plain(space, to);
 	/* The receiver's own right keeps the port. */
 	assert(port->refs > 1);
 	port->refs--;
@@ -323,22 +282,28 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	struct thread *receiver;
 	struct entry *to, *from;
 	struct space *space;
+	bool request;
 
-	if (!inbox_copyin(thread, words->message, size))
+	if (!copyin_header(header, words->message))
+		return FAST_PATH_DECLINED;
+	request = header->msgh_bits == BITS_REQUEST;
+	if (!request && header->msgh_bits != BITS_REPLY)
+		return FAST_PATH_DECLINED;
+	if (size != sizeof *header && !inbox_copyin_body(thread, words->message, size))
 		return FAST_PATH_DECLINED;
 	space = thread->task->space;
-	to = near_entry(space, header->msgh_remote_port);
-	from = near_entry(space, words->rcv_name);
+	to = space_near_slot(space, header->msgh_remote_port);
+	from = space_near_slot(space, words->rcv_name);
 	if (to == NULL || from == NULL)
 		return FAST_PATH_DECLINED;
-	if (header->msgh_bits == BITS_REQUEST && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
+	if (request && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
 	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
 	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {
 		if (to->port->kind != OBJECT_NONE)
 			return call_kernel(words, thread, to->port, from->port);
 		queue = &from->port->receivers;
 		receiver = send_request(thread, to->port, from->port, size);
-	} else if (header->msgh_bits == BITS_REPLY && to->type == MACH_PORT_TYPE_SEND_ONCE &&
+	} else if (!request && to->type == MACH_PORT_TYPE_SEND_ONCE &&
 		   header->msgh_local_port == MACH_PORT_NULL) {
 		queue = served_queue(from);
 		receiver = queue == NULL ? NULL : send_reply(thread, space, to, size);

@@ -28,17 +28,15 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 }
 
 /*
- * Copies what the sender says in a message of `size` bytes; false if it does not fit into an inbox,
- * or not all can be read.
+ * Copies the body of a message of `size` bytes, whose header is in the inbox already; false if it
+ * does not fit or not all can be read.
  */
-static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint32_t size)
+static inline bool inbox_copyin_body(struct thread *thread, user_address_t user, uint32_t size)
 {
 	mach_msg_header_t *header = &thread->receive.inbox.message.header;
 
-	if (size == sizeof *header)
-		return copyin_header(header, user);
 	return size > sizeof *header && size <= INBOX_SIZE && size % 4 == 0 &&
-	       copyin(header, user, size);
+	       copyin(header + 1, user + sizeof *header, size - sizeof *header);
 }
 
 #endif

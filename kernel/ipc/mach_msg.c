@@ -50,22 +50,28 @@ static mach_msg_return_t tell_size(user_address_t user, uint32_t size)
 }
 
 /* mach_msg_received() without a message. */
-static __attribute__((noinline)) mach_msg_return_t
-received_elsewhere(const struct mach_msg_words *words, mach_msg_return_t result, uint32_t size)
+static mach_msg_return_t received_elsewhere(const struct mach_msg_words *words,
+					    mach_msg_return_t result)
 {
+	struct thread *thread = current_thread();
+
 	if (result == MACH_MSG_SUCCESS)
-		return inbox_copyout(current_thread(), words->message);
-	return result == MACH_RCV_TOO_LARGE ? tell_size(words->message, size) : result;
+		return inbox_copyout(thread, words->message);
+	if (result == MACH_RCV_TOO_LARGE)
+		return tell_size(words->message, thread->receive.size);
+	return result;
 }
 
-mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result,
-				    struct message *message, uint32_t size)
+/* mach_msg_received() but for what is done at once. */
+static __attribute__((noinline)) mach_msg_return_t
+received_other(const struct mach_msg_words *words, mach_msg_return_t result)
 {
+	struct message *message = current_thread()->receive.message;
 	struct task *task = current_task();
 	mach_port_name_t watch = MACH_PORT_NULL;
 
 	if (message == NULL)
-		return received_elsewhere(words, result, size);
+		return received_elsewhere(words, result);
 	if ((words->option & MACH_RCV_NOTIFY) != 0) {
 		watch = words->notify;
 		if (result == MACH_MSG_SUCCESS && watch == MACH_PORT_NULL)
@@ -73,41 +79,53 @@ mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg
 	}
 	task->messages_received++;
 	if (result == MACH_MSG_SUCCESS)
-		return message_copyout(task->space, message, words->message, watch);
+		return message_copyout_notify(task->space, message, words->message, watch);
 	message_copyout_header(task->space, message, words->message);
 	return result;
 }
 
-mach_msg_return_t mach_msg_receive(const struct mach_msg_words *words, struct thread *woken)
+mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result)
 {
 	struct thread *thread = current_thread();
-	mach_msg_return_t result = message_receive(thread->task->space, words, woken);
+	struct message *message = thread->receive.message;
 
-	return mach_msg_received(words, result, thread->receive.message, thread->receive.size);
+	if (message == NULL || result != MACH_MSG_SUCCESS || (words->option & MACH_RCV_NOTIFY) != 0)
+		return received_other(words, result);
+	thread->task->messages_received++;
+	return message_copyout(thread->task->space, message, words->message);
+}
+
+mach_msg_return_t mach_msg_receive(const struct mach_msg_words *words, struct thread *woken)
+{
+	return mach_msg_received(words, message_receive(current_task()->space, words, woken));
 }
 
 /*
- * Bits of `option` that mean nothing are passed over, and without either half there is nothing to
- * do.
+ * mach_msg() without the fast path.  Bits of `option` that mean nothing are passed over, and
+ * without either half there is nothing to do.
  */
-TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
+static __attribute__((noinline)) mach_msg_return_t
+send_and_receive(const struct mach_msg_words *words)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 	struct thread *woken = NULL;
 
-	if (words.option == fast_path_option) {
-		result = fast_path(&words);
-		if (result != FAST_PATH_DECLINED)
-			return result;
-		result = MACH_MSG_SUCCESS;
-	}
-	if ((words.option & MACH_SEND_MSG) != 0)
-		result = send(&words, &woken);
-	if (result == MACH_MSG_SUCCESS && (words.option & MACH_RCV_MSG) != 0)
-		return mach_msg_receive(&words, woken);
+	if ((words->option & MACH_SEND_MSG) != 0)
+		result = send(words, &woken);
+	if (result == MACH_MSG_SUCCESS && (words->option & MACH_RCV_MSG) != 0)
+		return mach_msg_receive(words, woken);
 	if (woken != NULL)
 		thread_wake(woken, WAIT_WOKEN);
 	return result;
+}
+
+TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
+{
+	mach_msg_return_t result = FAST_PATH_DECLINED;
+
+	if (words.option == fast_path_option)
+		result = fast_path(&words);
+	return result == FAST_PATH_DECLINED ? send_and_receive(&words) : result;
 }
 
 /* A fresh receive right, for replies; MACH_PORT_NULL when there is no room for it. */

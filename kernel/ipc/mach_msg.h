@@ -24,12 +24,10 @@ struct mach_msg_words {
 };
 
 /*
- * What mach_msg() returns when receiving came to `result`: gives the message, which it takes, to
- * the current task.  Without one (NULL) a success is in the thread's inbox, and `size` is that of
- * the message that does not fit.
+ * What mach_msg() returns when receiving came to `result`: gives what has come, which is in the
+ * current thread's `receive`, to its task.  Where no message is there a success is in the inbox.
  */
-mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result,
-				    struct message *message, uint32_t size);
+mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result);
 
 /*
  * The second half of mach_msg(): wakes `woken`, if not NULL, receives, and gives what has come to

@@ -40,16 +40,10 @@ _Static_assert(HEADER_OFFSET + MESSAGE_MAX <= KERNEL_MEMORY_MAX, "the largest me
 
 /* ---------------- Allocation ---------------- */
 
-static struct message *message_init(struct message *message, uint32_t room)
+static struct message *init(struct message *message, uint32_t room)
 {
-	if (message == NULL)
-		return NULL;
-	message->magic = MESSAGE_MAGIC;
-	message->room = room;
-	message->label = 0;
-	message->accepted = NULL;
-	message->accepted_name = MACH_PORT_NULL;
-	message->accepted_entry = NULL;
+	if (message != NULL)
+		message_init(message, room);
 	return message;
 }
 
@@ -60,7 +54,7 @@ static struct message *page_alloc_message(void)
 
 	if (message == NULL)
 		message = (zone_alloc)(&page_messages.zone);
-	return message_init(message, MESSAGE_PAGE);
+	return init(message, MESSAGE_PAGE);
 }
 
 static struct message *big_alloc(void)
@@ -72,7 +66,7 @@ static struct message *big_alloc(void)
 		if (message != NULL)
 			big_messages.zone.in_use++;
 	}
-	return message_init(message, MESSAGE_BIG);
+	return init(message, MESSAGE_BIG);
 }
 
 static void big_free(struct message *message)
@@ -89,14 +83,14 @@ struct message *message_make(uint32_t size)
 {
 	assert(size >= sizeof(mach_msg_header_t));
 	if (size <= MESSAGE_SMALL)
-		return message_init((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
+		return init((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
 	if (size <= MESSAGE_PAGE)
 		return page_alloc_message();
 	if (size <= MESSAGE_BIG)
 		return big_alloc();
 	if (size > MESSAGE_MAX)
 		return NULL;
-	return message_init((kernel_memory_alloc)(HEADER_OFFSET + size), size);
+	return init((kernel_memory_alloc)(HEADER_OFFSET + size), size);
 }
 
 void message_unmake(struct message *message)

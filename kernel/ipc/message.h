@@ -52,6 +52,18 @@ struct message {
 	mach_msg_header_t header; /* The body follows. */
 };
 
+/*
+ * msgh_bits of the simple messages that calls consist of: as their sender writes them, in the
+ * kernel's hand, and as the receiver sees them, whose own port is the local one.  A client's right
+ * to the server is copied and a send-once right made to its own port; the reply uses that up.
+ */
+#define BITS_REQUEST       MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE)
+#define BITS_REQUEST_TAKEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND, MACH_MSG_TYPE_PORT_SEND_ONCE)
+#define BITS_REQUEST_GIVEN MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND_ONCE, MACH_MSG_TYPE_PORT_SEND)
+#define BITS_REPLY         MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0)
+#define BITS_REPLY_TAKEN   MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND_ONCE, 0)
+#define BITS_REPLY_GIVEN   MACH_MSGH_BITS(0, MACH_MSG_TYPE_PORT_SEND_ONCE)
+
 static inline struct port *message_remote(const struct message *message)
 {
 	return (struct port *)(uintptr_t)message->header.msgh_remote_port;
@@ -141,7 +153,7 @@ static inline void message_free(struct message *message)
 }
 
 /* Makes a message of memory that the caller has, with `room` bytes from its header on. */
-static inline void message_init_inbox(struct message *message, uint32_t room)
+static inline void message_init(struct message *message, uint32_t room)
 {
 	message->magic = MESSAGE_MAGIC;
 	message->room = room;
@@ -177,16 +189,19 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 
 /*
  * Gives the message to `space`, at `user`, where it fits (the caller has seen that it does), frees
- * it, and sets the current thread's label.  With `notify` (MACH_RCV_NOTIFY) a dead-name
- * notification about the reply right goes there.  Returns MACH_MSG_SUCCESS, MACH_RCV_BODY_ERROR or
- * MACH_RCV_HEADER_ERROR with MACH_MSG_IPC_SPACE and so on, MACH_RCV_INVALID_NOTIFY, or
- * MACH_RCV_INVALID_DATA: then what the message gave is taken back and destroyed.
+ * it, and sets the current thread's label.  Returns MACH_MSG_SUCCESS, MACH_RCV_BODY_ERROR or
+ * MACH_RCV_HEADER_ERROR with MACH_MSG_IPC_SPACE and so on, or MACH_RCV_INVALID_DATA: then what the
+ * message gave is taken back and destroyed.
+ *
+ * message_copyout_notify() does the same, and with `notify` not MACH_PORT_NULL (MACH_RCV_NOTIFY) a
+ * dead-name notification about the reply right goes there; also MACH_RCV_INVALID_NOTIFY.
  *
  * message_copyout_pseudo() is for a message that comes back to its sender: remote and local stay as
  * the sender had them, and the label is not set.
  */
-mach_msg_return_t message_copyout(struct space *space, struct message *message, uint32_t user,
-				  uint32_t notify);
+mach_msg_return_t message_copyout(struct space *space, struct message *message, uint32_t user);
+mach_msg_return_t message_copyout_notify(struct space *space, struct message *message,
+					 uint32_t user, uint32_t notify);
 mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *message,
 					 uint32_t user);
 

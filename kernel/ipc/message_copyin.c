@@ -20,9 +20,8 @@
 #include "kern/thread.h"
 #include "vm/kernel_memory.h"
 
-/* What simple messages need is one piece of code; the rest is kept out of it, and takes a struct
- * header by value, so that theirs can live in registers. */
-#define HOT  static inline __attribute__((always_inline))
+/* What is kept out of the code for usual messages.  It takes a struct header by value, so that
+ * others' can live in registers. */
 #define COLD static __attribute__((noinline))
 
 /* ---------------- The header ---------------- */
@@ -57,8 +56,8 @@ COLD mach_msg_return_t check_same(struct header header)
 }
 
 /* Finds the header's rights and sees that they can be taken.  Changes nothing. */
-HOT mach_msg_return_t check_header(struct space *space, const mach_msg_header_t *user,
-				   struct header *header)
+static inline mach_msg_return_t check_header(struct space *space, const mach_msg_header_t *user,
+					     struct header *header)
 {
 	mach_msg_type_name_t dest_type = MACH_MSGH_BITS_REMOTE(user->msgh_bits);
 	mach_msg_type_name_t reply_type = MACH_MSGH_BITS_LOCAL(user->msgh_bits);
@@ -133,7 +132,8 @@ COLD void cancel_notifications(struct header header)
 		cancel_notification(header.dest, dest, header.cancel);
 }
 
-static inline struct port *take_reply(const struct header *header, const mach_msg_header_t *user)
+static inline struct port *take_reply_right(const struct header *header,
+					    const mach_msg_header_t *user)
 {
 	if (header->reply == NULL)
 		return (struct port *)user->msgh_local_port; /* PORT_NULL or PORT_DEAD_NAME. */
@@ -145,7 +145,8 @@ static inline struct port *take_reply(const struct header *header, const mach_ms
  * other bits.  Where both are of one name the right that moves goes last: the other is made from
  * it.
  */
-HOT void take_header(struct message *message, const struct header *header, mach_msg_bits_t other)
+static inline void take_header(struct message *message, const struct header *header,
+			       mach_msg_bits_t other)
 {
 	mach_msg_type_name_t dest_type = right_after(header->dest_type);
 	mach_msg_type_name_t reply_type = 0;
@@ -158,7 +159,7 @@ HOT void take_header(struct message *message, const struct header *header, mach_
 		dest = right_take(header->dest, header->dest_type);
 	} else {
 		dest = right_take(header->dest, header->dest_type);
-		reply = take_reply(header, &message->header);
+		reply = take_reply_right(header, &message->header);
 	}
 	assert(port_is_valid(dest));
 	if (header->reply_type != 0)
@@ -169,11 +170,11 @@ HOT void take_header(struct message *message, const struct header *header, mach_
 		dest_type == MACH_MSG_TYPE_PORT_SEND_ONCE ? dest->label : current_thread()->label;
 }
 
-/* ---------------- The message ---------------- */
+/* ---------------- Messages in general ---------------- */
 
 /* Finds all that the header names.  Changes nothing. */
-HOT mach_msg_return_t check_names(struct space *space, const struct message *message,
-				  uint32_t notify, struct header *header)
+static mach_msg_return_t check_names(struct space *space, const struct message *message,
+				     uint32_t notify, struct header *header)
 {
 	mach_msg_return_t result = check_cancel(space, notify, header);
 
@@ -181,7 +182,7 @@ HOT mach_msg_return_t check_names(struct space *space, const struct message *mes
 }
 
 /* Turns the user's message, whose body is words to the kernel, into the kernel's, or frees it. */
-HOT mach_msg_return_t take_simple(struct space *space, struct message *message, uint32_t notify)
+COLD mach_msg_return_t take_simple(struct space *space, struct message *message, uint32_t notify)
 {
 	struct header header;
 	mach_msg_return_t result = check_names(space, message, notify, &header);
@@ -276,6 +277,86 @@ COLD mach_msg_return_t take_typed(struct space *space, struct message *message, 
 	return take_simple(space, message, notify);
 }
 
+/* Turns the user's message, which is not a usual one, into the kernel's, or frees it. */
+COLD mach_msg_return_t take_other(struct space *space, const struct mach_msg_words *words,
+				  struct message *message)
+{
+	uint32_t notify = (words->option & MACH_SEND_CANCEL) != 0 ? words->notify : MACH_PORT_NULL;
+
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
+		return take_typed(space, message, notify);
+	return take_simple(space, message, notify);
+}
+
+/* ---------------- Usual messages ---------------- */
+
+/*
+ * The two headers that calls consist of, whose rights are there and need nothing beyond taking
+ * them: this is what take_simple() does then.  Each function decodes down to the last empty line in
+ * it and performs after that; false: it has changed nothing, and take_simple() has to see to it.
+ */
+
+static inline bool take_request(struct space *space, struct message *message)
+{
+	struct entry *dest = space_near_slot(space, message->header.msgh_remote_port);
+	struct entry *reply = space_near_slot(space, message->header.msgh_local_port);
+
+	if (dest == NULL || (dest->type & MACH_PORT_TYPE_SEND) == 0 || !port_is_alive(dest->port))
+		return false;
+	if (reply == NULL || (reply->type & MACH_PORT_TYPE_RECEIVE) == 0)
+		return false;
+
+	message_set_ports(message, port_add_send(dest->port), port_make_send_once(reply->port));
+	message->header.msgh_bits = BITS_REQUEST_TAKEN;
+	message->label = current_thread()->label;
+	return true;
+}
+
+static inline bool take_reply(struct space *space, struct message *message)
+{
+	struct entry *dest = space_near_slot(space, message->header.msgh_remote_port);
+	struct port *port;
+
+	if (dest == NULL || dest->type != MACH_PORT_TYPE_SEND_ONCE || dest->request != NULL ||
+	    dest->accepting != NULL)
+		return false;
+	port = dest->port;
+	if (!port_is_alive(port) || message->header.msgh_local_port != MACH_PORT_NULL)
+		return false;
+
+	space_free_plain(space, dest);
+	message_set_ports(message, port, PORT_NULL);
+	message->header.msgh_bits = BITS_REPLY_TAKEN;
+	message->label = port->label;
+	return true;
+}
+
+/* Which of them it is, if any. */
+static inline bool take_usual(struct space *space, struct message *message)
+{
+	switch (message->header.msgh_bits) {
+	case BITS_REQUEST:
+		return take_request(space, message);
+	case BITS_REPLY:
+		return take_reply(space, message);
+	default:
+		return false;
+	}
+}
+
+/* ---------------- The message ---------------- */
+
+/*
+ * Copies what the user wrote.  Of a header alone all but msgh_seqno and msgh_size is read, which
+ * are the kernel's to fill in.
+ */
+static inline bool read_message(struct message *message, user_address_t user, uint32_t size)
+{
+	if (size == sizeof message->header && copyin_header(&message->header, user))
+		return true;
+	return copyin(&message->header, user, size);
+}
+
 /*
  * Bits of the header that mean nothing, or something only within the kernel, are cleared, so that
  * they do not pass from task to task.
@@ -283,7 +364,6 @@ COLD mach_msg_return_t take_typed(struct space *space, struct message *message, 
 mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_words *words,
 				 struct message **result)
 {
-	uint32_t notify = (words->option & MACH_SEND_CANCEL) != 0 ? words->notify : MACH_PORT_NULL;
 	uint32_t size = words->send_size;
 	struct message *message;
 
@@ -292,14 +372,14 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 	message = message_alloc(size);
 	if (message == NULL)
 		return MACH_SEND_NO_BUFFER;
-	if (!copyin(&message->header, words->message, size)) {
+	if (!read_message(message, words->message, size)) {
 		message_free(message);
 		return MACH_SEND_INVALID_DATA;
 	}
 	*result = message;
 	message->header.msgh_size = size;
 	message->header.msgh_bits &= MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS_PORTS_MASK;
-	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
-		return take_typed(space, message, notify);
-	return take_simple(space, message, notify);
+	if ((words->option & MACH_SEND_CANCEL) == 0 && take_usual(space, message))
+		return MACH_MSG_SUCCESS;
+	return take_other(space, words, message);
 }

@@ -8,6 +8,8 @@
  */
 #include "ipc/message.h"
 
+#include <stddef.h>
+
 #include "i386/copy.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
@@ -86,7 +88,8 @@ static mach_msg_return_t request_dead_name(struct space *space, struct message *
  * Gives the reply right; with `notify` and under a name that is new it is watched.  On failure the
  * right is still in the message.
  */
-static mach_msg_return_t give_reply(struct space *space, struct message *message, uint32_t notify)
+static mach_msg_return_t give_reply_right(struct space *space, struct message *message,
+					  uint32_t notify)
 {
 	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(message->header.msgh_bits);
 	struct port *reply = message_local(message);
@@ -247,13 +250,88 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 	return lacks;
 }
 
+/* ---------------- Usual messages ---------------- */
+
+/*
+ * The two headers that calls consist of (message.h), where nothing is out of the ordinary: this is
+ * what give_reply_right() and turn_header() do then.  False: nothing has changed, and those have to
+ * see to it.
+ */
+
+/* Whether the receiver knows the port by its name alone. */
+static inline bool is_own_port(const struct port *port, const struct space *space)
+{
+	return port->receiver == space && !port->has_payload;
+}
+
+static inline bool give_request(struct space *space, mach_msg_header_t *header)
+{
+	struct port *dest = (struct port *)header->msgh_remote_port;
+	struct port *reply = (struct port *)header->msgh_local_port;
+	struct entry *entry = space->first_free;
+
+	if (!is_own_port(dest, space) || !space->active || entry == NULL || !port_is_valid(reply) ||
+	    !port_is_alive(reply))
+		return false;
+
+	space_use_free(space, entry);
+	entry->type = MACH_PORT_TYPE_SEND_ONCE;
+	entry->port = reply;
+	header->msgh_bits = BITS_REQUEST_GIVEN;
+	header->msgh_remote_port = entry->name;
+	header->msgh_local_port = dest->name;
+	port_release_send(dest);
+	return true;
+}
+
+static inline bool give_reply(const struct space *space, mach_msg_header_t *header)
+{
+	struct port *dest = (struct port *)header->msgh_remote_port;
+
+	if (!is_own_port(dest, space))
+		return false;
+
+	header->msgh_bits = BITS_REPLY_GIVEN;
+	header->msgh_remote_port = header->msgh_local_port; /* No right. */
+	header->msgh_local_port = dest->name;
+	port_use_send_once(dest);
+	return true;
+}
+
+static inline bool give_usual(struct space *space, mach_msg_header_t *header)
+{
+	switch (header->msgh_bits) {
+	case BITS_REQUEST_TAKEN:
+		return give_request(space, header);
+	case BITS_REPLY_TAKEN:
+		return give_reply(space, header);
+	default:
+		return false;
+	}
+}
+
 /* ---------------- The message ---------------- */
 
-/* Takes the message. */
-mach_msg_return_t message_copyout(struct space *space, struct message *message, user_address_t user,
-				  uint32_t notify)
+/* Writes the message, whose rights and memory are the receiver's; takes it. */
+static inline mach_msg_return_t write_message(struct space *space, struct message *message,
+					      user_address_t user)
 {
-	mach_msg_return_t result = give_reply(space, message, notify);
+	const mach_msg_header_t *header = &message->header;
+
+	if ((header->msgh_size != sizeof *header || !copyout_header(user, header)) &&
+	    !copyout(user, header, header->msgh_size)) {
+		message_take_back(space, message);
+		return MACH_RCV_INVALID_DATA;
+	}
+	message_free(message);
+	return MACH_MSG_SUCCESS;
+}
+
+/* Both take the message. */
+mach_msg_return_t message_copyout_notify(struct space *space, struct message *message,
+					 user_address_t user, uint32_t notify)
+{
+	mach_msg_return_t result = give_reply_right(space, message, notify);
 	mach_msg_return_t lacks;
 
 	current_thread()->label = message->label;
@@ -263,12 +341,18 @@ mach_msg_return_t message_copyout(struct space *space, struct message *message, 
 	}
 	turn_header(space, message);
 	lacks = give_body(space, message);
-	if (!copyout(user, &message->header, message->header.msgh_size)) {
-		message_take_back(space, message);
-		return MACH_RCV_INVALID_DATA;
-	}
-	message_free(message);
+	result = write_message(space, message, user);
+	if (result != MACH_MSG_SUCCESS)
+		return result;
 	return lacks == 0 ? MACH_MSG_SUCCESS : MACH_RCV_BODY_ERROR | lacks;
+}
+
+mach_msg_return_t message_copyout(struct space *space, struct message *message, user_address_t user)
+{
+	current_thread()->label = message->label;
+	if (!give_usual(space, &message->header))
+		return message_copyout_notify(space, message, user, MACH_PORT_NULL);
+	return write_message(space, message, user);
 }
 
 /* Takes the message; what else it carries is destroyed. */
@@ -291,7 +375,8 @@ mach_msg_return_t message_copyout_header(struct space *space, struct message *me
 }
 
 /*
- * Takes the message; returns only the bits for what was lost.  The rights are the sender's again
+ * Takes the message; returns only the bits for what was lost.  What its sender has in msgh_seqno
+ * was perhaps not read, and stays there.  The rights are the sender's again
  * even if its buffer, which has been read only so far, cannot be written.
  */
 mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *message,
@@ -305,7 +390,9 @@ mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *me
 	lacks |= give_or_drop(space, &header->msgh_local_port, MACH_MSGH_BITS_LOCAL(bits));
 	lacks |= give_body(space, message);
 	header->msgh_bits = bits;
-	copyout(user, header, header->msgh_size);
+	copyout(user, header, offsetof(mach_msg_header_t, msgh_seqno));
+	copyout(user + offsetof(mach_msg_header_t, msgh_id), &header->msgh_id,
+		header->msgh_size - offsetof(mach_msg_header_t, msgh_id));
 	message_free(message);
 	return lacks;
 }

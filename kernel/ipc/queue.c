@@ -16,6 +16,7 @@
 #include "ipc/right.h"
 #include "ipc/space.h"
 #include "kern/assert.h"
+#include "kern/exchange.h"
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/tick.h"
@@ -49,11 +50,9 @@ static void number(struct port *port, struct message *message)
 
 /*
  * Ends the wait of a receiver with the message, which it has then; or only with its size, if it is
- * too large and shall stay.  Returns whether the message was taken.  If so the receiver may be left
- * in *woken, if that is not NULL, instead of being woken.
+ * too large and shall stay.  Returns whether the message was taken.
  */
-static inline bool offer(struct port *port, struct message *message, struct thread *receiver,
-			 struct thread **woken)
+static bool offer(struct port *port, struct message *message, struct thread *receiver)
 {
 	struct receive_wait *receive = &receiver->receive;
 	bool fits = message->header.msgh_size <= receive->room;
@@ -63,10 +62,7 @@ static inline bool offer(struct port *port, struct message *message, struct thre
 	receive->size = message->header.msgh_size;
 	receive->message = taken ? message : NULL;
 	/* It waits no longer when the notification that number() may send looks for receivers. */
-	if (woken != NULL && taken && message->accepted == NULL)
-		*woken = receiver;
-	else
-		thread_wake(receiver, WAIT_WOKEN);
+	thread_wake(receiver, WAIT_WOKEN);
 	if (taken)
 		number(port, message);
 	return taken;
@@ -108,13 +104,13 @@ static struct message *dequeue(struct port *port)
  * The port, which is alive, takes the message: to a waiting receiver, or into its queue.  There are
  * both a queue and receivers only while queue_serve_set() brings them together.
  */
-static inline void deliver(struct port *port, struct message *message, struct thread **woken)
+static void deliver(struct port *port, struct message *message)
 {
 	struct wait_queue *receivers = receivers_of(port);
 	unsigned turn = 0;
 
 	while (has_waiters(receivers) && port->n_messages == 0) {
-		if (offer(port, message, first_waiter(receivers), woken))
+		if (offer(port, message, first_waiter(receivers)))
 			return;
 		if (++turn % 64 == 0)
 			kernel_pause();
@@ -140,7 +136,7 @@ void queue_serve_set(struct port *port)
 
 		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
 			dequeue(port);
-		offer(port, message, receiver, NULL);
+		offer(port, message, receiver);
 		if (++turn % 64 == 0)
 			kernel_pause();
 	}
@@ -191,19 +187,31 @@ static bool must_wait(const struct port *port, const struct message *message)
 	return port_is_alive(port) && !has_room(port, message);
 }
 
-/* Sends a message that need not wait; takes it. */
-static inline __attribute__((always_inline)) void send_now(struct message *message,
-							   struct thread **woken)
+/*
+ * Sends a message in the usual case that somebody waits for it and has room: it is left in *woken
+ * and has the message then.  False: nothing has changed.  Ports that are dead or an object's need
+ * not be looked for: nobody waits there.
+ */
+static inline bool hand_over(struct message *message, struct thread **woken)
 {
+	const struct wait_queue *receivers;
 	struct port *port = message_remote(message);
+	struct thread *receiver;
 
 	assert(port->magic == PORT_MAGIC);
-	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
-		message_destroy(message);
-	else if (port->kind != OBJECT_NONE)
-		kernel_object_send(message);
-	else
-		deliver(port, message, woken);
+	receivers = receivers_of(port);
+	if (!has_waiters(receivers) || port->n_messages > 0 || port->limit == 0 ||
+	    (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
+		return false;
+	receiver = first_waiter(receivers);
+	if (message->header.msgh_size > receiver->receive.room || message->accepted != NULL)
+		return false;
+
+	receiver->receive.result = MACH_MSG_SUCCESS;
+	receiver->receive.message = message;
+	message->header.msgh_seqno = port->seqno++;
+	*woken = receiver;
+	return true;
 }
 
 /*
@@ -256,8 +264,7 @@ static mach_msg_return_t request_accepted(struct message *message, uint32_t noti
 }
 
 /* What message_send() does when there is no room. */
-static __attribute__((noinline)) mach_msg_return_t wait_as_asked(struct message *message,
-								 const struct mach_msg_words *words)
+static mach_msg_return_t wait_as_asked(struct message *message, const struct mach_msg_words *words)
 {
 	bool limited = (words->option & (MACH_SEND_TIMEOUT | MACH_SEND_NOTIFY)) != 0;
 	uint32_t timeout = (words->option & MACH_SEND_TIMEOUT) != 0 ? words->timeout : 0;
@@ -271,21 +278,38 @@ static __attribute__((noinline)) mach_msg_return_t wait_as_asked(struct message 
 	return result;
 }
 
-mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
-			       struct thread **woken)
+void message_send_always(struct message *message)
+{
+	struct port *port = message_remote(message);
+
+	assert(port->magic == PORT_MAGIC);
+	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
+		message_destroy(message);
+	else if (port->kind != OBJECT_NONE)
+		kernel_object_send(message);
+	else
+		deliver(port, message);
+}
+
+/* message_send() in all cases but the usual one. */
+static __attribute__((noinline)) mach_msg_return_t send_other(struct message *message,
+							      const struct mach_msg_words *words)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 
-	if (__builtin_expect(must_wait(message_remote(message), message), 0))
+	if (must_wait(message_remote(message), message))
 		result = wait_as_asked(message, words);
 	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		send_now(message, woken);
+		message_send_always(message);
 	return result;
 }
 
-void message_send_always(struct message *message)
+mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
+			       struct thread **woken)
 {
-	send_now(message, NULL);
+	if (woken != NULL && hand_over(message, woken))
+		return MACH_MSG_SUCCESS;
+	return send_other(message, words);
 }
 
 /* ---------------- Receiving ---------------- */
@@ -305,21 +329,28 @@ static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_wo
 	return fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
 }
 
+/* Says what a thread that is about to wait can take; nothing has come yet. */
+static inline void say_room(struct receive_wait *receive, const struct mach_msg_words *words,
+			    bool direct)
+{
+	receive->room = words->rcv_size;
+	receive->large = (words->option & MACH_RCV_LARGE) != 0;
+	receive->direct = direct;
+}
+
 /*
  * Waits to be given a message; `woken`, if not NULL, goes on instead.  May block.  What `queue` is
  * in may be gone afterwards: with its end those who wait at it are woken.
  */
-static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
-						 const struct mach_msg_words *words,
-						 struct receive_wait *receive, struct thread *woken,
-						 bool direct)
+static mach_msg_return_t wait_for_message(struct wait_queue *queue,
+					  const struct mach_msg_words *words,
+					  struct receive_wait *receive, struct thread *woken,
+					  bool direct)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	enum wait_result result;
 
-	receive->direct = direct;
-	receive->room = words->rcv_size;
-	receive->large = (words->option & MACH_RCV_LARGE) != 0;
+	say_room(receive, words, direct);
 	if (woken != NULL)
 		result = thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, woken);
 	else
@@ -331,16 +362,30 @@ static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
 	return result == WAIT_TIMED_OUT ? MACH_RCV_TIMED_OUT : MACH_RCV_INTERRUPTED;
 }
 
+/* The same where neither the current thread's wait has a time limit nor that of `woken`. */
+static inline mach_msg_return_t exchange_for_message(struct wait_queue *queue,
+						     const struct mach_msg_words *words,
+						     struct thread *thread, struct thread *woken)
+{
+	struct receive_wait *receive = &thread->receive;
+
+	/* What stands here when the wait is interrupted. */
+	receive->result = MACH_RCV_INTERRUPTED;
+	say_room(receive, words, true);
+	sched_exchange(thread, queue, woken);
+	receive->direct = false;
+	return receive->result;
+}
+
 /* Receives from `ready`, a port that has a message, or if that is NULL waits at `queue`; with
  * `direct` the message may come by the inbox (struct receive_wait). */
-static inline mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
-					     const struct mach_msg_words *words,
-					     struct thread *woken, bool direct)
+static mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
+				      const struct mach_msg_words *words, struct thread *woken,
+				      bool direct)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	struct receive_wait *receive = &current_thread()->receive;
 
-	receive->message = NULL;
 	if (woken != NULL && (ready != NULL || limited)) {
 		thread_wake(woken, WAIT_WOKEN);
 		woken = NULL;
@@ -380,8 +425,9 @@ static inline bool is_plain(const struct mach_msg_words *words)
 	return (words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0;
 }
 
-mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
-				  struct thread *woken)
+/* message_receive() in all cases but the usual one. */
+static __attribute__((noinline)) mach_msg_return_t
+receive_other(struct space *space, const struct mach_msg_words *words, struct thread *woken)
 {
 	struct wait_queue *queue;
 	struct port *ready;
@@ -391,8 +437,37 @@ mach_msg_return_t message_receive(struct space *space, const struct mach_msg_wor
 		return receive_from(ready, queue, words, woken, is_plain(words));
 	if (woken != NULL)
 		thread_wake(woken, WAIT_WOKEN);
-	current_thread()->receive.message = NULL;
 	return result;
+}
+
+/* The port of this name, if it is one from which nothing can be received yet; else NULL. */
+static inline struct port *find_empty(struct space *space, uint32_t name)
+{
+	struct entry *entry = space_near_slot(space, name);
+
+	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0 ||
+	    entry->port->n_messages > 0 || entry->port->set != NULL)
+		return NULL;
+	return entry->port;
+}
+
+/*
+ * The usual case is that of a call: the current thread has just sent, to a thread that waits for
+ * as long as it takes, and is going to wait itself.
+ */
+mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
+				  struct thread *woken)
+{
+	struct thread *thread = current_thread();
+
+	thread->receive.message = NULL;
+	if (woken != NULL && woken->receive.direct && is_plain(words)) {
+		struct port *port = find_empty(space, words->rcv_name);
+
+		if (port != NULL)
+			return exchange_for_message(&port->receivers, words, thread, woken);
+	}
+	return receive_other(space, words, woken);
 }
 
 mach_msg_return_t port_receive(struct port *port, struct message **message)
@@ -402,6 +477,7 @@ mach_msg_return_t port_receive(struct port *port, struct message **message)
 	mach_msg_return_t result;
 
 	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
+	current_thread()->receive.message = NULL;
 	result = receive_from(ready, &port->receivers, &words, NULL, false);
 	*message = current_thread()->receive.message;
 	return result;

@@ -30,8 +30,8 @@ struct wait_queue;
  * has it.  A message to a dead port, or one that would carry a port into its own queue, is
  * destroyed, with success.  May block.
  *
- * A caller that receives next passes `woken`, where NULL is.  The thread that has the message then,
- * if one waited for it, is left there: the caller wakes it at once, with message_receive().
+ * A caller that receives next passes `woken`, where NULL is.  A thread that waited for the message
+ * and has it then may be left there: the caller wakes it at once, with message_receive().
  */
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
 			       struct thread **woken);

@@ -106,6 +106,17 @@ static inline bool space_entry_is_stale(const struct entry *entry)
 	return (entry->type & MACH_PORT_TYPE_PORT_RIGHTS) != 0 && !port_is_alive(entry->port);
 }
 
+/* The entry of a name that the kernel has chosen, in use or not; NULL for other names. */
+static inline struct entry *space_near_slot(const struct space *space, uint32_t name)
+{
+	struct leaf *leaf;
+
+	if (__builtin_expect(name >= space->near_end, 0))
+		return NULL;
+	leaf = space->near->leaves[name / LEAF_ENTRIES];
+	return leaf == NULL ? NULL : &leaf->entries[name % LEAF_ENTRIES];
+}
+
 /* The entry in use with this name, or NULL.  One whose port has died is a dead name now. */
 static inline struct entry *space_find(struct space *space, uint32_t name)
 {
@@ -135,6 +146,19 @@ struct entry *space_find_port(const struct space *space, const struct port *port
 /* For space_take_name(): none is free that was in use before. */
 kern_return_t space_take_fresh_name(struct space *space, struct entry **entry);
 
+/* The first entry on the list of free names, `slot`, is in use: as space_take_name(). */
+static inline void space_use_free(struct space *space, struct entry *slot)
+{
+	assert(slot == space->first_free && slot->type == 0);
+	space->first_free = slot->next_free;
+	if (slot->next_free != NULL)
+		slot->next_free->previous_free = NULL;
+	slot->refs = 1;
+	slot->request = NULL;
+	slot->accepting = NULL;
+	space->n_entries++;
+}
+
 /*
  * A new entry, for the caller to fill at once: type, port or set, and space_hash() if it has send
  * or receive rights.  `refs` is 1, `request` and `accepting` NULL.  KERN_RESOURCE_SHORTAGE,
@@ -147,14 +171,7 @@ static inline kern_return_t space_take_name(struct space *space, struct entry **
 	assert(space->active);
 	if (slot == NULL)
 		return space_take_fresh_name(space, entry);
-	assert(slot->type == 0);
-	space->first_free = slot->next_free;
-	if (slot->next_free != NULL)
-		slot->next_free->previous_free = NULL;
-	slot->refs = 1;
-	slot->request = NULL;
-	slot->accepting = NULL;
-	space->n_entries++;
+	space_use_free(space, slot);
 	*entry = slot;
 	return KERN_SUCCESS;
 }
@@ -186,6 +203,16 @@ static inline void space_free_entry(struct entry *entry)
 	assert(space->n_entries > 0);
 	if (entry->accepting != NULL)
 		space_forget_accepting(entry);
+	space->n_entries--;
+	entry->type = 0;
+	if (entry->name < space->fresh)
+		space_push_free(space, entry);
+}
+
+/* The same for an entry of `space` about which nothing was requested. */
+static inline void space_free_plain(struct space *space, struct entry *entry)
+{
+	assert(entry->request == NULL && entry->accepting == NULL);
 	space->n_entries--;
 	entry->type = 0;
 	if (entry->name < space->fresh)

@@ -13,14 +13,13 @@
 #include "kern/thread.h"
 #include "kern/work.h"
 
-/* Threads that may run anywhere. */
-static struct run_queue common;
+struct run_queue sched_common;
 
 uint32_t sched_policies = POLICY_TIMESHARE;
 
 void sched_init(void)
 {
-	run_queue_init(&common);
+	run_queue_init(&sched_common);
 	for (uint32_t n = 0; n < MAX_CPUS; n++)
 		run_queue_init(&cpus[n].bound);
 }
@@ -29,7 +28,7 @@ void sched_init(void)
 
 static struct run_queue *queue_of(const struct thread *thread)
 {
-	return thread->bound != NULL ? &thread->bound->bound : &common;
+	return thread->bound != NULL ? &thread->bound->bound : &sched_common;
 }
 
 static void enqueue(struct thread *thread)
@@ -53,7 +52,7 @@ static unsigned running_priority(const struct cpu *cpu)
 /* The best priority that is waiting to run on `cpu`; PRIORITIES if nothing is. */
 static unsigned waiting_priority(const struct cpu *cpu)
 {
-	unsigned anywhere = run_queue_best(&common);
+	unsigned anywhere = run_queue_best(&sched_common);
 	unsigned here = run_queue_best(&cpu->bound);
 
 	return here <= anywhere ? here : anywhere;
@@ -62,7 +61,7 @@ static unsigned waiting_priority(const struct cpu *cpu)
 /* Takes the best thread for `cpu` off its queue; the idle thread if there is none. */
 static struct thread *choose(struct cpu *cpu)
 {
-	unsigned anywhere = run_queue_best(&common);
+	unsigned anywhere = run_queue_best(&sched_common);
 	unsigned here = run_queue_best(&cpu->bound);
 	struct list *link;
 
@@ -71,7 +70,7 @@ static struct thread *choose(struct cpu *cpu)
 			return cpu->idle_thread;
 		link = run_queue_take(&cpu->bound, here);
 	} else {
-		link = run_queue_take(&common, anywhere);
+		link = run_queue_take(&sched_common, anywhere);
 	}
 	return list_object(link, struct thread, run_link);
 }
@@ -206,38 +205,6 @@ void sched_handoff(struct thread *thread, struct thread *to)
 		sched_make_runnable(to);
 	}
 	sched_switch();
-}
-
-/* Whether `to` may run on `cpu` in place of the current thread, with nothing else to be seen to. */
-static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread *to)
-{
-	uint32_t queued = common.occupied[0] | common.occupied[1] | cpu->bound.occupied[0] |
-			  cpu->bound.occupied[1];
-
-	return queued == 0 && to->asked == 0 &&
-	       (cpu->work & (WORK_RESCHEDULE | WORK_THREAD)) == 0 && may_run_here(to, cpu);
-}
-
-void sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to)
-{
-	struct cpu *cpu = cpu_self();
-
-	assert(to->state == THREAD_WAITING);
-	if (!is_simple_exchange(cpu, to)) {
-		thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
-		return;
-	}
-	list_remove(&to->wait_link);
-	to->wait_result = WAIT_WOKEN;
-	to->state = THREAD_RUNNING;
-	to->run_priority = to->priority;
-	to->cpu = cpu;
-	thread->state = THREAD_WAITING;
-	thread->wait_kind = WAIT_INTERRUPTIBLE;
-	list_add_last(&queue->waiters, &thread->wait_link);
-	cpu->switches++;
-	machine_switch(cpu, thread, to);
-	finish_switch(cpu_self(), thread);
 }
 
 bool sched_switch_to(struct thread *to)

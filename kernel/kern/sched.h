@@ -13,9 +13,13 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
+#include "kern/run_queue.h"
 #include "kern/thread.h"
 
 struct cpu;
+
+/* Runnable threads that may run anywhere. */
+extern struct run_queue sched_common;
 
 /* POLICY_* that threads may have. */
 extern uint32_t sched_policies;
@@ -46,13 +50,6 @@ void sched_tick(struct cpu *cpu);
  * better waits.  Returns when the current thread runs again.  May block.
  */
 void sched_handoff(struct thread *thread, struct thread *to);
-
-/*
- * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
- * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
- * run.  How the wait ended is for whoever ends it to tell.  May block.
- */
-void sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to);
 
 /*
  * As sched_yield() or, with `waiting`, as sched_switch(), but `to` runs next whatever its priority,

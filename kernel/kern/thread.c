@@ -53,7 +53,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	if (thread == NULL)
 		return NULL;
 	memset(thread, 0, offsetof(struct thread, receive.inbox));
-	message_init_inbox(&thread->receive.inbox.message, INBOX_SIZE);
+	message_init(&thread->receive.inbox.message, INBOX_SIZE);
 	thread->magic = THREAD_MAGIC;
 	thread->id = ++last_id;
 	thread->refs = 1;

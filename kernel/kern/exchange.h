@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two threads that change places: the current one waits, and one that waits goes on.
+ *
+ * In a header, because messages do little else: it is inlined there.  Guarded by the kernel lock.
+ */
+#ifndef KERN_EXCHANGE_H
+#define KERN_EXCHANGE_H
+
+#include <stdbool.h>
+
+#include "kern/assert.h"
+#include "kern/cpu_state.h"
+#include "kern/machine.h"
+#include "kern/sched.h"
+#include "kern/thread.h"
+
+/* Whether `to` may run on `cpu` in place of the current thread, with nothing else to be seen to. */
+static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread *to)
+{
+	uint32_t queued = sched_common.occupied[0] | sched_common.occupied[1] |
+			  cpu->bound.occupied[0] | cpu->bound.occupied[1];
+
+	return queued == 0 && to->asked == 0 &&
+	       (cpu->work & (WORK_RESCHEDULE | WORK_THREAD)) == 0 &&
+	       (to->bound == NULL || to->bound == cpu);
+}
+
+/*
+ * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
+ * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
+ * run.  How the wait ended is for whoever ends it to tell.  May block.
+ */
+static inline void sched_exchange(struct thread *thread, struct wait_queue *queue,
+				  struct thread *to)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(to->state == THREAD_WAITING);
+	if (!is_simple_exchange(cpu, to)) {
+		thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
+		return;
+	}
+	list_remove(&to->wait_link);
+	to->wait_result = WAIT_WOKEN;
+	to->state = THREAD_RUNNING;
+	to->run_priority = to->priority;
+	to->cpu = cpu;
+	thread->state = THREAD_WAITING;
+	thread->wait_kind = WAIT_INTERRUPTIBLE;
+	list_add_last(&queue->waiters, &thread->wait_link);
+	cpu->switches++;
+	machine_switch(cpu, thread, to);
+	if (cpu_self()->leaving != NULL || thread->asked != 0)
+		sched_finish_switch();
+}
+
+#endif
