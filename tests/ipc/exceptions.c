@@ -4,6 +4,7 @@
  * an answer does, and what happens when none comes.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  */
 #include "check.h"

@@ -6,6 +6,7 @@
  * looks at their labels from outside.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  * machine: cpus=2 seed=4
  */

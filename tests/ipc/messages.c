@@ -4,6 +4,7 @@
  * descriptors good and bad, buffers too small, sending and receiving in one call.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  */
 #include "check.h"

@@ -4,6 +4,7 @@
  * order and with which numbers messages come, and what ends a wait.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  * machine: cpus=2 seed=2
  */

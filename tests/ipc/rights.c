@@ -4,6 +4,7 @@
  * has them not is told, and that it then loses nothing.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  */
 #include "check.h"

@@ -3,6 +3,7 @@
  * Port sets: several ports received from as one.
  *
  * machine: cpus=1
+ * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  */
 #include "check.h"
