@@ -48,7 +48,7 @@ TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-pro
 KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
 	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL \
 	    $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
-USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user
+USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user $(if $(SAN),-DKERNEL_SAN)
 HOST     := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    -Itests/lib/host -Itests/lib -Ikernel -Iinclude $(WARNINGS)
 

@@ -15,6 +15,13 @@
 #define GNU_PORT_TYPE 1124u
 #define GNU_CALL      1610u
 
+/* Whether the kernel is checked for undefined behaviour (SAN=1), which makes it dearer. */
+#ifdef KERNEL_SAN
+#define IS_CHECKED true
+#else
+#define IS_CHECKED false
+#endif
+
 static mach_port_t self(void)
 {
 	return mach_task_self();
@@ -124,10 +131,15 @@ static uint32_t call_cost(mach_port_t port, mach_port_t reply)
 /* With the receive right in the same hands as the send right a call is not dearer. */
 TEST(a_call_in_the_own_task_is_not_dearer)
 {
-	mach_port_t here = port_new_with_send(), there = port_new_with_send();
-	mach_port_t reply = port_new(), child = child_new(), thread;
+	mach_port_t here, there, reply, child, thread;
 	uint32_t cost_here, cost_there;
 
+	if (IS_CHECKED)
+		SKIP("the checked kernel is dearer");
+	here = port_new_with_send();
+	there = port_new_with_send();
+	reply = port_new();
+	child = child_new();
 	child_give(child, IN, there, MACH_MSG_TYPE_MOVE_RECEIVE);
 	thread = child_start(child, 0, serve_there, 0);
 	worker_start(0, serve_here, (void *)here);
@@ -150,8 +162,11 @@ TEST(a_call_in_the_own_task_is_not_dearer)
 TEST(calls_are_cheap_with_assertions)
 {
 	uint32_t self_cost = ~0u, type_cost = ~0u;
-	mach_port_t task = self(), port = port_new();
+	mach_port_t task = self(), port;
 
+	if (IS_CHECKED)
+		SKIP("the checked kernel is dearer");
+	port = port_new();
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		uint64_t before = cycles();
 		uint32_t spent;
