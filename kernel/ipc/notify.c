@@ -14,6 +14,7 @@
 #include "ipc/port.h"
 #include "ipc/queue.h"
 #include "kern/assert.h"
+#include "kern/log.h"
 
 /* A header alone, or a header and a word with its type. */
 union notification {
@@ -28,7 +29,8 @@ _Static_assert(sizeof(mach_port_t) != 4 || sizeof(void *) != 4 ||
 		       sizeof(mach_port_deleted_notification_t) == 32,
 	       "the layout that users know");
 
-uint32_t notifications_lost;
+/* Notifications that were lost for want of memory. */
+static uint32_t notifications_lost;
 
 struct message *notify_message(void)
 {
@@ -80,6 +82,7 @@ static void send_word(struct port *notify, struct message *message, mach_msg_id_
 static void lose(struct port *notify)
 {
 	notifications_lost++;
+	klog("ipc: no memory for a notification, %u lost so far\n", (unsigned)notifications_lost);
 	port_use_send_once(notify);
 }
 

@@ -3,7 +3,7 @@
  * Notifications: messages of the kernel's own to send-once rights (<mach/notify.h>).
  *
  * Each function takes the send-once right `notify`.  None blocks.  Those without a message of their
- * own allocate it; when there is no memory the notification is lost, and counted.
+ * own allocate it; when there is no memory the notification is lost, and the log says so.
  */
 #ifndef IPC_NOTIFY_H
 #define IPC_NOTIFY_H
@@ -12,9 +12,6 @@
 
 struct message;
 struct port;
-
-/* Notifications that were lost for want of memory. */
-extern uint32_t notifications_lost;
 
 /* A message that is big enough for any notification; NULL when there is no memory. */
 struct message *notify_message(void);

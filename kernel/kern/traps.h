@@ -57,7 +57,7 @@ TRAP_ABI kern_return_t trap_task_set_special_port(uint32_t task, uint32_t which,
 TRAP_ABI kern_return_t trap_thread_depress_abort(uint32_t thread);
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name);
 
-/* vm/map_traps.c */
+/* vm/memory_traps.c */
 TRAP_ABI kern_return_t trap_vm_map(uint32_t map, user_address_t address, uint32_t size,
 				   uint32_t mask, uint32_t anywhere, uint32_t object,
 				   uint32_t offset, uint32_t copy, uint32_t protection,
