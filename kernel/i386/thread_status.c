@@ -300,14 +300,19 @@ kern_return_t machine_thread_set_state(struct thread *thread, int number, const 
 
 /* ---------------- Calls ---------------- */
 
+/* Stops a user thread other than the caller; on success thread_unhold() has to follow. */
+static kern_return_t hold_other(struct thread *thread)
+{
+	if (thread == NULL || thread == current_thread() || thread->task == NULL)
+		return KERN_INVALID_ARGUMENT;
+	return thread_hold(thread);
+}
+
 kern_return_t thread_get_state(struct thread *thread, int flavor, thread_state_t state,
 			       mach_msg_type_number_t *count)
 {
-	kern_return_t result;
+	kern_return_t result = hold_other(thread);
 
-	if (thread == NULL || thread == current_thread() || thread->task == NULL)
-		return KERN_INVALID_ARGUMENT;
-	result = thread_hold(thread);
 	if (result != KERN_SUCCESS)
 		return result;
 	result = machine_thread_get_state(thread, flavor, state, count);
@@ -318,11 +323,8 @@ kern_return_t thread_get_state(struct thread *thread, int flavor, thread_state_t
 kern_return_t thread_set_state(struct thread *thread, int flavor, thread_state_t state,
 			       mach_msg_type_number_t count)
 {
-	kern_return_t result;
+	kern_return_t result = hold_other(thread);
 
-	if (thread == NULL || thread == current_thread() || thread->task == NULL)
-		return KERN_INVALID_ARGUMENT;
-	result = thread_hold(thread);
 	if (result != KERN_SUCCESS)
 		return result;
 	result = machine_thread_set_state(thread, flavor, state, count);
