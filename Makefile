@@ -13,7 +13,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test fuzz bench hot sdk clean help
+.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot sdk clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -56,16 +56,19 @@ compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
 
 # ---------------- What there is ----------------
 
-# Interfaces that the kernel serves, and those that it calls and programs serve.
-SERVERS  := mach_port mach mach_host gnumach mach_i386
-CATCHERS := exc notify task_notify
+# Interfaces that the kernel serves, those that it calls and programs serve, and further ways for
+# programs to call it.
+SERVERS  := mach_port mach mach_host mach4 gnumach mach_i386 device
+CATCHERS := exc notify task_notify memory_object memory_object_default device_reply
+CALLERS  := device_request
 
 KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
 KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o) $(SERVERS:%=$(OBJ)/gen/%_server.o)
 LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS])))) \
-		  $(SERVERS:%=$(OBJ)/gen/%_user.o) $(CATCHERS:%=$(OBJ)/gen/%_catch.o)
+		  $(patsubst %,$(OBJ)/gen/%_user.o,$(SERVERS) $(CALLERS)) \
+		  $(CATCHERS:%=$(OBJ)/gen/%_catch.o)
 CHECK_OBJECTS  := $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/lib/*.c)))
-USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(wildcard user/*)))
+USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(wildcard user/* servers/*)))
 TEST_PROGRAMS  := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 HOST_TESTS     := $(sort $(filter-out tests/lib/%,$(wildcard tests/*/host/*.c)))
 HOST_PROGRAMS  := $(patsubst tests/%.c,$(OUT)/host/%,$(subst /host/,/,$(HOST_TESTS)))
@@ -111,7 +114,8 @@ $(OBJ)/gen/%_catch.o: $(GEN)/user/mach/%_catch.c Makefile
 
 # Whoever includes a generated header needs it before the compiler has said so.
 KERNEL_HEADERS := $(SERVERS:%=$(GEN)/kernel/mach/%_server.h)
-USER_HEADERS   := $(SERVERS:%=$(GEN)/user/mach/%.h) $(CATCHERS:%=$(GEN)/user/mach/%_catch.h)
+USER_HEADERS   := $(patsubst %,$(GEN)/user/mach/%.h,$(SERVERS) $(CALLERS)) \
+		  $(CATCHERS:%=$(GEN)/user/mach/%_catch.h)
 
 # ---------------- The kernel ----------------
 
@@ -175,8 +179,8 @@ define link_program
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 endef
 
-objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard user/$(1)/*.[cS])))
-$(USER_PROGRAMS): $(OUT)/user/%: $$(call objects_of,$$*) $(RUNTIME)
+objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard $(1)/*.[cS])))
+$(USER_PROGRAMS): $(OUT)/%: $$(call objects_of,$$*) $(RUNTIME)
 	$(link_program)
 
 $(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(OUT)/lib/libcheck.a $(RUNTIME)
@@ -214,8 +218,13 @@ bench: all
 
 # N calls; the same SEED makes the same calls.
 fuzz: all
-	$(Q)tools/guest run --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) --append pool=48 -- \
-	    'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port}'
+	$(Q)tools/guest run --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) \
+	    --append 'pool=48 ramdisk=1' -- \
+	    'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port} $${device-port}'
+
+# N seeds of the machine, from SEED on, for each program in T.
+seeds: all
+	$(Q)tools/seeds --seeds $(or $(N),10) --first $(or $(SEED),1) --cpus $(or $(CPUS),2) $(T)
 
 hot: all
 	$(Q)tools/hot -- '$(T)'

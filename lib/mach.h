@@ -16,6 +16,8 @@
 #include <mach/port.h>
 #include <mach/traps.h>
 
+#include <mach/device.h>
+#include <mach/device_request.h>
 #include <mach/gnumach.h>
 #include <mach/gsync.h>
 #include <mach/mach.h>

@@ -56,6 +56,19 @@ struct machine_report {
 	struct machine_count counts[MACHINE_COUNTS];
 };
 
+/*
+ * Where the RAM disks are: disk rdN is element N of `machine_ramdisks` in the kernel's data, at a
+ * symbol as the report is.  Written before the first program runs; a size of 0 is no disk.
+ */
+#define MACHINE_RAMDISKS 8
+
+struct machine_ramdisk {
+	uint32_t address; /* Physical, */
+	uint32_t size;    /* and in bytes. */
+};
+
+extern volatile struct machine_ramdisk machine_ramdisks[MACHINE_RAMDISKS];
+
 _Static_assert(sizeof(struct machine_count) == 32, "a contract with the host's reader");
 _Static_assert(sizeof(struct machine_report) == 56 + 32 * MACHINE_COUNTS,
 	       "a contract with the host's reader");

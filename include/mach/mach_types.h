@@ -44,5 +44,7 @@ typedef mach_port_t *processor_array_t;
 typedef mach_port_t *processor_set_array_t;
 typedef mach_port_t *processor_set_name_array_t;
 typedef vm_offset_t *emulation_vector_t;
+typedef vm_offset_t *vm_offset_array_t;
+typedef vm_size_t *vm_size_array_t;
 
 #endif

@@ -260,6 +260,11 @@ interrupt_entries:
 	STUB \n
 	.endr
 	.altmacro
+	.set	device_vector, VECTOR_DEVICE
+	.rept	VECTOR_DEVICES
+	STUB %device_vector
+	.set	device_vector, device_vector + 1
+	.endr
 	STUB %VECTOR_SAMPLE
 	STUB %VECTOR_TIMER
 	STUB %VECTOR_RESCHEDULE

@@ -27,8 +27,10 @@
 #define PIN_LEVEL      0x8000u
 #define PIN_MASKED     0x10000u
 
-/* Every logical id: the CPUs that have enabled their local APIC, see lapic_enable(). */
+/* In the high half: every logical id, that is the CPUs that have enabled their local APIC, see
+ * lapic_enable(); or one CPU's own. */
 #define TO_ALL 0xff000000u
+#define TO(id) ((id) << 24)
 
 #define PIC_MASTER  0x20
 #define PIC_SLAVE   0xa0
@@ -110,8 +112,11 @@ bool ioapic_has(unsigned irq)
 	return chip_of(isa[irq].gsi) != NULL;
 }
 
-/* Masked while it changes, so that no interrupt goes half by the old route and half by the new. */
-static void pin_write(unsigned irq, uint32_t low)
+/*
+ * To the CPUs that `high` says.  Masked while it changes, so that no interrupt goes half by the old
+ * route and half by the new.
+ */
+static void pin_write(unsigned irq, uint32_t low, uint32_t high)
 {
 	const struct chip *chip;
 	uint32_t reg;
@@ -121,7 +126,7 @@ static void pin_write(unsigned irq, uint32_t low)
 	assert(chip != NULL);
 	reg = REGISTER_PIN(isa[irq].gsi - chip->first_gsi);
 	chip_write(chip, reg, PIN_MASKED);
-	chip_write(chip, reg + 1, TO_ALL);
+	chip_write(chip, reg + 1, high);
 	if (low != PIN_MASKED)
 		chip_write(chip, reg, low);
 }
@@ -134,17 +139,24 @@ static uint32_t polarity(unsigned irq)
 void ioapic_route_all(unsigned irq, uint8_t vector)
 {
 	assert(irq < ISA_IRQS && vector >= VECTOR_EXCEPTIONS);
-	pin_write(irq, PIN_LOGICAL | polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector);
+	pin_write(irq, PIN_LOGICAL | polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector,
+		  TO_ALL);
+}
+
+void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id)
+{
+	assert(irq < ISA_IRQS && vector >= VECTOR_EXCEPTIONS);
+	pin_write(irq, polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector, TO(apic_id));
 }
 
 /* An NMI has no end-of-interrupt, so it can only be an edge. */
 void ioapic_route_all_nmi(unsigned irq)
 {
 	assert(irq < ISA_IRQS);
-	pin_write(irq, PIN_LOGICAL | PIN_NMI | polarity(irq));
+	pin_write(irq, PIN_LOGICAL | PIN_NMI | polarity(irq), TO_ALL);
 }
 
 void ioapic_mask(unsigned irq)
 {
-	pin_write(irq, PIN_MASKED);
+	pin_write(irq, PIN_MASKED, TO_ALL);
 }

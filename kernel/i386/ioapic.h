@@ -17,6 +17,10 @@ bool ioapic_has(unsigned irq);
 /* Sends ISA interrupt `irq`, edge-triggered as the tables say, to all CPUs by vector or as NMI. */
 void ioapic_route_all(unsigned irq, uint8_t vector);
 void ioapic_route_all_nmi(unsigned irq);
+
+/* The same by vector to one CPU, by the id of its local APIC. */
+void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id);
+
 void ioapic_mask(unsigned irq);
 
 #endif

@@ -36,7 +36,7 @@ static bool stack_map(uint32_t stack)
 	for (uint32_t address = stack; address < stack + KERNEL_STACK_SIZE; address += PAGE_SIZE) {
 		struct page *page;
 
-		if (pmap_lookup(&kernel_pmap, address) != NULL)
+		if (pmap_kernel_is_mapped(address))
 			continue;
 		page = page_alloc(PAGE_STACK);
 		if (page == NULL)

@@ -6,11 +6,11 @@
 
 #include "i386/memory.h"
 #include "i386/pmap_entry.h"
+#include "i386/pmap_mapping.h"
 #include "i386/shootdown.h"
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/lock.h"
-#include "kern/work.h"
 
 extern pte_t kernel_directory[TABLE_ENTRIES];
 extern char kernel_start[], kernel_text_end[], kernel_data[], kernel_end[], boot_stack_guard[];
@@ -19,30 +19,15 @@ struct pmap kernel_pmap __attribute__((aligned(32)));
 
 /* ---------------- Entries ---------------- */
 
-static pte_t rights_bits(uint32_t rights)
+static pte_t kernel_bits(uint32_t rights)
 {
-	pte_t bits = PTE_MAPPED | (rights != 0 ? PTE_PRESENT : 0);
+	pte_t bits = PTE_PRESENT | (cpu_features.global_pages ? PTE_GLOBAL : 0);
 
 	if ((rights & PMAP_WRITE) != 0)
 		bits |= PTE_WRITE;
 	if ((rights & PMAP_EXECUTE) == 0 && cpu_features.nx)
 		bits |= PTE_NX;
 	return bits;
-}
-
-/* What an entry of a user's says that gives `rights` to `page`. */
-static pte_t user_entry(const struct page *page, uint32_t rights)
-{
-	pte_t bits = rights_bits(rights) | PTE_USER;
-
-	if ((bits & PTE_WRITE) != 0 && page->copying)
-		bits ^= PTE_WRITE | PTE_COPY;
-	return page_physical(page) | bits;
-}
-
-static pte_t kernel_bits(uint32_t rights)
-{
-	return rights_bits(rights) | (cpu_features.global_pages ? PTE_GLOBAL : 0);
 }
 
 static pte_t *directory_entry(struct pmap *pmap, uint32_t address)
@@ -65,185 +50,156 @@ static pte_t *entry(struct pmap *pmap, uint32_t address)
 	return &table_of(*directory)[address / PAGE_SIZE % TABLE_ENTRIES];
 }
 
-/* Makes `*slot` name a new, empty table; false when there is no memory. */
-static bool table_add(pte_t *slot, pte_t bits, enum page_use use)
+/* The physical address of the table for `address`, with some bits more below it; or 0. */
+static inline uint32_t table_there(const struct pmap *pmap, uint32_t address)
 {
-	struct page *page = page_alloc_zeroed(use);
+	uint32_t directory = (uint32_t)pmap->pdpt[address / QUARTER_SIZE];
 
-	if (page == NULL)
-		return false;
-	page->span.first = TABLE_ENTRIES;
-	page->span.end = 0;
-	pte_set(slot, page_physical(page) | bits);
-	return true;
+	return directory == 0 ? 0
+			      : (uint32_t)table_of(directory)[address / LARGE_SIZE % TABLE_ENTRIES];
 }
 
-/* Entry `n` of the user's table or directory is used from now on. */
-static void note_use(struct page *table, uint32_t n)
+struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights)
 {
-	assert(table->use == PAGE_TABLE);
-	if (n < table->span.first)
-		table->span.first = (uint16_t)n;
-	if (n >= table->span.end)
-		table->span.end = (uint16_t)(n + 1);
+	uint32_t table = table_there(pmap, address);
+	const struct halves *entry;
+
+	if (table == 0)
+		return NULL;
+	entry = (struct halves *)table_of(table) + address / PAGE_SIZE % TABLE_ENTRIES;
+	if (entry->low == 0)
+		return NULL;
+	*rights = entry_rights(entry);
+	return page_of_entry(entry->low);
 }
 
 /* ---------------- User address spaces ---------------- */
 
 /*
- * The directory entry for `address`, its directory made if need be; NULL when there is no memory.
+ * A new, empty table or directory for what lies from `base` on; NULL when there is no memory.  Who
+ * touches memory may be without a table at any time, so this is no place that tests let fail.
  */
-static pte_t *directory_entry_made(struct pmap *pmap, uint32_t address)
+static struct page *table_new(struct pmap *pmap, uint32_t base)
+{
+	struct page *table = (page_alloc_zeroed)(PAGE_TABLE);
+
+	if (table == NULL)
+		return NULL;
+	table->pmap = pmap;
+	table->linked = 0;
+	table->mappings = 0;
+	table->table.base = base;
+	table->table.used = 0;
+	return table;
+}
+
+/*
+ * Makes the table for `address`, which is not there, and its directory if need be.  As for
+ * table_made().
+ */
+static __attribute__((noinline)) uint32_t table_make(struct pmap *pmap, uint32_t address)
 {
 	pte_t *quarter = &pmap->pdpt[address / QUARTER_SIZE];
-
-	if ((*quarter & PTE_PRESENT) == 0) {
-		if (!table_add(quarter, PTE_PRESENT, PAGE_TABLE))
-			return NULL;
-		/* The CPU keeps the four top entries in registers: load them anew. */
-		shootdown_reload(pmap);
-	}
-	return directory_entry(pmap, address);
-}
-
-struct page *pmap_table_made(struct pmap *pmap, uint32_t address)
-{
-	pte_t *directory = directory_entry_made(pmap, address);
-
-	assert(address < USER_END);
-	if (directory == NULL)
-		return NULL;
-	if ((*directory & PTE_PRESENT) == 0) {
-		if (!table_add(directory, PTE_PRESENT | PTE_WRITE | PTE_USER, PAGE_TABLE))
-			return NULL;
-		note_use(page_of_entry((uint32_t)pmap->pdpt[address / QUARTER_SIZE]),
-			 address / LARGE_SIZE % TABLE_ENTRIES);
-	}
-	return page_of_entry((uint32_t)*directory);
-}
-
-kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights)
-{
-	struct page *table = pmap_table_made(pmap, address);
-	uint32_t n = address / PAGE_SIZE % TABLE_ENTRIES;
-	pte_t *pte;
+	uint32_t n = address / LARGE_SIZE % TABLE_ENTRIES;
+	struct page *directory, *table;
 
 	assert(kernel_locked());
 	assert(address >= USER_START && address < USER_END);
+	if ((*quarter & PTE_PRESENT) == 0) {
+		directory = table_new(pmap, address & ~(QUARTER_SIZE - 1));
+		if (directory == NULL)
+			return 0;
+		pte_set(quarter, page_physical(directory) | PTE_PRESENT);
+		/* The CPU keeps the four top entries in registers: load them anew. */
+		shootdown_reload(pmap);
+	}
+	directory = page_of_entry((uint32_t)*quarter);
+	table = table_new(pmap, address & ~(LARGE_SIZE - 1));
 	if (table == NULL)
-		return KERN_RESOURCE_SHORTAGE;
-	note_use(table, n);
-	pte = (pte_t *)page_data(table) + n;
-	assert((*pte & PTE_MAPPED) == 0);
-	pte_set(pte, user_entry(page, rights));
-	pmap->pages++;
-	return KERN_SUCCESS;
+		return 0;
+	directory->table.used |= group_bit(n);
+	pte_set(table_of(*quarter) + n, page_physical(table) | PTE_WRITE | LOW_USER);
+	return page_physical(table);
 }
 
-void pmap_replace(struct pmap *pmap, uint32_t address, struct page *page)
+/*
+ * The physical address of the table for `address`, made if need be, and some bits more below it; 0
+ * when there is no memory.
+ */
+static inline uint32_t table_made(struct pmap *pmap, uint32_t address)
 {
-	pte_t *pte = entry(pmap, address);
-	pte_t old = *pte;
+	uint32_t table = table_there(pmap, address);
 
-	assert((old & PTE_MAPPED) != 0);
-	pte_set(pte, user_entry(page, pte_rights(old)));
-	if ((old & PTE_FRAME) != page_physical(page))
+	return __builtin_expect(table != 0, 1) ? table : table_make(pmap, address);
+}
+
+/* Gives the page of an entry that is present `rights`, more or fewer than it has. */
+static void change_rights(struct pmap *pmap, uint32_t address, struct halves *entry,
+			  struct page *page, uint32_t rights)
+{
+	if (entry_restrict(entry, page, rights))
 		shootdown_range(pmap, address, address + PAGE_SIZE);
+	((volatile struct halves *)entry)->high = rights_high(rights);
+	__atomic_or_fetch(&entry->low, rights & PMAP_WRITE, __ATOMIC_SEQ_CST);
 }
 
-struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *rights)
+/*
+ * Where something is mapped already: changes its rights if it is `page`, else takes it away.  Says
+ * whether `page` is still to be mapped.
+ */
+static __attribute__((noinline)) bool make_way(struct pmap *pmap, uint32_t address,
+					       struct halves *entry, struct page *page,
+					       uint32_t rights)
 {
-	pte_t *pte = entry(pmap, address);
-
-	if (pte == NULL || (*pte & PTE_MAPPED) == 0)
-		return NULL;
-	*rights = pte_rights(*pte);
-	return page_of_physical((uint32_t)(*pte & PTE_FRAME));
-}
-
-struct page *pmap_lookup(struct pmap *pmap, uint32_t address)
-{
-	uint32_t rights;
-
-	return pmap_lookup_rights(pmap, address, &rights);
-}
-
-/* The end of what one table, or one directory that is missing, covers; never beyond `end`. */
-static uint32_t skip(struct pmap *pmap, uint32_t address, uint32_t end)
-{
-	uint32_t step = directory_entry(pmap, address) == NULL ? QUARTER_SIZE : LARGE_SIZE;
-	uint32_t next = (address & ~(step - 1)) + step;
-
-	return next < end ? next : end;
-}
-
-uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end)
-{
-	while (address < end) {
-		pte_t *pte = entry(pmap, address);
-
-		if (address % LARGE_SIZE == 0)
-			kernel_pause();
-		if (pte == NULL)
-			address = skip(pmap, address, end);
-		else if ((*pte & PTE_MAPPED) != 0)
-			return address;
-		else
-			address += PAGE_SIZE;
+	if (page_of_entry(entry->low) == page) {
+		change_rights(pmap, address, entry, page, rights);
+		return false;
 	}
-	return end;
+	mapping_remove(page_of_entry(virt_to_phys(entry)), entry, entry_take(entry));
+	shootdown_range(pmap, address, address + PAGE_SIZE);
+	return true;
 }
 
-uint32_t pmap_next_free(struct pmap *pmap, uint32_t address, uint32_t end)
+/* The end of most faults: where a table is, nothing is mapped, and the page nowhere else either. */
+bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights)
 {
-	for (; address < end; address += PAGE_SIZE) {
-		pte_t *pte = entry(pmap, address);
+	uint32_t low = table_made(pmap, address);
+	uint32_t n = address / PAGE_SIZE % TABLE_ENTRIES;
+	struct page *table = page_of_entry(low);
+	struct halves *entry = (struct halves *)table_of(low) + n;
 
-		if (address % LARGE_SIZE == 0)
-			kernel_pause();
-		if (pte == NULL || (*pte & PTE_MAPPED) == 0)
-			return address;
-	}
-	return end;
-}
-
-void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end)
-{
-	uint32_t address = pmap_next(pmap, start, end);
-
-	while (address < end) {
-		pte_clear(entry(pmap, address));
-		assert(pmap->pages > 0);
-		pmap->pages--;
-		address = pmap_next(pmap, address + PAGE_SIZE, end);
-	}
-	shootdown_range(pmap, start, end);
-}
-
-void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
-{
-	uint32_t address = pmap_next(pmap, start, end);
-
-	while (address < end) {
-		pte_t *pte = entry(pmap, address);
-
-		pte_set(pte, user_entry(page_of_physical((uint32_t)(*pte & PTE_FRAME)), rights));
-		address = pmap_next(pmap, address + PAGE_SIZE, end);
-		if ((address / PAGE_SIZE) % 64 == 0)
-			kernel_pause();
-	}
-	shootdown_range(pmap, start, end);
+	assert(page->use == PAGE_USER);
+	if (low == 0)
+		return false;
+	if (entry->low != 0 && !make_way(pmap, address, entry, page, rights))
+		return true;
+	if (!mapping_add(page, table, entry))
+		return false;
+	table->table.used |= group_bit(n);
+	entry_set(entry, page, rights);
+	pmap->pages++;
+	return true;
 }
 
 /* ---------------- The kernel's own gigabyte ---------------- */
+
+/* Makes `*slot` name a new, empty table, for good; false when there is no memory. */
+static bool kernel_table_add(pte_t *slot)
+{
+	struct page *page = page_alloc_zeroed(PAGE_KERNEL_TABLE);
+
+	if (page == NULL)
+		return false;
+	pte_set(slot, page_physical(page) | PTE_PRESENT | PTE_WRITE);
+	return true;
+}
 
 bool pmap_enter_kernel(uint32_t address, struct page *page)
 {
 	pte_t *directory = directory_entry(&kernel_pmap, address);
 	pte_t *pte;
 
-	if ((*directory & PTE_PRESENT) == 0 &&
-	    !table_add(directory, PTE_PRESENT | PTE_WRITE, PAGE_KERNEL_TABLE))
+	if ((*directory & PTE_PRESENT) == 0 && !kernel_table_add(directory))
 		return false;
 	pte = entry(&kernel_pmap, address);
 	assert((*pte & PTE_PRESENT) == 0);
@@ -342,8 +298,7 @@ void pmap_set_executable(void *address, bool executable)
 void device_map_at(uint32_t address, uint32_t physical)
 {
 	pte_t *directory = directory_entry(&kernel_pmap, address);
-	bool made = (*directory & PTE_PRESENT) != 0 ||
-		    table_add(directory, PTE_PRESENT | PTE_WRITE, PAGE_KERNEL_TABLE);
+	bool made = (*directory & PTE_PRESENT) != 0 || kernel_table_add(directory);
 
 	assert(made);
 	pte_set(entry(&kernel_pmap, address),

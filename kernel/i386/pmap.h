@@ -7,9 +7,9 @@
  * that have a pmap loaded are in its `cpus` set and are told of every change that takes rights away
  * (i386/shootdown.h) before the call returns.
  *
- * A page that is mapped without any right has an entry that the CPU takes for absent and that still
- * names it.  To a page that is shared for copying (vm/page.h) no entry lets the CPU write, whatever
- * the rights: a bit of the entry keeps them.
+ * A pmap is a memory of what faults have found out in a map (vm/map.h): any translation of user
+ * memory may be taken away at any time, and comes back with a fault.  Each page of a user's knows
+ * where it is mapped (pmap_mapping.c), so that it can be taken away everywhere.
  */
 #ifndef I386_PMAP_H
 #define I386_PMAP_H
@@ -26,6 +26,7 @@
 
 struct io_permissions;
 
+/* Rights are VM_PROT_*; who may write or execute may read. */
 #define PMAP_READ    1u
 #define PMAP_WRITE   2u
 #define PMAP_EXECUTE 4u
@@ -36,7 +37,7 @@ struct pmap {
 	uint64_t pdpt[4]; /* First, for its alignment of 32; loaded by every switch to it. */
 	uint32_t magic;
 	uint32_t cpus;             /* The CPUs that have it loaded, a bit each. */
-	uint32_t pages;            /* That are mapped. */
+	uint32_t pages;            /* Translations that it has. */
 	struct io_permissions *io; /* Ports that its task may use, or NULL: i386/io_permission.h. */
 };
 
@@ -51,49 +52,49 @@ void pmap_zone_init(void);
 
 struct pmap *pmap_create(void); /* NULL when there is no memory. */
 
-/*
- * Gives up all pages, those that no other map has go to the allocator, and the tables.  The pmap
- * must be loaded on no CPU.
- */
+/* Takes all translations away and frees the tables.  The pmap must be loaded on no CPU. */
 void pmap_destroy(struct pmap *pmap);
 
-/* What becomes of a page that a child does not simply get to share for copying. */
-typedef kern_return_t pmap_inherit_other(struct pmap *child, uint32_t address, struct page *page,
-					 uint32_t rights);
+/*
+ * Maps `page` at `address` with `rights`, which are not none, in the place of whatever is mapped
+ * there.  False when there is no memory for a table or for noting another place of the page:
+ * then nothing is mapped there.
+ */
+bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights);
 
 /*
- * Gives `child`, which is empty, the pages of `parent`: those that page_is_for_copying() allows are
- * shared for copying, for each of the others `other` is called.  When it fails the child has some.
+ * Takes translations away; or rights, those not in `rights`, and with them the translation if
+ * VM_PROT_READ is not among them.  Addresses without one are passed over.  What the CPU knows of
+ * pages being written to goes into `dirty`.
  */
-kern_return_t pmap_inherit(struct pmap *child, struct pmap *parent, pmap_inherit_other *other);
-
-/* Maps `page` at `address`, where nothing is mapped; KERN_RESOURCE_SHORTAGE without a table. */
-kern_return_t pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights);
-
-/* The table for user address `address`, made if need be; NULL when there is no memory. */
-struct page *pmap_table_made(struct pmap *pmap, uint32_t address);
-
-/*
- * Puts `page` in the place of what is mapped at `address`, with the same rights.  It may be the
- * page that is there: then the CPU's permission to write follows `copying`.
- */
-void pmap_replace(struct pmap *pmap, uint32_t address, struct page *page);
-
-/* Takes translations away, or changes their rights; addresses without one are passed over. */
 void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end);
 void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights);
 
-/* The page at `address`, or NULL. */
-struct page *pmap_lookup(struct pmap *pmap, uint32_t address);
+/* The page that is mapped at `address`, and what may be done with it; or NULL. */
+struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights);
 
-/* The same, and what may be done with it: PMAP_WRITE and PMAP_EXECUTE never without PMAP_READ. */
-struct page *pmap_lookup_rights(struct pmap *pmap, uint32_t address, uint32_t *rights);
+/* ---------------- By page: pmap_mapping.c ---------------- */
 
-/* The first address from `address` on where a page is mapped; `end` if there is none before it. */
-uint32_t pmap_next(struct pmap *pmap, uint32_t address, uint32_t end);
+/* Takes the page's translations away, everywhere.  `dirty` is up to date then. */
+void pmap_page_remove(struct page *page);
 
-/* The first address from `address` on where none is; `end` if there is none before it. */
-uint32_t pmap_next_free(struct pmap *pmap, uint32_t address, uint32_t end);
+/*
+ * Takes rights away, everywhere: without VM_PROT_READ in `rights` all, otherwise without
+ * VM_PROT_WRITE the right to write.  The right to execute stays with that to read.  `dirty` is as
+ * after pmap_remove() and pmap_protect().
+ */
+void pmap_page_protect(struct page *page, uint32_t rights);
+
+/* Brings `dirty` up to date, and says what it is. */
+bool pmap_page_is_dirty(struct page *page);
+
+/* Makes the page clean: it is dirty again with the next write, wherever it is mapped. */
+void pmap_page_clean(struct page *page);
+
+static inline bool pmap_page_is_mapped(const struct page *page)
+{
+	return page->mappings != 0;
+}
 
 /*
  * Loads `pmap` on this CPU, which has another one.  It is in the new pmap's set first: whoever

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole user address spaces: made, inherited, destroyed.  Guarded by the kernel lock.
+ * What goes through many of a task's translations: taking them or rights away, and the end of a
+ * whole address space.  Guarded by the kernel lock.
  *
- * Most entries of most tables are absent.  The two walks here look only at those that were ever
- * used (a table's `span`), take eight at a time, and pass over them at once if none is there.  What
- * is done for a page is done without a call.
+ * Most entries of most tables are absent.  The walks here look only at groups of them of which one
+ * ever was used (`used` of a table).
  */
 #include <stddef.h>
 
 #include "i386/io_permission.h"
 #include "i386/pmap.h"
 #include "i386/pmap_entry.h"
+#include "i386/pmap_mapping.h"
 #include "i386/shootdown.h"
 #include "kern/assert.h"
 #include "kern/lock.h"
 #include "kern/work.h"
 #include "kern/zone.h"
 #include "vm/page.h"
-
-#define GROUP 8u
-
-/* An entry in two halves: the lower one has all that is looked at here. */
-struct halves {
-	uint32_t low;
-	uint32_t high;
-};
 
 static struct zone pmap_zone;
 
@@ -42,14 +35,7 @@ struct pmap *pmap_create(void)
 	return pmap;
 }
 
-/* Whether none of the entries of the group is there: not even a bit of one. */
-static inline bool group_is_empty(const struct halves *group)
-{
-	return (group[0].low | group[1].low | group[2].low | group[3].low | group[4].low |
-		group[5].low | group[6].low | group[7].low) == 0;
-}
-
-/* The table or directory that an entry names, and its first group that may not be empty. */
+/* The page of the table or directory that an entry names. */
 static struct page *table_page(uint32_t low)
 {
 	struct page *table = page_of_entry(low);
@@ -58,156 +44,159 @@ static struct page *table_page(uint32_t low)
 	return table;
 }
 
-static uint32_t first_group(const struct page *table)
+/* The number of the first entry from `n` on that is present; `end` or more if there is none. */
+static uint32_t next_present(const struct page *table, uint32_t n, uint32_t end)
 {
-	return table->span.first & ~(GROUP - 1);
+	const struct halves *entries = page_data(table);
+
+	while (n < end) {
+		uint32_t used = table->table.used >> n / GROUP;
+
+		if (used == 0)
+			return end;
+		if ((used & 1) == 0)
+			n = (n / GROUP + (uint32_t)__builtin_ctz(used)) * GROUP;
+		do {
+			if (entries[n].low != 0)
+				return n;
+		} while (++n % GROUP != 0);
+	}
+	return end;
 }
 
-/* ---------------- Inheriting ---------------- */
+/* ---------------- Ranges ---------------- */
+
+struct change {
+	struct pmap *pmap;
+	uint32_t start, end;    /* The range, */
+	uint32_t rights;        /* and which rights are left there: 0, or some with PMAP_READ. */
+	uint32_t changed_start; /* Where something has been taken away so far. */
+	uint32_t changed_end;
+};
+
+/* The numbers of the entries of `table`, with `size` bytes under each, that the range is in. */
+static inline uint32_t change_first(const struct change *change, const struct page *table,
+				    uint32_t size)
+{
+	uint32_t base = table->table.base;
+
+	return change->start > base ? (change->start - base) / size : 0;
+}
+
+static inline uint32_t change_end(const struct change *change, const struct page *table,
+				  uint32_t size)
+{
+	uint32_t last = (change->end - 1 - table->table.base) / size;
+
+	return last < TABLE_ENTRIES ? last + 1 : TABLE_ENTRIES;
+}
 
 /*
- * Makes both maps share `page` for copying: neither may write now.  The hardware's permission goes
- * from the parent's table here; its CPUs are told when all is done, before the child runs.
+ * Changes one that is present; says whether there was something to take away that a CPU may
+ * remember.
  */
-static inline void share(struct halves *to, struct halves *from, struct page *page)
+static inline bool change_entry(const struct change *change, struct page *table,
+				struct halves *entry)
 {
-	uint32_t low = from->low;
+	uint32_t low;
 
-	if ((low & PTE_WRITE) != 0) {
-		low ^= PTE_WRITE | PTE_COPY;
-		((volatile struct halves *)from)->low = low;
-	}
-	page->copying = true;
-	page->mappings++;
-	to->high = from->high;
-	to->low = low;
+	if (change->rights != 0)
+		return entry_restrict(entry, page_of_entry(entry->low), change->rights);
+	low = entry_take(entry);
+	mapping_remove(table, entry, low);
+	return (low & LOW_USED) != 0;
 }
 
-static kern_return_t inherit_group(struct pmap *child, struct halves *to, struct halves *from,
-				   uint32_t address, pmap_inherit_other *other)
+static void change_table(struct change *change, struct page *table)
 {
-	for (unsigned n = 0; n < GROUP; n++) {
-		struct page *page;
-		kern_return_t result;
+	struct halves *entries = page_data(table);
+	uint32_t end = change_end(change, table, PAGE_SIZE);
+	uint32_t n = next_present(table, change_first(change, table, PAGE_SIZE), end);
 
-		if (from[n].low == 0)
-			continue;
-		page = page_of_entry(from[n].low);
-		assert(page->use == PAGE_USER);
-		if (page_is_for_copying(page)) {
-			share(&to[n], &from[n], page);
-			child->pages++;
-			continue;
+	for (uint32_t turn = 1; n < end; turn++) {
+		uint32_t address = table->table.base + n * PAGE_SIZE;
+
+		if (change_entry(change, table, &entries[n])) {
+			if (change->changed_end == 0)
+				change->changed_start = address;
+			change->changed_end = address + PAGE_SIZE;
 		}
-		result = other(child, address + n * PAGE_SIZE, page,
-			       pte_rights(((pte_t)from[n].high << 32) | from[n].low));
-		if (result != KERN_SUCCESS)
-			return result;
-	}
-	return KERN_SUCCESS;
-}
-
-static kern_return_t inherit_table(struct pmap *child, const struct page *table, uint32_t address,
-				   pmap_inherit_other *other)
-{
-	struct halves *from = page_data(table), *to = NULL;
-	kern_return_t result = KERN_SUCCESS;
-
-	kernel_pause();
-	for (uint32_t n = first_group(table); n < table->span.end && result == KERN_SUCCESS;
-	     n += GROUP) {
-		if (n % 64 == 0)
+		if (turn % 64 == 0)
 			kernel_pause();
-		if (group_is_empty(&from[n]))
-			continue;
-		if (to == NULL) {
-			struct page *own = pmap_table_made(child, address + n * PAGE_SIZE);
-
-			if (own == NULL)
-				return KERN_RESOURCE_SHORTAGE;
-			own->span = table->span;
-			to = page_data(own);
-		}
-		result = inherit_group(child, &to[n], &from[n], address + n * PAGE_SIZE, other);
+		n = next_present(table, n + 1, end);
 	}
-	return result;
 }
 
-static kern_return_t inherit_directory(struct pmap *child, const struct page *directory,
-				       uint32_t address, pmap_inherit_other *other)
+static void change_directory(struct change *change, const struct page *directory)
 {
 	const struct halves *entries = page_data(directory);
-	kern_return_t result = KERN_SUCCESS;
+	uint32_t end = change_end(change, directory, LARGE_SIZE);
+	uint32_t n = next_present(directory, change_first(change, directory, LARGE_SIZE), end);
 
-	for (uint32_t n = directory->span.first; n < directory->span.end && result == KERN_SUCCESS;
-	     n++) {
-		if (entries[n].low != 0)
-			result = inherit_table(child, table_page(entries[n].low),
-					       address + n * LARGE_SIZE, other);
-		else if (n % GROUP == 0 && group_is_empty(&entries[n]))
-			n += GROUP - 1;
+	while (n < end) {
+		change_table(change, table_page(entries[n].low));
+		n = next_present(directory, n + 1, end);
+		if (n < end)
+			kernel_pause();
 	}
-	return result;
 }
 
-kern_return_t pmap_inherit(struct pmap *child, struct pmap *parent, pmap_inherit_other *other)
+/* All CPUs are told once, when all is done, and only of where something was done. */
+static void change_range(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
 {
-	kern_return_t result = KERN_SUCCESS;
+	struct change change = {.pmap = pmap, .start = start, .end = end, .rights = rights};
 
 	assert(kernel_locked());
-	for (unsigned n = 0; n < USER_END / QUARTER_SIZE && result == KERN_SUCCESS; n++)
-		if ((parent->pdpt[n] & PTE_PRESENT) != 0)
-			result = inherit_directory(child, table_page((uint32_t)parent->pdpt[n]),
-						   n * QUARTER_SIZE, other);
-	shootdown_range(parent, USER_START, USER_END);
-	return result;
+	assert(start <= end && end <= USER_END);
+	if (pmap->pages == 0 || start == end)
+		return;
+	for (uint32_t n = start / QUARTER_SIZE; n <= (end - 1) / QUARTER_SIZE; n++)
+		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
+			change_directory(&change, table_page((uint32_t)pmap->pdpt[n]));
+	if (change.changed_end != 0)
+		shootdown_range(pmap, change.changed_start, change.changed_end);
+}
+
+void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end)
+{
+	change_range(pmap, start, end, 0);
+}
+
+void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
+{
+	change_range(pmap, start, end, (rights & PMAP_READ) != 0 ? rights : 0);
 }
 
 /* ---------------- Ending ---------------- */
 
-static inline void release(struct page *page)
-{
-	uint32_t mappings = page->mappings;
-
-	assert(page->use == PAGE_USER && mappings > 0);
-	page->mappings = (uint16_t)--mappings;
-	if (mappings == 0)
-		page_free(page);
-}
-
-static void release_group(struct pmap *pmap, const struct halves *group)
-{
-	for (unsigned n = 0; n < GROUP; n++) {
-		if (group[n].low == 0)
-			continue;
-		pmap->pages--;
-		release(page_of_entry(group[n].low));
-	}
-}
-
+/* The entries stay as they are: the table goes, and nobody looks at it any more. */
 static void destroy_table(struct pmap *pmap, struct page *table)
 {
-	const struct halves *entries = page_data(table);
+	struct halves *entries = page_data(table);
+	uint32_t n = 0;
 
-	kernel_pause();
-	for (uint32_t n = first_group(table); n < table->span.end; n += GROUP) {
-		if (n % 64 == 0)
+	for (uint32_t turn = 1; pmap->pages != 0; turn++) {
+		n = next_present(table, n, TABLE_ENTRIES);
+		if (n == TABLE_ENTRIES)
+			break;
+		mapping_remove(table, &entries[n], entries[n].low);
+		n++;
+		if (turn % 64 == 0)
 			kernel_pause();
-		if (!group_is_empty(&entries[n]))
-			release_group(pmap, &entries[n]);
 	}
+	assert(table->linked == 0);
 	page_free(table);
 }
 
 static void destroy_directory(struct pmap *pmap, struct page *directory)
 {
 	const struct halves *entries = page_data(directory);
+	uint32_t n = next_present(directory, 0, TABLE_ENTRIES);
 
-	for (uint32_t n = directory->span.first; n < directory->span.end; n++) {
-		if (entries[n].low != 0)
-			destroy_table(pmap, table_page(entries[n].low));
-		else if (n % GROUP == 0 && group_is_empty(&entries[n]))
-			n += GROUP - 1;
+	while (n < TABLE_ENTRIES) {
+		destroy_table(pmap, table_page(entries[n].low));
+		kernel_pause();
+		n = next_present(directory, n + 1, TABLE_ENTRIES);
 	}
 	page_free(directory);
 }

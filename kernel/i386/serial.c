@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serial ports, written by polling: the last words of a dying kernel need no interrupt.
+ * Serial ports, written by polling: the last words of a dying kernel need no interrupt.  What comes
+ * in does interrupt.
  *
- * The caller serialises; the console does so by the log's lock.  No carriage return is added to a
+ * The caller serialises; the console does so by the log's lock.  Reading and writing do not disturb
+ * each other: input needs one reader at a time, and no lock.  No carriage return is added to a
  * newline: what a program prints is what its runner reads, byte for byte.
  */
 #include "i386/serial.h"
-
-#include <stdbool.h>
 
 #include "i386/io.h"
 #include "i386/relax.h"
@@ -25,7 +25,9 @@
 #define EIGHT_BITS     0x03 /* No parity, one stop bit. */
 #define DIVISOR_115200 1
 #define FIFO_CLEAR     0x07 /* Enabled, both directions emptied. */
-#define READY          0x03 /* DTR and RTS: the other side may send. */
+#define READY          0x0b /* DTR and RTS: the other side may send; OUT2: so may we interrupt. */
+#define WHEN_RECEIVED  0x01
+#define RECEIVED       0x01
 #define HOLDING_EMPTY  0x20
 #define ALL_SENT       0x40 /* The shift register is empty too. */
 
@@ -53,8 +55,10 @@ static void set_up(uint16_t base)
 	outb(base + MODEM, READY);
 }
 
-static void find(struct serial *serial)
+void serial_find(struct serial *serial)
 {
+	if (serial->state != SERIAL_UNKNOWN)
+		return;
 	serial->state = is_present(serial->base) ? SERIAL_PRESENT : SERIAL_MISSING;
 	if (serial->state == SERIAL_PRESENT)
 		set_up(serial->base);
@@ -73,7 +77,7 @@ static bool wait_for(uint16_t base, uint8_t status)
 void serial_put(struct serial *serial, char c)
 {
 	if (serial->state == SERIAL_UNKNOWN)
-		find(serial);
+		serial_find(serial);
 	if (serial->state == SERIAL_PRESENT && wait_for(serial->base, HOLDING_EMPTY))
 		outb(serial->base + DATA, (uint8_t)c);
 }
@@ -82,4 +86,18 @@ void serial_drain(const struct serial *serial)
 {
 	if (serial->state == SERIAL_PRESENT)
 		wait_for(serial->base, ALL_SENT);
+}
+
+void serial_listen(const struct serial *serial, bool listen)
+{
+	if (serial->state == SERIAL_PRESENT)
+		outb(serial->base + INTERRUPTS, listen ? WHEN_RECEIVED : 0);
+}
+
+bool serial_take(const struct serial *serial, char *byte)
+{
+	if (serial->state != SERIAL_PRESENT || (inb(serial->base + LINE_STATUS) & RECEIVED) == 0)
+		return false;
+	*byte = (char)inb(serial->base + DATA);
+	return true;
 }

@@ -58,14 +58,9 @@ void shootdown_interrupt(struct cpu *cpu)
 	__atomic_store_n(&cpu->machine.shootdown_due, FLUSH_NONE, __ATOMIC_RELEASE);
 }
 
-/* Has every other CPU in `set` flush, and waits until all have. */
-static void tell_others(uint32_t set, enum flush flush)
+/* Has every CPU in `set`, which `self` is not in, flush, and waits until all have. */
+static __attribute__((noinline)) void tell(struct cpu *self, uint32_t set, enum flush flush)
 {
-	struct cpu *self = cpu_self();
-
-	set &= ~(1u << self->number);
-	if (set == 0)
-		return;
 	assert(kernel_locked());
 	assert(interrupts_are_on());
 	for (uint32_t n = 0; n < n_cpus; n++) {
@@ -81,29 +76,45 @@ static void tell_others(uint32_t set, enum flush flush)
 			machine_relax();
 }
 
-static bool loaded_here(const struct pmap *pmap)
+static inline void tell_others(uint32_t set, enum flush flush)
 {
-	return cpu_self()->machine.pmap == pmap;
+	struct cpu *self = cpu_self();
+
+	set &= ~(1u << self->number);
+	if (set != 0)
+		tell(self, set, flush);
+}
+
+void shootdown_here(struct pmap *pmap, uint32_t start, uint32_t end)
+{
+	struct cpu *cpu = cpu_self();
+
+	if (cpu->machine.pmap != pmap)
+		return;
+	if (end - start > FEW_PAGES * PAGE_SIZE)
+		flush_user(cpu);
+	else
+		for (; start < end; start += PAGE_SIZE)
+			flush_page(cpu, start);
+}
+
+void shootdown_others(uint32_t set)
+{
+	tell_others(set, FLUSH_USER);
 }
 
 void shootdown_range(struct pmap *pmap, uint32_t start, uint32_t end)
 {
-	struct cpu *cpu = cpu_self();
-
-	if (loaded_here(pmap)) {
-		if (end - start > FEW_PAGES * PAGE_SIZE)
-			flush_user(cpu);
-		else
-			for (; start < end; start += PAGE_SIZE)
-				flush_page(cpu, start);
-	}
-	tell_others(pmap->cpus, FLUSH_USER);
+	shootdown_here(pmap, start, end);
+	shootdown_others(pmap->cpus);
 }
 
 void shootdown_reload(struct pmap *pmap)
 {
-	if (loaded_here(pmap))
-		flush_user(cpu_self());
+	struct cpu *cpu = cpu_self();
+
+	if (cpu->machine.pmap == pmap)
+		flush_user(cpu);
 	tell_others(pmap->cpus, FLUSH_USER);
 }
 

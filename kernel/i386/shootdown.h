@@ -17,6 +17,13 @@ struct cpu;
 /* Rights were taken away in [start, end) of `pmap`: flush it wherever it is loaded. */
 void shootdown_range(struct pmap *pmap, uint32_t start, uint32_t end);
 
+/*
+ * The same in two steps, for changes in several address spaces: on this CPU, and on all others in
+ * the union of the address spaces' sets, which are told once.
+ */
+void shootdown_here(struct pmap *pmap, uint32_t start, uint32_t end);
+void shootdown_others(uint32_t set);
+
 /* A top entry of `pmap` was added: have it loaded anew wherever it is loaded. */
 void shootdown_reload(struct pmap *pmap);
 

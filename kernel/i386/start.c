@@ -7,6 +7,8 @@
 
 #include <assay/report.h>
 
+#include "device/disk.h"
+#include "device/ramdisk.h"
 #include "i386/acpi.h"
 #include "i386/calibrate.h"
 #include "i386/fpu.h"
@@ -17,6 +19,7 @@
 #include "i386/pit.h"
 #include "i386/pmap.h"
 #include "i386/smp.h"
+#include "i386/virtio_pci.h"
 #include "kern/arguments.h"
 #include "kern/assert.h"
 #include "kern/bootstrap.h"
@@ -68,26 +71,66 @@ static uint32_t memory_end(void)
 	return end < DIRECT_MAP_SIZE ? end : DIRECT_MAP_SIZE;
 }
 
-/*
- * Where the array of page structures is put: above the kernel and everything that the loader left.
- */
-static uint32_t place_for_array(uint32_t size)
+/* The end of the kernel and of everything that the loader left, in whole pages. */
+static uint32_t loaded_end(void)
 {
-	uint32_t start = virt_to_phys(kernel_end);
+	uint32_t end = virt_to_phys(kernel_end);
 
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
-		if (boot_info.modules[n].image.end > start)
-			start = boot_info.modules[n].image.end;
-	start = page_round(start);
+		if (boot_info.modules[n].image.end > end)
+			end = boot_info.modules[n].image.end;
+	return page_round(end);
+}
+
+/* Memory of `size` bytes, from a page's beginning, at or above `start`; refuses without. */
+static uint32_t place_above(uint32_t start, uint32_t size, const char *what)
+{
 	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
 		const struct boot_range *range = &boot_info.ranges[n];
-		uint32_t place = range->start > start ? range->start : start;
+		uint32_t place = page_round(range->start > start ? range->start : start);
+		uint32_t end = range->end < memory_end() ? range->end : memory_end();
 
-		if (range->end > place && range->end - place >= size)
+		if (end > place && end - place >= size)
 			return place;
 	}
-	machine_refuse("no room for the page structures (%u KiB) above the boot modules",
-		       size / 1024);
+	machine_refuse("no room for %s (%u KiB) above the boot modules", what, size / 1024);
+}
+
+/* The module's last record is filled up with zeroes: the rest of its last page is nobody's. */
+static void add_ramdisk_module(const struct boot_module *module)
+{
+	uint32_t start = module->image.start;
+	uint32_t size = module->image.end - start;
+	uint32_t rest = -size % DISK_RECORD_SIZE;
+
+	if (size == 0 || start % PAGE_SIZE != 0 || module->image.end > DIRECT_MAP_SIZE - PAGE_SIZE)
+		machine_refuse("the boot module \"%s\" cannot be a RAM disk", module->command);
+	memset(phys_to_virt(module->image.end), 0, rest);
+	if (!ramdisk_add(start, size + rest))
+		machine_refuse("there are more than %u RAM disks", MACHINE_RAMDISKS);
+}
+
+/*
+ * Those of boot modules, whose memory is reserved as it is; and blank ones at or above `start`,
+ * whose memory goes to `reserved`.  Returns how many these are.
+ */
+static unsigned add_ramdisks(uint32_t start, struct boot_range *reserved)
+{
+	uint32_t size;
+	unsigned n;
+
+	for (unsigned module = 0; module < boot_info.n_modules; module++) {
+		if (ramdisk_is_module(boot_info.modules[module].command))
+			add_ramdisk_module(&boot_info.modules[module]);
+	}
+	for (n = 0; (size = ramdisk_wanted(n)) != 0; n++) {
+		start = place_above(start, size, "a RAM disk");
+		if (!ramdisk_add(start, size))
+			machine_refuse("there are more than %u RAM disks", MACHINE_RAMDISKS);
+		reserved[n] = (struct boot_range){start, start + size};
+		start += size;
+	}
+	return n;
 }
 
 /* Gives [start, end) to the allocator, as much of it as pool= leaves. */
@@ -138,9 +181,9 @@ static void add_memory(const struct boot_range *reserved, unsigned n_reserved)
 
 static void memory_init(void)
 {
-	struct boot_range reserved[MAX_MODULES + 2];
+	struct boot_range reserved[MAX_MODULES + MACHINE_RAMDISKS + 2];
 	uint32_t array_size = page_round((uint32_t)page_init(NULL, memory_end()));
-	uint32_t array = place_for_array(array_size);
+	uint32_t array = place_above(loaded_end(), array_size, "the page structures");
 	unsigned n = 0;
 
 	reserved[n++] = (struct boot_range){MEGABYTE, page_round(virt_to_phys(kernel_end))};
@@ -150,6 +193,7 @@ static void memory_init(void)
 
 		reserved[n++] = (struct boot_range){page_trunc(image.start), page_round(image.end)};
 	}
+	n += add_ramdisks(array + array_size, reserved + n);
 	page_init(phys_to_virt(array), memory_end());
 	add_memory(reserved, n);
 }
@@ -269,6 +313,7 @@ void kernel_main(uint32_t magic, uint32_t information)
 	start_cpus(&machine, cpus_wanted());
 	memory_report();
 	klog("cpus: %u\n", n_cpus);
+	virtio_pci_find();
 	arguments_check();
 	start_programs();
 	sched_idle();

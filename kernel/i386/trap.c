@@ -9,7 +9,10 @@
 
 #include <mach/exception.h>
 #include <mach/kern_return.h>
+#include <mach/message.h>
+#include <mach/vm_prot.h>
 
+#include "device/interrupt.h"
 #include "i386/debug_registers.h"
 #include "i386/entry.h"
 #include "i386/fpu.h"
@@ -30,15 +33,14 @@
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "kern/work.h"
-#include "vm/map.h"
+#include "vm/fault.h"
 
 /* Of exceptions that <mach/exception.h> has no codes for. */
 #define EXC_I386_SSEEXTERR 8
 #define EXC_I386_ALIGNFLT  17
 
-#define PAGE_FAULT_PRESENT 1u
-#define PAGE_FAULT_WRITE   2u
-#define PAGE_FAULT_FETCH   16u
+#define PAGE_FAULT_WRITE 2u
+#define PAGE_FAULT_FETCH 16u
 
 struct mach_exception {
 	int exception;
@@ -74,38 +76,25 @@ static uint32_t read_cr2(void)
 /* ---------------- Exceptions of user mode ---------------- */
 
 /*
- * Mapped, but not for this.  Beyond the user's end nothing is the user's, and whether the kernel
- * has a page there is not told.  A page without any right is absent for the CPU: the map knows.
+ * What the CPU was not let do.  It tells a fetch from a read only where pages can be without the
+ * right to execute.
  */
-static bool is_protected(const struct frame *frame, uint32_t address)
+static uint32_t rights_of_touch(const struct frame *frame)
 {
-	struct vm_map *map = current_thread()->task->map;
-
-	if (address >= USER_END)
-		return false;
-	return (frame->error & PAGE_FAULT_PRESENT) != 0 ||
-	       (map->active && map_check(map, address, 1, 0) == KERN_SUCCESS);
+	if ((frame->error & PAGE_FAULT_WRITE) != 0)
+		return VM_PROT_WRITE;
+	return (frame->error & PAGE_FAULT_FETCH) != 0 ? VM_PROT_EXECUTE : VM_PROT_READ;
 }
 
-/* Whether a CPU was not let write to a page of the user's that is there. */
-static bool is_write_fault(const struct frame *frame, uint32_t address)
-{
-	const uint32_t both = PAGE_FAULT_PRESENT | PAGE_FAULT_WRITE;
-
-	return frame->vector == VECTOR_PAGE_FAULT && (frame->error & both) == both &&
-	       address < USER_END && current_thread()->task->map->active;
-}
-
+/*
+ * Beyond the user's end nothing is mapped for a user, and whether the kernel has a page there is
+ * not told.  A thread that is interrupted makes the same touch again if it ever goes on.
+ */
 static void page_fault_of_user(const struct frame *frame, uint32_t address)
 {
-	int code;
+	int code = fault(current_thread()->task->map, address, rights_of_touch(frame));
 
-	if (is_write_fault(frame, address))
-		code = map_write_fault(current_thread()->task->map, address);
-	else
-		code = is_protected(frame, address) ? KERN_PROTECTION_FAILURE
-						    : KERN_INVALID_ADDRESS;
-	if (code != KERN_SUCCESS)
+	if (code != KERN_SUCCESS && code != KERN_ABORTED)
 		exception_raise(EXC_BAD_ACCESS, code, address);
 }
 
@@ -141,10 +130,19 @@ static void exception_of_user(const struct frame *frame)
 	user_return();
 }
 
+/*
+ * A thread that was interrupted while its arguments were fetched has the answer of an interrupted
+ * call, upon which Mach's libraries make it again.
+ */
 void trap_bad_arguments(uint32_t address)
 {
+	struct thread *thread = current_thread();
+
 	assert(kernel_locked());
-	exception_raise(EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, address);
+	if (thread_is_interrupted(thread))
+		thread_frame(thread)->eax = MACH_SEND_INTERRUPTED;
+	else
+		exception_raise(EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, address);
 }
 
 void trap_bad_number(void)
@@ -165,18 +163,19 @@ void trap_bad_return(struct frame *frame)
 /* ---------------- Exceptions of kernel mode ---------------- */
 
 /*
- * The kernel wrote for the user (copyout()), under the kernel lock, where the user's own store
- * would have to wait for a copy: true if the same instruction can go on now.
+ * The kernel touched user memory for a user (i386/copy.h), under the kernel lock: true if the same
+ * instruction can go on now.  May block, and come back on another CPU.
  */
 static bool resolve(const struct frame *frame, uint32_t address)
 {
+	struct task *task = current_thread()->task;
 	kern_return_t result;
 
-	if (!is_write_fault(frame, address))
+	if (frame->vector != VECTOR_PAGE_FAULT || address >= USER_END || task == NULL)
 		return false;
 	assert(kernel_locked() && (frame->eflags & EFLAGS_IF) != 0);
 	interrupts_on();
-	result = map_write_fault(current_thread()->task->map, address);
+	result = fault(task->map, address, rights_of_touch(frame));
 	interrupts_off();
 	return result == KERN_SUCCESS;
 }
@@ -239,15 +238,20 @@ static enum sample_place place_of(const struct frame *frame)
 	return (frame->eflags & EFLAGS_IF) != 0 ? SAMPLE_KERNEL : SAMPLE_KERNEL_OFF;
 }
 
-/* What an interrupt does at once; it takes no lock and touches nothing that threads do. */
-static void device_interrupt(const struct frame *frame)
-{
-	struct cpu *cpu = cpu_self();
+_Static_assert(VECTOR_DEVICES == DEVICE_INTERRUPTS, "a vector each");
 
-	switch (frame->vector) {
-	case VECTOR_TIMER:
+/*
+ * What an interrupt does at once; it takes no lock and touches nothing that threads do.  The most
+ * frequent one is looked for first.
+ */
+static void hardware_interrupt(struct cpu *cpu, const struct frame *frame)
+{
+	if (frame->vector == VECTOR_TIMER) {
 		tick_interrupt(cpu);
-		break;
+		lapic_eoi();
+		return;
+	}
+	switch (frame->vector) {
 	case VECTOR_SAMPLE:
 		sample_clock_interrupt(place_of(frame));
 		break;
@@ -256,14 +260,19 @@ static void device_interrupt(const struct frame *frame)
 		break;
 	case VECTOR_RESCHEDULE: /* The bit is already in this CPU's work. */
 		break;
-	default: /* Spurious ones of the local APIC and the silenced 8259s want no answer. */
-		return;
+	default:
+		/* Spurious ones of the local APIC and the silenced 8259s want no answer. */
+		if (frame->vector - VECTOR_DEVICE >= VECTOR_DEVICES)
+			return;
+		device_interrupt_note(frame->vector - VECTOR_DEVICE);
 	}
 	lapic_eoi();
 }
 
 void interrupt(struct frame *frame)
 {
+	struct cpu *cpu;
+
 	if (frame->vector < VECTOR_EXCEPTIONS) {
 		if (frame_is_user(frame))
 			exception_of_user(frame);
@@ -271,8 +280,9 @@ void interrupt(struct frame *frame)
 			exception_of_kernel(frame);
 		return;
 	}
-	device_interrupt(frame);
-	if (frame_is_user(frame) && cpu_self()->work != 0) {
+	cpu = cpu_self();
+	hardware_interrupt(cpu, frame);
+	if (frame_is_user(frame) && cpu->work != 0) {
 		interrupts_on();
 		kernel_lock();
 		user_return();

@@ -22,12 +22,15 @@
 #define VECTOR_EXCEPTIONS     32
 
 #define VECTOR_PIC        0x20 /* 0x20 to 0x2f: what the silenced 8259s may still raise. */
+#define VECTOR_DEVICE     0x30 /* The first of device/interrupt.h's. */
 #define VECTOR_SAMPLE     0xe0 /* The sampling clock, by interrupt. */
 #define VECTOR_TIMER      0xe1 /* This CPU's scheduler tick. */
 #define VECTOR_RESCHEDULE 0xf0 /* Another CPU has work for this one. */
 #define VECTOR_SHOOTDOWN  0xf1 /* Another CPU has changed translations. */
 #define VECTOR_SPURIOUS   0xff
 #define VECTOR_COUNT      256
+
+#define VECTOR_DEVICES 16 /* From VECTOR_DEVICE on. */
 
 #define VECTOR_CALL_GATE 0x100 /* In a frame: entered by the call gate, not by an interrupt. */
 

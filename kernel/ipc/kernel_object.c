@@ -21,15 +21,17 @@
 typedef boolean_t server_function(mach_msg_header_t *request, mach_msg_header_t *reply);
 
 /* Generated: NAME_server of defs/mach/NAME.defs. */
-server_function mach_server, mach_host_server, mach_port_server, mach_i386_server, gnumach_server;
+server_function mach_server, mach_host_server, mach_port_server, mach_i386_server, gnumach_server,
+	mach4_server, device_server;
 
 /* Each interface has the ids of one hundred; the next hundred's are those of its replies. */
 #define INTERFACE_SIZE 100u
 #define INTERFACES     43u
 
 static server_function *const servers[INTERFACES] = {
-	[20] = mach_server,      [26] = mach_host_server, [32] = mach_port_server,
-	[38] = mach_i386_server, [42] = gnumach_server,
+	[20] = mach_server,      [26] = mach_host_server, [28] = device_server,
+	[32] = mach_port_server, [38] = mach_i386_server, [40] = mach4_server,
+	[42] = gnumach_server,
 };
 
 /* Ids without an interface go to one that has them not. */
@@ -53,6 +55,7 @@ uint32_t kernel_call_room(mach_msg_id_t id)
 	case 2639: /* processor_info */
 	case 2640: /* processor_set_info */
 	case 2646: /* host_get_kernel_version */
+	case 2811: /* device_get_status */
 	case 3804: /* i386_get_ldt */
 	case 4212: /* vm_pages_phys */
 		return MESSAGE_PAGE;
@@ -111,6 +114,13 @@ static bool can_reply(struct message *reply)
 	return (reply->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) == 0;
 }
 
+/* Whether the routine has taken the reply right: a device answers later. */
+static bool keeps_reply_right(const struct message *request, struct message *reply)
+{
+	return *result_of(reply) == MIG_NO_REPLY &&
+	       server_of(request->header.msgh_id) == device_server;
+}
+
 /* Drops what a reply carries that nobody gets: the rights of its body and the reply right. */
 static void drop_reply(struct message *reply)
 {
@@ -128,7 +138,8 @@ bool kernel_call(struct message *request, struct message *reply)
 	right_release(message_remote(request), MACH_MSGH_BITS_REMOTE(request->header.msgh_bits));
 	if (can_reply(reply))
 		return true;
-	drop_reply(reply);
+	if (!keeps_reply_right(request, reply))
+		drop_reply(reply);
 	return false;
 }
 
@@ -175,10 +186,34 @@ static void answer_shortage(struct message *request)
 	message_send_always(request);
 }
 
+/*
+ * A request that asks for no reply, whose result nobody will see: needs no memory.  What pagers
+ * answer when there is none left is such a request.
+ */
+static void call_without_reply(struct message *request)
+{
+	struct {
+		struct message message;
+		uint8_t body[MESSAGE_SMALL - sizeof(mach_msg_header_t)];
+	} reply;
+	bool answered;
+
+	message_init(&reply.message, MESSAGE_SMALL);
+	answered = kernel_call(request, &reply.message);
+	assert(!answered);
+	message_free(request);
+}
+
 void kernel_object_send(struct message *request)
 {
-	struct message *reply = message_alloc(kernel_call_room(request->header.msgh_id));
+	uint32_t room = kernel_call_room(request->header.msgh_id);
+	struct message *reply;
 
+	if (!port_is_valid(message_local(request)) && room == MESSAGE_SMALL) {
+		call_without_reply(request);
+		return;
+	}
+	reply = message_alloc(room);
 	if (reply == NULL) {
 		answer_shortage(request);
 		return;

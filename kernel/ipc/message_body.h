@@ -18,6 +18,7 @@
 
 #include "ipc/message.h"
 #include "kern/assert.h"
+#include "kern/thread.h"
 
 struct space;
 
@@ -81,15 +82,26 @@ static inline uint32_t part_n_rights(const struct part *part)
 }
 
 /*
+ * What the sender is told when its memory could not be read: `result`, or if it was interrupted
+ * before the memory came, that it may send the message again.
+ */
+static inline mach_msg_return_t body_unread(mach_msg_return_t result)
+{
+	return thread_is_interrupted(current_thread()) ? MACH_SEND_INTERRUPTED : result;
+}
+
+/*
  * The steps of a copyin (message_body_copyin.c), in this order; the body has been checked.
  *
  * body_bring_memory() copies all out-of-line data in, and notes in `addresses` where the parts are
- * that move.  When it fails the message has what came before and NULL for the rest.  May block.
+ * that move.  When it fails the message has what came before and NULL for the rest.  May block;
+ * when it succeeds nothing may wait until body_unmap_moved() or body_forget(), as it may have
+ * taken pages that move (copy_move()).
  *
  * body_check_rights() says whether each right, on its own, can be taken.  Changes nothing.
  *
- * body_take_rights() takes them.  False if one that was there is gone, because the message names it
- * twice: then the message has what came before and PORT_NULL for the rest.
+ * body_take_rights() takes them.  False if one that was there is gone, because the message names
+ * it twice: then the message has what came before and PORT_NULL for the rest.
  *
  * body_unmap_moved() removes what moves from the current task's map.
  *

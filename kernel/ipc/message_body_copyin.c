@@ -33,29 +33,46 @@ static mach_msg_return_t bring_names(const struct part *part, user_address_t add
 		return MACH_SEND_NO_BUFFER;
 	if (!copyin(names, address, part->length)) {
 		kernel_memory_free(names, part->length);
-		return MACH_SEND_INVALID_MEMORY;
+		return body_unread(MACH_SEND_INVALID_MEMORY);
 	}
 	*part->data = (uint32_t)names;
 	return MACH_MSG_SUCCESS;
 }
 
-static mach_msg_return_t bring_data(const struct part *part, user_address_t address)
+static mach_msg_return_t refusal(kern_return_t why)
 {
-	struct copy *copy;
-	kern_return_t result = copy_take(current_task()->map, address, part->length, &copy);
-
-	if (result != KERN_SUCCESS)
-		return result == KERN_RESOURCE_SHORTAGE ? MACH_SEND_NO_BUFFER
-							: MACH_SEND_INVALID_MEMORY;
-	*part->data = (uint32_t)copy;
-	return MACH_MSG_SUCCESS;
+	switch (why) {
+	case KERN_SUCCESS:
+		return MACH_MSG_SUCCESS;
+	case KERN_RESOURCE_SHORTAGE:
+		return MACH_SEND_NO_BUFFER;
+	case KERN_ABORTED: /* The thread waited for a pager, or for memory. */
+		return MACH_SEND_INTERRUPTED;
+	default:
+		return MACH_SEND_INVALID_MEMORY;
+	}
 }
 
+/* `last`: the part moves, and nothing of the message is waited for after it. */
+static mach_msg_return_t bring_data(const struct part *part, user_address_t address, bool last)
+{
+	struct vm_map *map = current_task()->map;
+	struct copy *copy;
+	kern_return_t result = last ? copy_move(map, address, part->length, &copy)
+				    : copy_take(map, address, part->length, &copy);
+
+	if (result == KERN_SUCCESS)
+		*part->data = (uint32_t)copy;
+	return refusal(result);
+}
+
+/* The first part that moves is brought last: so its pages need not be copied. */
 mach_msg_return_t body_bring_memory(struct message *message, uint32_t *addresses)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
+	struct part part, moved = {.data = NULL};
+	user_address_t moved_from = 0;
 	struct body_walk walk;
-	struct part part;
 	unsigned turn = 0;
 
 	body_begin(&walk, message);
@@ -73,12 +90,25 @@ mach_msg_return_t body_bring_memory(struct message *message, uint32_t *addresses
 			*addresses++ = address;
 		if (result != MACH_MSG_SUCCESS || part.length == 0)
 			continue;
-		result = part.rights ? bring_names(&part, address) : bring_data(&part, address);
+		if (part.rights) {
+			result = bring_names(&part, address);
+		} else if (part.type->msgt_deallocate && moved.data == NULL) {
+			moved = part;
+			moved_from = address;
+		} else {
+			result = bring_data(&part, address, false);
+		}
 	}
+	if (result == MACH_MSG_SUCCESS && moved.data != NULL)
+		result = bring_data(&moved, moved_from, true);
 	return result;
 }
 
-/* Unmaps the pages that hold `length` bytes, not 0, at `address`: they were there to be copied. */
+/*
+ * Unmaps the pages that hold `length` bytes, not 0, at `address`: they were there to be copied.
+ * What cannot be unmapped, as that would take an entry of the map for which there is no memory,
+ * stays mapped, with its contents or with zeroes: the other side has what was sent.
+ */
 static void unmap(user_address_t address, uint32_t length)
 {
 	user_address_t start = page_trunc(address);
@@ -95,6 +125,8 @@ void body_unmap_moved(struct message *message, const uint32_t *addresses)
 	while (body_next(&walk, &part)) {
 		if (!part.type->msgt_deallocate)
 			continue;
+		if (part.length != 0 && !part.rights)
+			copy_keep((struct copy *)*part.data);
 		if (part.length != 0)
 			unmap(*addresses, part.length);
 		addresses++;

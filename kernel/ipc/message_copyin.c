@@ -374,7 +374,7 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 		return MACH_SEND_NO_BUFFER;
 	if (!read_message(message, words->message, size)) {
 		message_free(message);
-		return MACH_SEND_INVALID_DATA;
+		return body_unread(MACH_SEND_INVALID_DATA);
 	}
 	*result = message;
 	message->header.msgh_size = size;

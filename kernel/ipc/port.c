@@ -6,6 +6,7 @@
  */
 #include "ipc/port.h"
 
+#include "device/device.h"
 #include "ipc/notify.h"
 #include "ipc/port_set.h"
 #include "ipc/queue.h"
@@ -14,6 +15,9 @@
 #include "kern/lock.h"
 #include "kern/work.h"
 #include "kern/zone.h"
+#include "vm/object.h"
+#include "vm/pager.h"
+#include "vm/proxy.h"
 
 static struct zone port_zone;
 
@@ -52,15 +56,40 @@ void port_free(struct port *port)
 	assert(port->send_rights == 0 && port->send_once_rights == 0);
 	assert(list_empty(&port->messages) && list_empty(&port->dead_name_requests));
 	assert(list_empty(&port->receivers.waiters) && list_empty(&port->senders.waiters));
-	assert(port->set == NULL && port->destination == NULL);
+	assert(port->set == NULL && port->destination == NULL && port->pager == NULL);
 	port->magic = 0;
 	zone_free(&port_zone, port);
 }
 
 /* ---------------- Rights ---------------- */
 
-/* The last send right of a port is gone: the receiver is told if it asked for that.  An I/O
- * permission ends with it.  The notification takes the request's right. */
+/* A kernel's object that nobody owns but who has a right to its port ends. */
+static void end_object(struct port *port)
+{
+	void *object = port->object;
+
+	switch (port->kind) {
+	case OBJECT_IO_PERM:
+		port_destroy(port);
+		break;
+	case OBJECT_DEVICE:
+		device_no_senders(object);
+		break;
+	case OBJECT_MEMORY:
+		port_destroy(port);
+		object_release(object);
+		break;
+	case OBJECT_PROXY:
+		port_destroy(port);
+		proxy_destroy(object);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The last send right of a port is gone: the receiver is told if it asked for that.  The
+ * notification takes the request's right. */
 void port_no_more_senders(struct port *port)
 {
 	struct port *notify = port->no_senders;
@@ -68,8 +97,8 @@ void port_no_more_senders(struct port *port)
 	if (notify != PORT_NULL) {
 		port->no_senders = PORT_NULL;
 		notify_no_senders(notify, port->make_send_count);
-	} else if (port->kind == OBJECT_IO_PERM) {
-		port_destroy(port);
+	} else {
+		end_object(port);
 	}
 }
 
@@ -137,12 +166,32 @@ void port_clear_receiver(struct port *port)
 	port->payload = 0;
 }
 
+/*
+ * Nobody waits: messages to an object's port were calls, and to the kernel's others nobody sends.
+ * Nor is anybody to wait as long as the right is on its way: who sends may be who is to receive it.
+ */
+void port_give_up(struct port *port, struct port *destination)
+{
+	assert(port->state == PORT_KERNEL);
+	assert(port->kind == OBJECT_NONE || port->n_messages == 0);
+	assert(port->destination == NULL && port != destination);
+	port->kind = OBJECT_NONE;
+	port->object = NULL;
+	port->make_send_count = 0;
+	port->seqno = 0;
+	port->limit = UINT32_MAX;
+	port->state = PORT_MOVING;
+	port->destination = port_reference(destination);
+}
+
 /* The receive right's reference is the entry's from now on; that of the destination is gone. */
 void port_set_receiver(struct port *port, struct space *space, uint32_t name)
 {
 	assert(port->state == PORT_MOVING || port->state == PORT_KERNEL);
 	assert(port->kind == OBJECT_NONE);
 	clear_destination(port);
+	if (port->limit > PORT_LIMIT_MAX)
+		port->limit = PORT_LIMIT_DEFAULT;
 	port->state = PORT_HELD;
 	port->receiver = space;
 	port->name = name;
@@ -192,6 +241,9 @@ void port_destroy(struct port *port)
 	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_DIED);
 	request_port_died(port);
 	drop_requests(port);
+	if (port->pager != NULL)
+		pager_port_died(port->pager);
+	default_pager_died(port);
 	queue_destroy(port);
 	port_release(port);
 }

@@ -29,6 +29,7 @@
 #include "kern/thread.h"
 
 struct message;
+struct pager;
 struct port_set;
 struct request;
 struct space;
@@ -55,6 +56,11 @@ enum object_kind {
 	OBJECT_PSET,
 	OBJECT_PSET_NAME,
 	OBJECT_IO_PERM, /* `object` is a range of I/O ports, not a pointer: i386/io_permission.h. */
+	OBJECT_PAGER,   /* Of a pager: what a program calls the kernel by, */
+	OBJECT_PAGER_NAME, /* and what only shows which it is (vm/pager.h). */
+	OBJECT_MEMORY,     /* An object of the kernel's own, to be mapped. */
+	OBJECT_PROXY,      /* A part of a memory object (vm/proxy.h). */
+	OBJECT_DEVICE,     /* An open device (device/device.h). */
 };
 
 struct port {
@@ -62,7 +68,8 @@ struct port {
 	uint32_t refs;
 	enum port_state state;
 	enum object_kind kind; /* OBJECT_NONE unless PORT_KERNEL. */
-	void *object; /* What it stands for; holds no reference: the object owns its port. */
+	void *object; /* What it stands for; holds no reference: the object owns its port.  With
+			 OBJECT_MEMORY and OBJECT_PROXY it is the port that has one. */
 
 	struct space *receiver;   /* PORT_HELD: whose; NULL otherwise. */
 	uint32_t name;            /* PORT_HELD: the name there. */
@@ -86,6 +93,8 @@ struct port {
 	struct list dead_name_requests; /* struct request, by port_link. */
 	struct port *no_senders;        /* A send-once right each, or NULL: whom to tell. */
 	struct port *port_destroyed;
+
+	struct pager *pager; /* The kernel's end of the memory object that it is, or NULL. */
 
 	bool has_payload;
 	uint32_t payload; /* Received instead of the port's name. */
@@ -209,6 +218,13 @@ static inline void port_use_send_once(struct port *port)
  * The state is PORT_MOVING then, without a destination; the right's reference stays.
  */
 void port_clear_receiver(struct port *port);
+
+/*
+ * The kernel gives up a port that it holds, whose kind is OBJECT_NONE from now on: the receive
+ * right is the caller's, on its way to `destination`, in a message that the caller sends there.
+ * The queue has no limit until somebody holds it.
+ */
+void port_give_up(struct port *port, struct port *destination);
 
 /* The receive right has come to `space`, which holds it as `name`. */
 void port_set_receiver(struct port *port, struct space *space, uint32_t name);

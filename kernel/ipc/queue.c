@@ -470,15 +470,19 @@ mach_msg_return_t message_receive(struct space *space, const struct mach_msg_wor
 	return receive_other(space, words, woken);
 }
 
-mach_msg_return_t port_receive(struct port *port, struct message **message)
+mach_msg_return_t port_receive(struct port *port, struct thread *woken, struct message **message)
 {
 	static const struct mach_msg_words words = {.rcv_size = UINT32_MAX};
 	struct port *ready = port->n_messages > 0 ? port : NULL;
+	struct thread *thread = current_thread();
 	mach_msg_return_t result;
 
 	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
-	current_thread()->receive.message = NULL;
-	result = receive_from(ready, &port->receivers, &words, NULL, false);
-	*message = current_thread()->receive.message;
+	thread->receive.message = NULL;
+	if (woken != NULL && woken->receive.direct && ready == NULL)
+		result = exchange_for_message(&port->receivers, &words, thread, woken);
+	else
+		result = receive_from(ready, &port->receivers, &words, woken, true);
+	*message = thread->receive.message;
 	return result;
 }

@@ -45,11 +45,13 @@ void message_send_always(struct message *message);
  * not NULL, on MACH_MSG_SUCCESS and on MACH_RCV_TOO_LARGE.  With MACH_RCV_LARGE a message that does
  * not fit stays where it is, and `size` says its size.  header.msgh_seqno is set.  May block.
  *
- * port_receive() is for a port of the kernel's; the message is the caller's on MACH_MSG_SUCCESS.
+ * port_receive() is for a port of the kernel's, at which the current thread waits for the answer to
+ * a message that it has just sent.  On MACH_MSG_SUCCESS the answer is in *message, which is the
+ * caller's, or if that is NULL in the current thread's inbox.
  */
 mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
 				  struct thread *woken);
-mach_msg_return_t port_receive(struct port *port, struct message **message);
+mach_msg_return_t port_receive(struct port *port, struct thread *woken, struct message **message);
 
 /* The port or set that they wait at is not theirs any more: waiting receivers get `result`. */
 void queue_interrupt_receivers(struct wait_queue *receivers, mach_msg_return_t result);

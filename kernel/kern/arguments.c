@@ -25,7 +25,7 @@ static unsigned n_words;
  */
 static const char *const known[] = {
 	"clock",  "console", "cpus", "crash", "fastpath", "inject",
-	"jitter", "limit",   "log",  "pool",  "raw",
+	"jitter", "limit",   "log",  "pool",  "ramdisk",  "raw",
 };
 
 /* Boot loaders' configuration files leave ends of lines behind. */

@@ -4,6 +4,7 @@
 
 #include <assay/traps.h>
 
+#include "device/ramdisk.h"
 #include "i386/crash.h"
 #include "i386/memory.h"
 #include "i386/multiboot.h"
@@ -23,10 +24,14 @@
 #include "kern/thread.h"
 #include "vm/map.h"
 #include "vm/page.h"
+#include "vm/pageout.h"
 
 #define STACK_SIZE (128 * 1024)
 
-static unsigned n_running;
+static unsigned n_running; /* Programs that have not ended, but for servers, */
+static unsigned n_servers; /* and those: each is in `servers`, at the number of its module. */
+static struct task *servers[MAX_MODULES];
+static bool one_has_ended; /* Before that no run is over, if all are servers too. */
 static int first_module; /* The first in their order that ended with a status not zero, */
 static int first_status; /* and that status; 0: none did. */
 
@@ -36,22 +41,24 @@ static int first_status; /* and that status; 0: none did. */
  * Rising from the stack pointer: argc, the addresses of the arguments, 0, 0 (the end of an empty
  * environment), and the arguments' text at the very end of the stack.
  */
-static uint32_t put_arguments(struct vm_map *map, const struct command *command)
+static kern_return_t put_arguments(struct vm_map *map, const struct command *command,
+				   uint32_t *stack)
 {
 	uint32_t words[COMMAND_MAX_ARGUMENTS + 3];
 	uint32_t text = (USER_END - command->length) & ~(uint32_t)(sizeof *words - 1);
 	unsigned n = 0;
-	uint32_t esp;
+	kern_return_t result;
 
 	words[n++] = command->count;
 	for (unsigned argument = 0; argument < command->count; argument++)
 		words[n++] = text + (uint32_t)(command->arguments[argument] - command->text);
 	words[n++] = 0;
 	words[n++] = 0;
-	esp = text - n * sizeof *words;
-	map_write(map, text, command->text, command->length);
-	map_write(map, esp, words, n * sizeof *words);
-	return esp;
+	*stack = text - n * sizeof *words;
+	result = map_write(map, text, command->text, command->length);
+	if (result == KERN_SUCCESS)
+		result = map_write(map, *stack, words, n * sizeof *words);
+	return result;
 }
 
 static const char *make_stack(struct task *task, const struct elf_program *program,
@@ -63,7 +70,8 @@ static const char *make_stack(struct task *task, const struct elf_program *progr
 		rights |= ASSAY_EXECUTE;
 	if (map_allocate(task->map, USER_END - STACK_SIZE, STACK_SIZE, rights) != KERN_SUCCESS)
 		return "leaves no room for a stack";
-	*esp = put_arguments(task->map, command);
+	if (put_arguments(task->map, command, esp) != KERN_SUCCESS)
+		return "does not fit into memory";
 	return NULL;
 }
 
@@ -149,13 +157,20 @@ static struct thread *load_module(int number)
 	return thread;
 }
 
+/* The others are RAM disks (device/ramdisk.h). */
+static bool is_program(unsigned module)
+{
+	return !ramdisk_is_module(boot_info.modules[module].command);
+}
+
 /* The programs are copied: the memory that the loader put them in is free. */
 static void free_images(void)
 {
 	for (unsigned n = 0; n < boot_info.n_modules; n++) {
 		struct boot_range image = boot_info.modules[n].image;
 
-		page_add_range(page_trunc(image.start), page_round(image.end));
+		if (is_program(n))
+			page_add_range(page_trunc(image.start), page_round(image.end));
 	}
 }
 
@@ -165,31 +180,72 @@ static void load_programs(void)
 	struct thread *threads[MAX_MODULES];
 
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
-		threads[n] = load_module((int)n);
+		threads[n] = is_program(n) ? load_module((int)n) : NULL;
 	if (!argument_present("pool"))
 		free_images();
-	for (unsigned n = 0; n < boot_info.n_modules; n++)
-		thread_start(threads[n]);
+	page_levels_set();
+	for (unsigned n = 0; n < boot_info.n_modules; n++) {
+		if (threads[n] != NULL)
+			thread_start(threads[n]);
+	}
 	crash_if_asked();
 }
 
 void start_programs(void)
 {
-	n_running = boot_info.n_modules;
+	for (unsigned n = 0; n < boot_info.n_modules; n++)
+		n_running += is_program(n);
 	if (n_running == 0)
 		machine_refuse("there is no program to run: give the kernel a boot module");
+	pageout_start();
 	report_counts_before();
 	if (thread_create_kernel(load_programs, PRIORITY_SYSTEM) == NULL)
 		machine_refuse("there is no memory to start programs with");
 }
 
+/* Each ends by itself, now or on its way to user mode. */
+static void end_servers(void)
+{
+	for (unsigned n = 0; n < MAX_MODULES; n++) {
+		if (servers[n] != NULL)
+			task_end(servers[n], 0);
+	}
+}
+
+/* Servers are for others: with the last of those they end, and with the last server the run. */
+static void end_if_over(void)
+{
+	if (n_running > 0 || !one_has_ended)
+		return;
+	if (n_servers == 0)
+		machine_exit((uint32_t)first_status);
+	end_servers();
+}
+
+void bootstrap_task_serves(struct task *task, bool serves)
+{
+	assert(!task->ending && task->module >= 0 && task->module < MAX_MODULES);
+	if (serves == (servers[task->module] != NULL))
+		return;
+	servers[task->module] = serves ? task : NULL;
+	n_servers += serves ? 1 : -1u;
+	n_running -= serves ? 1 : -1u;
+	end_if_over();
+}
+
 void bootstrap_task_ended(int module, int status)
 {
-	assert(n_running > 0);
+	one_has_ended = true;
 	if (status != 0 && (first_status == 0 || module < first_module)) {
 		first_module = module;
 		first_status = status;
 	}
-	if (--n_running == 0)
-		machine_exit((uint32_t)first_status);
+	if (servers[module] == NULL) {
+		assert(n_running > 0);
+		n_running--;
+	} else {
+		servers[module] = NULL;
+		n_servers--;
+	}
+	end_if_over();
 }

@@ -83,6 +83,20 @@ const char *command_parse(struct command *command, const char *line)
 	return wrong;
 }
 
+bool command_has_action(const char *line, const char *action)
+{
+	size_t length = strlen(action);
+
+	assert(is_action(action));
+	for (; *line != '\0'; line += word_length(line)) {
+		while (*line == ' ')
+			line++;
+		if (word_length(line) == length && strncmp(line, action, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool command_is_substitution(const struct command *command, unsigned argument, const char *word)
 {
 	const char *text = command->arguments[argument];

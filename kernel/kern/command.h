@@ -28,6 +28,9 @@ struct command {
  */
 const char *command_parse(struct command *command, const char *line);
 
+/* Whether `action`, such as "$(ramdisk-create)", is a word of `line`. */
+bool command_has_action(const char *line, const char *action);
+
 /* Whether an argument is to be replaced; `word` is NULL or what it must be besides, such as
  * "${host-port}". */
 bool command_is_substitution(const struct command *command, unsigned argument, const char *word);

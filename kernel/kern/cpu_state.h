@@ -27,9 +27,10 @@ struct thread;
 #define WORK_THREAD     0x04u /* The current thread is to end, to stop or to come out. */
 #define WORK_LOCK       0x08u /* Another CPU waits for the kernel lock: hand it over. */
 #define WORK_RACE       0x10u /* Seeded handover at every unlock (jitter=); never cleared. */
+#define WORK_DEVICE     0x20u /* A device has interrupted. */
 
 /* Work that is the CPU's own, whichever thread runs: interrupt_work() does it. */
-#define WORK_INTERRUPT WORK_TICK
+#define WORK_INTERRUPT (WORK_TICK | WORK_DEVICE)
 
 struct cpu {
 	struct cpu *self;      /* So that one load through the segment register finds it. */

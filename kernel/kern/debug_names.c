@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What people are told of tasks and threads: their names (<mach/gnumach.defs>). */
+/* What people are told of tasks and threads: their names, and which are servers
+ * (<mach/gnumach.defs>). */
 #include <mach/mach_types.h>
 
+#include "kern/bootstrap.h"
 #include "kern/string.h"
 #include "kern/task.h"
 #include "kern/thread.h"
@@ -35,11 +37,16 @@ kern_return_t thread_get_name(thread_t thread, kernel_debug_name_t name)
 	return KERN_SUCCESS;
 }
 
-/* The log says so when an essential task ends by an exception; the machine goes on. */
+/*
+ * The log says so when an essential task ends by an exception; the machine goes on.  A boot program
+ * that is essential is a server.
+ */
 kern_return_t task_set_essential(task_t task, boolean_t essential)
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
 	task->essential = essential != 0;
+	if (task->module >= 0 && !task->ending)
+		bootstrap_task_serves(task, task->essential);
 	return KERN_SUCCESS;
 }

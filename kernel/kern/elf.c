@@ -69,6 +69,7 @@ static const char *load_segment(struct vm_map *map, const char *image, uint32_t 
 {
 	uint32_t start = page_trunc(segment->address);
 	uint32_t end = page_round(segment->address + segment->memory_size);
+	kern_return_t result;
 
 	if (segment->memory_size == 0)
 		return NULL;
@@ -77,9 +78,12 @@ static const char *load_segment(struct vm_map *map, const char *image, uint32_t 
 		return "has a segment that lies outside the file";
 	if (end <= start)
 		return "has a segment outside user memory";
-	switch (map_allocate(map, start, end - start, rights_of(segment))) {
+	result = map_allocate(map, start, end - start, rights_of(segment));
+	if (result == KERN_SUCCESS)
+		result = map_write(map, segment->address, image + segment->offset,
+				   segment->file_size);
+	switch (result) {
 	case KERN_SUCCESS:
-		map_write(map, segment->address, image + segment->offset, segment->file_size);
 		return NULL;
 	case KERN_NO_SPACE:
 		return "has two segments in one page";

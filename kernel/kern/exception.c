@@ -26,43 +26,72 @@ static const char *exception_name(int exception)
 	return names[exception];
 }
 
+/* The port at which the current thread waits for answers; NULL when there is no memory. */
+static struct port *answer_port(struct thread *thread)
+{
+	if (thread->answer_port == NULL)
+		thread->answer_port = port_create(OBJECT_NONE, NULL);
+	return thread->answer_port;
+}
+
+/* An answer may come yet: it must not be taken for that of the next exception. */
+static void drop_answer_port(struct thread *thread)
+{
+	struct port *port = thread->answer_port;
+
+	thread->answer_port = NULL;
+	port_destroy(port);
+}
+
+/* Whether the answer, in `message` or in the thread's inbox, lets the thread go on. */
+static bool is_success(struct thread *thread, struct message *message)
+{
+	bool success;
+
+	if (message == NULL)
+		return exception_answer_is_success(&thread->receive.inbox.message);
+	success = exception_answer_is_success(message);
+	/* Its right to the answer port has been used, and is not to be told of as if it had not. */
+	port_use_send_once(message_remote(message));
+	message_set_ports(message, PORT_NULL, message_local(message));
+	message_destroy(message);
+	return success;
+}
+
 /*
- * Sends the message, which it takes, and waits for the answer at `reply`.  Whether the thread is
- * done with the exception: it may go on, or was interrupted and has to.
+ * Sends the message, which it takes, and waits for the answer at the thread's answer port.  Whether
+ * the thread is done with the exception: it may go on, or was interrupted and has to.
  */
-static bool call_handler(struct message *message, struct port *reply)
+static bool call_handler(struct thread *thread, struct message *message)
 {
 	static const struct mach_msg_words words = {.option = MACH_MSG_OPTION_NONE};
+	struct thread *woken = NULL;
 	struct message *answer;
 	bool success;
 
-	if (message_send(message, &words, NULL) != MACH_MSG_SUCCESS) {
+	if (message_send(message, &words, &woken) != MACH_MSG_SUCCESS) {
 		message_destroy(message);
+		drop_answer_port(thread);
 		return true;
 	}
-	if (port_receive(reply, &answer) != MACH_MSG_SUCCESS)
+	if (port_receive(thread->answer_port, woken, &answer) != MACH_MSG_SUCCESS) {
+		drop_answer_port(thread);
 		return true;
-	success = exception_answer_is_success(answer);
-	message_destroy(answer);
+	}
+	success = is_success(thread, answer);
+	assert(thread->answer_port->send_once_rights == 0);
 	return success;
 }
 
 /* Offers the exception to one handler; false if that does not take it. */
-static bool offer(struct port *handler, const struct exception *exception)
+static bool offer(struct thread *thread, struct port *handler, const struct exception *exception)
 {
 	struct message *message;
-	struct port *reply;
-	bool done;
 
-	if (!port_is_valid(handler))
+	if (!port_is_valid(handler) || answer_port(thread) == NULL)
 		return false;
-	reply = port_create(OBJECT_NONE, NULL);
-	if (reply == NULL)
-		return false;
-	message = exception_message(handler, reply, exception);
-	done = message != NULL && call_handler(message, reply);
-	port_destroy(reply);
-	return done;
+	message = exception_message(handler, thread->answer_port, exception);
+	return message != NULL && call_handler(thread, message);
 }
 
 static void end_task(struct task *task, const struct exception *exception)
@@ -83,9 +112,9 @@ void exception_raise(int exception, int code, uint32_t subcode)
 	struct task *task = thread->task;
 
 	assert(kernel_locked());
-	if (offer(thread->exception_port, &what) || thread_is_dying(thread))
+	if (offer(thread, thread->exception_port, &what) || thread_is_dying(thread))
 		return;
-	if (offer(task->exception_port, &what) || thread_is_dying(thread))
+	if (offer(thread, task->exception_port, &what) || thread_is_dying(thread))
 		return;
 	end_task(task, &what);
 }

@@ -6,9 +6,13 @@
  * so that nothing is allocated.  Waiters for one key are woken in the order in which they came; in
  * the list of one bucket there may be others between them.
  *
- * A private word is known by its task's id and address, a shared one by where it is in physical
- * memory.  A shared page that is freed leaves its waiters behind with a key that may become another
- * word's: those may be woken without a reason, as every user of gsync_wait() must expect.
+ * A private word is known by its task's id and address, a shared one by its object and where it is
+ * in that, which all who share the memory (VM_INHERIT_SHARE, or a memory object) have in common.
+ * Waiters for it refer to the object, so that no other one takes its place; and the map entry
+ * counts as shared from then on, so that a child's copy does not put another object in front of it.
+ *
+ * Reading the word, and writing it, may wait for its page.  What it is known by is found after that
+ * and without another wait before the thread's own.
  */
 #include "kern/gsync.h"
 
@@ -27,12 +31,15 @@
 #include "mach/gnumach_server.h"
 #include "vm/map.h"
 #include "vm/map_routines.h"
+#include "vm/object.h"
 
 #define BUCKETS 256u
 
+/* What a word is known by.  The object is borrowed, but for a waiter's. */
 struct key {
-	uint32_t task; /* Its id; 0: the address is a physical one. */
-	uint32_t address;
+	struct object *object; /* NULL for a private word: */
+	uint32_t task;         /* its task's id, */
+	uint32_t address;      /* and its address there.  Otherwise its offset in the object. */
 };
 
 struct waiter {
@@ -52,34 +59,60 @@ void gsync_module_init(void)
 
 static struct list *bucket_of(struct key key)
 {
-	uint32_t hash = (key.address >> 2) * 0x9e3779b1u ^ key.task * 0x85ebca6bu;
+	uint32_t whose = key.task ^ (uint32_t)(uintptr_t)key.object >> 3;
+	uint32_t hash = (key.address >> 2) * 0x9e3779b1u ^ whose * 0x85ebca6bu;
 
 	return &buckets[hash >> 24];
 }
 
 static bool same_key(struct key one, struct key other)
 {
-	return one.task == other.task && one.address == other.address;
+	return one.object == other.object && one.task == other.task && one.address == other.address;
 }
 
 /*
- * What the word at `address` is known by; KERN_INVALID_ADDRESS if it is not one that the task could
- * access with `rights`, KERN_RESOURCE_SHORTAGE if a shared word's page cannot be made its own.
+ * The map of the task, whose memory it is, with a reference over the waits of a call; NULL if there
+ * is none any more.
  */
-static kern_return_t find_key(struct task *task, uint32_t address, uint32_t size, int flags,
-			      uint32_t rights, struct key *key)
+static struct vm_map *map_of(struct task *task)
 {
 	if (task == NULL || !map_is_usable(task->map))
-		return KERN_INVALID_TASK;
-	if (address % sizeof(uint32_t) != 0)
+		return NULL;
+	return map_reference(task->map);
+}
+
+/* Whether there is a word at `address` that the task could access with `rights`. */
+static bool is_word(struct vm_map *map, uint32_t address, uint32_t size, uint32_t rights)
+{
+	return map->active && address % sizeof(uint32_t) == 0 &&
+	       map_check(map, address, size, rights) == KERN_SUCCESS;
+}
+
+/* Does not wait.  KERN_RESOURCE_SHORTAGE if a shared word's memory cannot be made its own. */
+static kern_return_t find_shared_key(struct vm_map *map, uint32_t address, struct key *key)
+{
+	struct map_entry *entry = map_entry_at(map, address);
+
+	if (!map_entry_make_object(entry) || !map_entry_make_own(entry))
+		return KERN_RESOURCE_SHORTAGE;
+	entry->shared = true;
+	*key = (struct key){
+		.object = entry->object,
+		.address = map_entry_index(entry, address) * PAGE_SIZE + address % PAGE_SIZE,
+	};
+	return KERN_SUCCESS;
+}
+
+/* What the word at `address` is known by; KERN_INVALID_ADDRESS if it is none.  Does not wait. */
+static kern_return_t find_key(const struct task *task, struct vm_map *map, uint32_t address,
+			      int flags, struct key *key)
+{
+	if (!is_word(map, address, sizeof(uint32_t), VM_PROT_READ))
 		return KERN_INVALID_ADDRESS;
-	if (map_check(task->map, address, size, rights) != KERN_SUCCESS)
-		return KERN_INVALID_ADDRESS;
-	*key = (struct key){task->id, address};
-	if ((flags & GSYNC_SHARED) == 0)
-		return KERN_SUCCESS;
-	key->task = 0;
-	return map_physical(task->map, address, &key->address);
+	if ((flags & GSYNC_SHARED) != 0)
+		return find_shared_key(map, address, key);
+	*key = (struct key){.task = task->id, .address = address};
+	return KERN_SUCCESS;
 }
 
 /*
@@ -102,14 +135,38 @@ static struct waiter *next_waiter(struct list *bucket, struct list **link, struc
 
 /* ---------------- Waiting ---------------- */
 
-/* Whether the word, or with GSYNC_QUAD both words, are what the caller thinks. */
-static bool is_expected(struct task *task, uint32_t address, uint32_t one, uint32_t other,
-			int flags)
+/*
+ * KERN_SUCCESS if the word, or with GSYNC_QUAD both words, are what the caller thinks.  May wait,
+ * but not after it has seen the first word, whose address it is that wakers name.
+ */
+static kern_return_t compare(struct vm_map *map, uint32_t address, uint32_t one, uint32_t other,
+			     int flags)
 {
 	uint32_t words[2] = {one, other};
+	kern_return_t result = KERN_SUCCESS;
 
-	map_read(task->map, address, words, (flags & GSYNC_QUAD) != 0 ? 8 : 4);
-	return words[0] == one && words[1] == other;
+	if (!is_word(map, address, (flags & GSYNC_QUAD) != 0 ? 8 : 4, VM_PROT_READ))
+		return KERN_INVALID_ADDRESS;
+	if ((flags & GSYNC_QUAD) != 0)
+		result = map_read(map, address + 4, &words[1], 4);
+	if (result == KERN_SUCCESS)
+		result = map_read(map, address, &words[0], 4);
+	if (result != KERN_SUCCESS)
+		return result;
+	return words[0] == one && words[1] == other ? KERN_SUCCESS : KERN_INVALID_ARGUMENT;
+}
+
+/* Takes the reference of a waiter for the key, or gives it up. */
+static void refer(struct key key)
+{
+	if (key.object != NULL)
+		object_reference(key.object);
+}
+
+static void release(struct key key)
+{
+	if (key.object != NULL)
+		object_release(key.object);
 }
 
 static kern_return_t wait(struct key key, uint64_t due)
@@ -118,9 +175,11 @@ static kern_return_t wait(struct key key, uint64_t due)
 	enum wait_result result;
 
 	wait_queue_init(&waiter.queue);
+	refer(key);
 	list_add_last(bucket_of(key), &waiter.link);
 	result = thread_wait(&waiter.queue, due, WAIT_INTERRUPTIBLE);
 	list_remove(&waiter.link);
+	release(waiter.key); /* It may have been moved to another. */
 	switch (result) {
 	case WAIT_WOKEN:
 		return KERN_SUCCESS;
@@ -135,15 +194,17 @@ kern_return_t gsync_wait(struct task *task, vm_address_t address, unsigned one, 
 			 natural_t ms, int flags)
 {
 	uint64_t due = (flags & GSYNC_TIMED) != 0 ? tick_after_ms(ms) : WAIT_FOREVER;
-	uint32_t size = (flags & GSYNC_QUAD) != 0 ? 8 : 4;
+	struct vm_map *map = map_of(task);
 	struct key key;
-	kern_return_t result = find_key(task, address, size, flags, VM_PROT_READ, &key);
+	kern_return_t result;
 
-	if (result != KERN_SUCCESS)
-		return result;
-	if (!is_expected(task, address, one, other, flags))
-		return KERN_INVALID_ARGUMENT;
-	return wait(key, due);
+	if (map == NULL)
+		return KERN_INVALID_TASK;
+	result = compare(map, address, one, other, flags);
+	if (result == KERN_SUCCESS)
+		result = find_key(task, map, address, flags, &key);
+	map_release(map);
+	return result == KERN_SUCCESS ? wait(key, due) : result;
 }
 
 /* ---------------- Waking ---------------- */
@@ -154,29 +215,45 @@ static void wake(struct waiter *waiter)
 	thread_wake(waiter->thread, WAIT_WOKEN);
 }
 
-kern_return_t gsync_wake(struct task *task, vm_address_t address, unsigned value, int flags)
+/* Wakes one waiter for the key, or all; KERN_INVALID_ARGUMENT if there is none. */
+static kern_return_t wake_waiters(struct key key, bool all)
 {
-	uint32_t rights = (flags & GSYNC_MUTATE) != 0 ? VM_PROT_WRITE : VM_PROT_READ;
-	struct key key;
-	kern_return_t result = find_key(task, address, sizeof value, flags, rights, &key);
-	struct list *bucket, *link;
+	struct list *bucket = bucket_of(key);
+	struct list *link = bucket->next;
+	kern_return_t result = KERN_INVALID_ARGUMENT;
 	struct waiter *waiter;
 
-	if (result == KERN_SUCCESS && (flags & GSYNC_MUTATE) != 0)
-		result = map_own(task->map, address, sizeof value);
-	if (result != KERN_SUCCESS)
-		return result;
-	if ((flags & GSYNC_MUTATE) != 0)
-		map_write(task->map, address, &value, sizeof value);
-	bucket = bucket_of(key);
-	link = bucket->next;
-	result = KERN_INVALID_ARGUMENT;
 	while ((waiter = next_waiter(bucket, &link, key)) != NULL) {
 		wake(waiter);
 		result = KERN_SUCCESS;
-		if ((flags & GSYNC_BROADCAST) == 0)
+		if (!all)
 			break;
 	}
+	return result;
+}
+
+static kern_return_t mutate(struct vm_map *map, uint32_t address, uint32_t value)
+{
+	if (!is_word(map, address, sizeof value, VM_PROT_WRITE))
+		return KERN_INVALID_ADDRESS;
+	return map_store(map, address, &value, sizeof value);
+}
+
+kern_return_t gsync_wake(struct task *task, vm_address_t address, unsigned value, int flags)
+{
+	struct vm_map *map = map_of(task);
+	kern_return_t result = KERN_SUCCESS;
+	struct key key;
+
+	if (map == NULL)
+		return KERN_INVALID_TASK;
+	if ((flags & GSYNC_MUTATE) != 0)
+		result = mutate(map, address, value);
+	if (result == KERN_SUCCESS)
+		result = find_key(task, map, address, flags, &key);
+	if (result == KERN_SUCCESS)
+		result = wake_waiters(key, (flags & GSYNC_BROADCAST) != 0);
+	map_release(map);
 	return result;
 }
 
@@ -196,6 +273,8 @@ static void requeue(struct key from, struct key to, bool all)
 	while ((waiter = next_waiter(bucket, &link, from)) != NULL) {
 		list_remove(&waiter->link);
 		list_add_last(&moved, &waiter->link);
+		refer(to);
+		release(from);
 		waiter->key = to;
 		if (!all)
 			break;
@@ -208,25 +287,35 @@ static void requeue(struct key from, struct key to, bool all)
 	}
 }
 
-kern_return_t gsync_requeue(struct task *task, vm_address_t source, vm_address_t target,
-			    boolean_t wake_one, int flags)
+/* Wakes the first waiter, if that is asked for, and moves the next one or all others. */
+static kern_return_t wake_and_move(struct key from, struct key to, bool wake_one, bool all)
 {
-	struct key from, to;
-	kern_return_t result = find_key(task, source, 4, flags, VM_PROT_READ, &from);
-	struct waiter *waiter;
-	struct list *link;
+	struct list *link = bucket_of(from)->next;
+	struct waiter *waiter = next_waiter(bucket_of(from), &link, from);
 
-	if (result == KERN_SUCCESS)
-		result = find_key(task, target, 4, flags, VM_PROT_READ, &to);
-	if (result != KERN_SUCCESS)
-		return result;
-	link = bucket_of(from)->next;
-	waiter = next_waiter(bucket_of(from), &link, from);
 	if (waiter == NULL)
 		return KERN_INVALID_ARGUMENT;
 	if (wake_one)
 		wake(waiter);
 	if (!same_key(from, to))
-		requeue(from, to, (flags & GSYNC_BROADCAST) != 0);
+		requeue(from, to, all);
 	return KERN_SUCCESS;
+}
+
+kern_return_t gsync_requeue(struct task *task, vm_address_t source, vm_address_t target,
+			    boolean_t wake_one, int flags)
+{
+	struct vm_map *map = map_of(task);
+	struct key from, to;
+	kern_return_t result;
+
+	if (map == NULL)
+		return KERN_INVALID_TASK;
+	result = find_key(task, map, source, flags, &from);
+	if (result == KERN_SUCCESS)
+		result = find_key(task, map, target, flags, &to);
+	if (result == KERN_SUCCESS)
+		result = wake_and_move(from, to, wake_one, (flags & GSYNC_BROADCAST) != 0);
+	map_release(map);
+	return result;
 }

@@ -29,6 +29,15 @@ void machine_console_drain(void);
 /* Cycles of the time stamp counter.  The counters of all CPUs are taken to agree. */
 uint64_t machine_cycles(void);
 
+/*
+ * Input of the console.  While it is listened to, bytes that come interrupt as `interrupt`
+ * (device/interrupt.h), always on the same CPU, whose handler takes them until there are no more.
+ * machine_console_prepare() comes before all that, at boot.
+ */
+void machine_console_prepare(void);
+void machine_console_listen(unsigned interrupt, bool listen);
+bool machine_console_take(char *byte);
+
 /* Raises the scheduler's tick on this CPU once, `cycles` from now. */
 void machine_timer_arm(uint32_t cycles);
 

@@ -2,6 +2,7 @@
 /* The machine-independent steps of starting: see main.h. */
 #include "kern/main.h"
 
+#include "device/device.h"
 #include "i386/pmap.h"
 #include "ipc/fast_path.h"
 #include "ipc/message.h"
@@ -17,12 +18,20 @@
 #include "vm/copy.h"
 #include "vm/kernel_memory.h"
 #include "vm/map.h"
+#include "vm/object.h"
+#include "vm/page_tree.h"
+#include "vm/pager.h"
+#include "vm/proxy.h"
 
 void objects_init(void)
 {
 	pmap_zone_init();
 	machine_thread_module_init();
+	page_tree_module_init();
+	object_module_init();
 	map_module_init();
+	pager_module_init();
+	proxy_module_init();
 	copy_module_init();
 	kernel_memory_init();
 	gsync_module_init();
@@ -33,6 +42,7 @@ void objects_init(void)
 	message_module_init();
 	fast_path_init();
 	host_module_init();
+	device_module_init();
 	task_module_init();
 	thread_module_init();
 	sched_init();

@@ -16,6 +16,7 @@
 
 #include "kern/list.h"
 #include "kern/thread.h"
+#include "vm/fault.h"
 
 struct port;
 struct space;
@@ -48,13 +49,14 @@ struct task {
 
 	uint32_t suspend_count;
 	uint8_t priority; /* Of its new threads. */
-	bool essential;   /* People are told when it ends by an exception. */
+	bool essential;   /* A server: people are told when it ends by an exception. */
 
 	/* What it used: threads that are gone, and messages. */
 	uint32_t ended_ticks;
 	uint32_t ended_system_ticks;
 	uint32_t messages_sent;
 	uint32_t messages_received;
+	struct fault_counts faults;
 	uint64_t created; /* In cycles. */
 
 	bool ending; /* It has ended: no new threads. */

@@ -2,6 +2,7 @@
 /* What can be known of tasks: task_info().  Guarded by the kernel lock. */
 #include <mach/mach_types.h>
 
+#include "i386/pmap.h"
 #include "kern/info.h"
 #include "kern/task.h"
 #include "kern/thread.h"
@@ -9,7 +10,12 @@
 #include "mach/mach_server.h"
 #include "vm/map.h"
 
-/* All that is mapped is in memory. */
+/* What its page tables show: pages in memory that it has not touched lately are not counted. */
+static uint32_t resident_size(const struct vm_map *map)
+{
+	return map->active ? map->pmap->pages * PAGE_SIZE : 0;
+}
+
 static kern_return_t basic_info(const struct task *task, integer_t *out,
 				mach_msg_type_number_t *room)
 {
@@ -17,7 +23,7 @@ static kern_return_t basic_info(const struct task *task, integer_t *out,
 		.suspend_count = (integer_t)task->suspend_count,
 		.base_priority = task->priority,
 		.virtual_size = map_size(task->map),
-		.resident_size = map_size(task->map),
+		.resident_size = resident_size(task->map),
 		.user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
 		.system_time = info_time_of_ticks(task->ended_system_ticks),
 		.creation_time = info_time_of_creation(task->created),
@@ -26,11 +32,16 @@ static kern_return_t basic_info(const struct task *task, integer_t *out,
 	return info_give(out, room, &info, sizeof info);
 }
 
-/* Memory is there when it is mapped: there are no faults. */
 static kern_return_t events_info(const struct task *task, integer_t *out,
 				 mach_msg_type_number_t *room)
 {
+	const uint32_t *faults = task->faults.n;
 	const struct task_events_info info = {
+		.faults = faults[FAULT_ANY],
+		.zero_fills = faults[FAULT_ZFILL],
+		.reactivations = faults[FAULT_REACTIVATION],
+		.pageins = faults[FAULT_PAGEIN],
+		.cow_faults = faults[FAULT_COW],
 		.messages_sent = task->messages_sent,
 		.messages_received = task->messages_received,
 	};

@@ -17,20 +17,38 @@
 #include "vm/kernel_memory.h"
 #include "vm/map.h"
 
+/* The memory that a new task begins with.  May block, and the parent may have ended then. */
+static kern_return_t make_map(struct task *parent, bool inherit, struct vm_map **map)
+{
+	struct vm_map *source;
+	kern_return_t result;
+
+	if (!inherit) {
+		*map = map_create();
+		return *map != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
+	}
+	source = map_reference(parent->map);
+	result = map_inherit(source, map);
+	map_release(source);
+	return result;
+}
+
 kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child)
 {
+	struct task *task = NULL;
 	struct vm_map *map;
-	struct task *task;
+	kern_return_t result;
 
 	if (parent == NULL || parent->ending)
 		return KERN_INVALID_ARGUMENT;
-	map = inherit_memory ? map_inherit(parent->map) : map_create();
-	if (map == NULL)
-		return KERN_RESOURCE_SHORTAGE;
-	task = task_new(parent, parent->name, map, -1);
+	result = make_map(parent, inherit_memory, &map);
+	if (result != KERN_SUCCESS)
+		return result;
+	if (!parent->ending)
+		task = task_new(parent, parent->name, map, -1);
 	if (task == NULL) {
 		map_destroy(map);
-		return KERN_RESOURCE_SHORTAGE;
+		return parent->ending ? KERN_INVALID_ARGUMENT : KERN_RESOURCE_SHORTAGE;
 	}
 	task_notify_new(task, parent);
 	*child = task_reference(task);

@@ -189,6 +189,8 @@ void thread_reap(struct thread *thread)
 	assert(!timer_is_set(&thread->timeout));
 	assert(list_empty(&thread->run_link) && list_empty(&thread->wait_link));
 	list_remove(&thread->task_link);
+	if (thread->answer_port != NULL)
+		port_destroy(thread->answer_port);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
 	if (task != NULL) {

@@ -111,6 +111,7 @@ struct thread {
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
 	uint8_t turn;         /* Ticks that it may run when it is next chosen. */
 	uint8_t asked;        /* THREAD_ASKED_* */
+	bool vm_privileged;   /* It may have the last pages: it makes memory free. */
 	bool at_edge;         /* It does not run, and goes on to user mode when it does. */
 	uint8_t max_priority; /* The best that thread_priority() may give it. */
 	uint8_t policy;       /* POLICY_*, and its number: noted and told, no more. */
@@ -142,6 +143,8 @@ struct thread {
 	struct port *port;
 	struct port *self_port;      /* What mach_thread_self() gives: usually a right to `port`. */
 	struct port *exception_port; /* PORT_NULL: none. */
+	struct port *answer_port; /* The kernel's, for answers of exception handlers, kept for the
+				     next exception; nobody has a right to it now.  Or NULL. */
 
 	char name[THREAD_NAME_SIZE]; /* For people; empty: its task's. */
 
@@ -155,6 +158,13 @@ struct thread {
 static inline bool thread_is_dying(const struct thread *thread)
 {
 	return (thread->asked & THREAD_ASKED_END) != 0;
+}
+
+/* Whether it is to go to the edge of user mode, where it ends or forgets that it was aborted, and
+ * not to wait before that. */
+static inline bool thread_is_interrupted(const struct thread *thread)
+{
+	return (thread->asked & (THREAD_ASKED_END | THREAD_ASKED_ABORT)) != 0;
 }
 
 /* References: each pointer that outlives a wait is one.  The last one frees the structure. */

@@ -111,11 +111,13 @@ void thread_policies_reset(void)
 	}
 }
 
-/* No thread is ever without its stack or short of memory that others have. */
+/* No thread is ever without its stack; what is left to give is the last pages. */
 kern_return_t thread_wire(host_t host, thread_t thread, boolean_t wired)
 {
-	(void)wired;
-	return host == NULL || thread != current_thread() ? KERN_INVALID_ARGUMENT : KERN_SUCCESS;
+	if (host == NULL || thread != current_thread())
+		return KERN_INVALID_ARGUMENT;
+	thread->vm_privileged = wired != 0;
+	return KERN_SUCCESS;
 }
 
 /* ---------------- The processor set ---------------- */

@@ -2,6 +2,7 @@
 /* The scheduler's tick: see tick.h. */
 #include "kern/tick.h"
 
+#include "device/time.h"
 #include "kern/arguments.h"
 #include "kern/assert.h"
 #include "kern/clock.h"
@@ -120,6 +121,8 @@ void tick_work(struct cpu *cpu)
 		now += ticks - ticks_worked;
 		ticks_worked = ticks;
 		timer_advance(now);
+		if (time_device_used)
+			time_device_update();
 	}
 }
 

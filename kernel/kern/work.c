@@ -2,6 +2,7 @@
 /* What interrupts leave behind, and the way out of the kernel: see work.h. */
 #include "kern/work.h"
 
+#include "device/interrupt.h"
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/lock.h"
@@ -20,6 +21,10 @@ void interrupt_work(void)
 	if ((cpu->work & WORK_TICK) != 0) {
 		cpu_clear_work(cpu, WORK_TICK);
 		tick_work(cpu);
+	}
+	if ((cpu->work & WORK_DEVICE) != 0) {
+		cpu_clear_work(cpu, WORK_DEVICE);
+		device_interrupt_work();
 	}
 }
 

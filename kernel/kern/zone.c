@@ -58,10 +58,13 @@ static void push_free(struct zone *zone, struct zone_free *element)
 	zone->free++;
 }
 
-/* Takes one more page for the zone, for good; false when there is none. */
+/*
+ * Takes one more page for the zone, for good; false when there is none.  Whose allocation that is
+ * only the caller of zone_alloc() knows: the site is there.
+ */
 static bool zone_grow(struct zone *zone)
 {
-	struct page *page = page_alloc(PAGE_ZONE);
+	struct page *page = (page_alloc)(PAGE_ZONE);
 	char *data;
 
 	if (page == NULL)

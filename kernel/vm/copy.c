@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory on its way: see copy.h.  Guarded by the kernel lock.
- *
- * The pages of a copy are PAGE_USER pages that no map has, on its list by their `link`.  Bytes of
- * them outside of the copy are zeroes: the receiver gets whole pages.
+ * Memory on its way: see copy.h.  Here are copies of pages, and what all copies are; those of
+ * entries are in copy_entries.c.  Guarded by the kernel lock.
  */
 #include "vm/copy.h"
 
@@ -12,13 +10,15 @@
 #include "i386/memory.h"
 #include "i386/pmap.h"
 #include "kern/alloc_site.h"
-#include "kern/assert.h"
 #include "kern/lock.h"
 #include "kern/string.h"
+#include "kern/thread.h"
 #include "kern/work.h"
 #include "kern/zone.h"
 #include "vm/map.h"
-#include "vm/page.h"
+#include "vm/object.h"
+#include "vm/pageout.h"
+#include "vm/pager.h"
 
 static struct zone copy_zone;
 
@@ -31,74 +31,7 @@ void copy_module_init(void)
 	zone_init(&copy_zone, "copies", sizeof(struct copy), 4);
 }
 
-/* ---------------- Pages ---------------- */
-
-static struct page *page_of(struct list *link)
-{
-	return list_object(link, struct page, link);
-}
-
-/* The bytes that the copy has in whole pages from its first on: where its last page ends. */
-static uint32_t span(const struct copy *copy)
-{
-	return page_round(copy->offset + copy->size);
-}
-
-static void free_pages(struct list *pages)
-{
-	for (unsigned turn = 1; !list_empty(pages); turn++) {
-		page_free(page_of(list_take_first(pages)));
-		if (turn % 64 == 0)
-			kernel_pause();
-	}
-}
-
-/* Clears what lies outside of [from, to) in the page. */
-static void clear_around(char *data, uint32_t from, uint32_t to)
-{
-	if (from > 0)
-		memset(data, 0, from);
-	if (to < PAGE_SIZE)
-		memset(data + to, 0, PAGE_SIZE - to);
-}
-
-/* Fills a page with bytes [from, to) of `data`, a whole page, and zeroes around them. */
-static void fill_page(struct page *page, const char *data, uint32_t from, uint32_t to)
-{
-	char *own = page_data(page);
-
-	if (from == 0 && to == PAGE_SIZE) {
-		page_copy(own, data);
-		return;
-	}
-	memcpy(own + from, data + from, to - from);
-	clear_around(own, from, to);
-}
-
-/* Adds a new page with such contents to the copy; false when there is no memory. */
-static bool add_page(struct copy *copy, const char *data, uint32_t from, uint32_t to)
-{
-	struct page *page = page_alloc(PAGE_USER);
-
-	if (page == NULL)
-		return false;
-	fill_page(page, data, from, to);
-	list_add_last(&copy->pages, &page->link);
-	return true;
-}
-
-/* Where the copy's bytes begin and end in the page at `start` of its span. */
-static uint32_t first_in(const struct copy *copy, uint32_t start)
-{
-	return start == 0 ? copy->offset : 0;
-}
-
-static uint32_t last_in(const struct copy *copy, uint32_t start)
-{
-	uint32_t left = copy->offset + copy->size - start;
-
-	return left < PAGE_SIZE ? left : PAGE_SIZE;
-}
+/* ---------------- Copies ---------------- */
 
 static struct copy *take_copy(void)
 {
@@ -112,64 +45,189 @@ static struct copy *take_copy(void)
 	return list_object(link, struct copy, pages);
 }
 
-/* A copy without pages; NULL when there is no memory. */
-static struct copy *copy_alloc(uint32_t offset, uint32_t size)
+/* A copy without contents; NULL when there is no memory. */
+static struct copy *copy_alloc(enum copy_kind kind, uint32_t offset, uint32_t size)
 {
 	struct copy *copy = ALLOC_SITE(take_copy());
 
+	assert(size > 0);
 	if (copy == NULL)
 		return NULL;
+	copy->kind = kind;
 	copy->offset = offset;
 	copy->size = size;
 	list_init(&copy->pages);
+	list_init(&copy->entries);
+	copy->pager = NULL;
+	copy->source = NULL;
 	return copy;
 }
 
-/* Its pages have gone elsewhere. */
+/* Its contents have gone elsewhere. */
 static void copy_free(struct copy *copy)
 {
 	assert(copy_zone.in_use > 0);
+	assert(list_empty(&copy->pages) && list_empty(&copy->entries));
+	assert(copy->source == NULL);
+	if (copy->pager != NULL)
+		pager_landed(copy->pager);
 	copy->pages.next = kept;
 	kept = &copy->pages;
 	copy_zone.free++;
 	copy_zone.in_use--;
 }
 
+static inline struct page *page_of(struct list *link)
+{
+	return list_object(link, struct page, link);
+}
+
+static void free_pages(struct list *pages)
+{
+	for (unsigned turn = 1; !list_empty(pages); turn++) {
+		page_free(page_of(list_take_first(pages)));
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
 void copy_destroy(struct copy *copy)
 {
 	assert(kernel_locked());
+	if (copy->source != NULL)
+		copy_put_back(copy);
 	free_pages(&copy->pages);
+	copy_entries_free(copy);
 	copy_free(copy);
+}
+
+/* ---------------- Pages ---------------- */
+
+void copy_clear_around(const struct copy *copy, uint32_t start, struct page *page)
+{
+	uint32_t first = copy_first_in(copy, start), last = copy_last_in(copy, start);
+	char *data = page_data(page);
+
+	if (first > 0)
+		memset(data, 0, first);
+	if (last < PAGE_SIZE)
+		memset(data + last, 0, PAGE_SIZE - last);
+}
+
+static __attribute__((noinline)) void fill_part(const struct copy *copy, uint32_t start,
+						struct page *page, const char *data)
+{
+	uint32_t first = copy_first_in(copy, start), last = copy_last_in(copy, start);
+
+	memcpy((char *)page_data(page) + first, data + first, last - first);
+	copy_clear_around(copy, start, page);
+}
+
+/* Fills the page of the copy at `start` from `data`, a whole page, with zeroes around the bytes. */
+static inline void fill_page(const struct copy *copy, uint32_t start, struct page *page,
+			     const char *data)
+{
+	if (copy_first_in(copy, start) == 0 && copy_last_in(copy, start) == PAGE_SIZE)
+		page_copy(page_data(page), data);
+	else
+		fill_part(copy, start, page, data);
+}
+
+kern_return_t copy_page_alloc(struct page **page)
+{
+	for (;;) {
+		*page = page_alloc(PAGE_USER);
+		if (*page != NULL)
+			return KERN_SUCCESS;
+		if (!page_wait())
+			return thread_is_interrupted(current_thread()) ? KERN_ABORTED
+								       : KERN_RESOURCE_SHORTAGE;
+	}
+}
+
+struct copy *copy_for_pages(uint32_t size)
+{
+	return copy_alloc(COPY_PAGES, 0, size);
+}
+
+void copy_add_page(struct copy *copy, struct page *page)
+{
+	assert(copy->kind == COPY_PAGES && page->use == PAGE_USER && page->object == NULL);
+	list_add_last(&copy->pages, &page->link);
+}
+
+struct copy *copy_of_kernel(const void *data, uint32_t size)
+{
+	struct copy *copy = copy_for_pages(size);
+	const char *bytes = data;
+
+	assert(kernel_locked());
+	if (copy == NULL)
+		return NULL;
+	for (uint32_t start = 0; start < size; start += PAGE_SIZE) {
+		struct page *page = page_alloc(PAGE_USER);
+
+		if (page == NULL) {
+			copy_destroy(copy);
+			return NULL;
+		}
+		fill_page(copy, start, page, bytes + start);
+		copy_add_page(copy, page);
+		if (start / PAGE_SIZE % 16 == 15)
+			kernel_pause();
+	}
+	return copy;
+}
+
+struct copy *copy_of_object(struct object *object)
+{
+	struct copy *copy = copy_alloc(COPY_ENTRIES, 0, object->size * PAGE_SIZE);
+	struct map_entry *entry;
+
+	if (copy == NULL)
+		return NULL;
+	entry = map_entry_alloc();
+	if (entry == NULL) {
+		copy_free(copy);
+		return NULL;
+	}
+	*entry = (struct map_entry){
+		.end = object->size * PAGE_SIZE,
+		.object = object,
+		.pending = object->refs > 1,
+	};
+	list_add_last(&copy->entries, &entry->link);
+	return copy;
 }
 
 /* ---------------- Out of a map ---------------- */
 
-static kern_return_t take_page(struct vm_map *map, uint32_t address, struct copy *copy,
-			       uint32_t start)
+/* The new page first: whose memory is copied is looked up when nothing is waited for any more. */
+static kern_return_t take_page(struct copy *copy, uint32_t start, struct vm_map *map,
+			       uint32_t address)
 {
-	uint32_t rights;
-	struct page *page = pmap_lookup_rights(map->pmap, address, &rights);
+	struct page *page, *own;
+	kern_return_t result = copy_page_alloc(&own);
 
-	if (page == NULL)
-		return KERN_INVALID_ADDRESS;
-	if ((rights & PMAP_READ) == 0)
-		return KERN_PROTECTION_FAILURE;
-	if (!add_page(copy, page_data(page), first_in(copy, start), last_in(copy, start)))
-		return KERN_RESOURCE_SHORTAGE;
+	if (result != KERN_SUCCESS)
+		return result;
+	result = map_page(map, address, VM_PROT_READ, false, &page);
+	if (result != KERN_SUCCESS) {
+		page_free(own);
+		return result;
+	}
+	fill_page(copy, start, own, page_data(page));
+	list_add_last(&copy->pages, &own->link);
 	return KERN_SUCCESS;
 }
 
-/* Adds copies of the pages from `base` on. */
-static kern_return_t take_copies(struct vm_map *map, uint32_t base, struct copy *copy)
+static kern_return_t take_pages(struct copy *copy, struct vm_map *map, uint32_t base)
 {
 	kern_return_t result = KERN_SUCCESS;
-	uint32_t end = span(copy);
+	uint32_t end = copy_span(copy);
 
-	for (uint32_t start = 0; start < end && result == KERN_SUCCESS; start += PAGE_SIZE) {
-		result = take_page(map, base + start, copy, start);
-		if (start / PAGE_SIZE % 16 == 15)
-			kernel_pause();
-	}
+	for (uint32_t start = 0; start < end && result == KERN_SUCCESS; start += PAGE_SIZE)
+		result = take_page(copy, start, map, base + start);
 	return result;
 }
 
@@ -180,14 +238,16 @@ kern_return_t copy_take(struct vm_map *map, uint32_t address, uint32_t size, str
 	struct copy *new;
 
 	assert(kernel_locked());
-	assert(size > 0);
 	assert(map->active);
 	if (address < USER_START || address > USER_END || size > USER_END - address)
 		return KERN_INVALID_ADDRESS;
-	new = copy_alloc(address - base, size);
+	new = copy_alloc(COPY_PAGES, address - base, size);
 	if (new == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	result = take_copies(map, base, new);
+	if (copy_span(new) > COPY_PAGES_MAX * PAGE_SIZE)
+		result = copy_entries_take(new, map, base);
+	else
+		result = take_pages(new, map, base);
 	if (result != KERN_SUCCESS) {
 		copy_destroy(new);
 		return result;
@@ -196,107 +256,118 @@ kern_return_t copy_take(struct vm_map *map, uint32_t address, uint32_t size, str
 	return KERN_SUCCESS;
 }
 
-struct copy *copy_of_kernel(const void *data, uint32_t size)
-{
-	struct copy *copy = copy_alloc(0, size);
-	const char *bytes = data;
-
-	assert(kernel_locked());
-	assert(size > 0);
-	if (copy == NULL)
-		return NULL;
-	for (uint32_t start = 0; start < size; start += PAGE_SIZE) {
-		if (!add_page(copy, bytes + start, 0, last_in(copy, start))) {
-			copy_destroy(copy);
-			return NULL;
-		}
-		if (start / PAGE_SIZE % 16 == 15)
-			kernel_pause();
-	}
-	return copy;
-}
-
 /* ---------------- Into a map ---------------- */
 
-/* Takes the pages in [base, end) out of the map again, to the front of the copy, in their order. */
-static void take_back(struct vm_map *map, struct copy *copy, uint32_t base, uint32_t end)
+/* Takes the pages back, of those below `n` what is there, in their order. */
+static void take_back(struct copy *copy, struct object *object, uint32_t n)
 {
-	for (uint32_t address = end; address > base; address -= PAGE_SIZE) {
-		struct page *page = pmap_lookup(map->pmap, address - PAGE_SIZE);
+	while (n > 0) {
+		struct page *page = object_slot(object, --n);
 
-		page->mappings = 0;
-		list_add_first(&copy->pages, &page->link);
-		if (address / PAGE_SIZE % 64 == 0)
+		if (slot_is_page(page)) {
+			object_remove(page, SLOT_EMPTY);
+			list_add_first(&copy->pages, &page->link);
+		}
+		if (n % 64 == 0)
 			kernel_pause();
 	}
-	map_forget(map, base, end - base);
 }
 
-/* Maps all pages of the copy from `base` on; all or none. */
-static kern_return_t give_pages(struct vm_map *map, struct copy *copy, uint32_t base)
+/* Moves all pages of the copy into the object, all or none.  They are nowhere else: as written. */
+static bool fill_object(struct copy *copy, struct object *object)
 {
-	for (uint32_t address = base; !list_empty(&copy->pages); address += PAGE_SIZE) {
+	for (uint32_t n = 0; !list_empty(&copy->pages); n++) {
 		struct page *page = page_of(list_take_first(&copy->pages));
-		kern_return_t result = map_enter_page(map, address, page);
 
-		if (result != KERN_SUCCESS) {
+		page->dirty = true;
+		if (!object_insert(object, n, page)) {
 			list_add_first(&copy->pages, &page->link);
-			take_back(map, copy, base, address);
-			return result;
+			take_back(copy, object, n);
+			return false;
 		}
-		if (address / PAGE_SIZE % 64 == 0)
+		if (n % 64 == 63)
 			kernel_pause();
 	}
-	return KERN_SUCCESS;
+	return true;
+}
+
+/* An object with the pages of the copy; NULL when there is no memory. */
+static struct object *make_object(struct copy *copy)
+{
+	struct object *object = object_create(copy_span(copy) / PAGE_SIZE);
+
+	if (object != NULL && !fill_object(copy, object)) {
+		object_release(object);
+		return NULL;
+	}
+	return object;
+}
+
+/* Whoever is given a few pages will look at them.  What there is no table for he looks for. */
+static inline void enter_pages(struct vm_map *map, uint32_t base, const struct object *object)
+{
+	if (map->wire_future || object->size > COPY_PAGES_MAX)
+		return;
+	for (uint32_t n = 0; n < object->size; n++)
+		pmap_enter(map->pmap, base + n * PAGE_SIZE, object_slot(object, n),
+			   VM_PROT_DEFAULT);
+}
+
+/* Maps the copy's pages at `*base`, or with `anywhere` where there is room, and tells where. */
+static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, bool anywhere,
+				       uint32_t *base)
+{
+	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
+							 VM_INHERIT_DEFAULT};
+	struct object *object = make_object(copy);
+	struct map_content content = {.object = object};
+	kern_return_t result;
+
+	if (object == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	if (anywhere)
+		result = map_enter_anywhere(map, base, object->size * PAGE_SIZE, 0, &attributes,
+					    &content);
+	else
+		result = map_enter(map, *base, object->size * PAGE_SIZE, &attributes, &content);
+	if (result == KERN_SUCCESS) {
+		enter_pages(map, *base, object);
+		return KERN_SUCCESS;
+	}
+	take_back(copy, object, object->size);
+	object_release(object);
+	return result;
+}
+
+kern_return_t copy_give_at(struct vm_map *map, struct copy *copy, uint32_t start)
+{
+	kern_return_t result;
+
+	assert((start & PAGE_MASK) == 0);
+	if (copy->kind == COPY_PAGES)
+		result = give_pages(copy, map, false, &start);
+	else
+		result = copy_entries_give(copy, map, start);
+	if (result == KERN_SUCCESS)
+		copy_free(copy);
+	return result;
 }
 
 kern_return_t copy_give(struct vm_map *map, struct copy *copy, uint32_t *address)
 {
 	uint32_t base;
-	kern_return_t result = map_find_space(map, span(copy), 0, &base);
+	kern_return_t result;
 
-	if (result == KERN_SUCCESS)
-		result = give_pages(map, copy, base);
+	if (copy->kind == COPY_PAGES) {
+		result = give_pages(copy, map, true, &base);
+	} else {
+		result = map_find_space(map, copy_span(copy), 0, &base);
+		if (result == KERN_SUCCESS)
+			result = copy_entries_give(copy, map, base);
+	}
 	if (result != KERN_SUCCESS)
 		return result;
 	*address = base + copy->offset;
 	copy_free(copy);
 	return KERN_SUCCESS;
-}
-
-/* ---------------- Contents ---------------- */
-
-void copy_write_to(const struct copy *copy, struct vm_map *map, uint32_t address)
-{
-	const struct list *link = copy->pages.next;
-	uint32_t end = span(copy);
-
-	for (uint32_t start = 0; start < end; start += PAGE_SIZE, link = link->next) {
-		const char *data = page_data(list_object(link, const struct page, link));
-		uint32_t first = first_in(copy, start);
-		uint32_t size = last_in(copy, start) - first;
-
-		map_write(map, address, data + first, size);
-		address += size;
-		if (start / PAGE_SIZE % 16 == 15)
-			kernel_pause();
-	}
-}
-
-void copy_read(const struct copy *copy, void *to, uint32_t size)
-{
-	const struct list *link = copy->pages.next;
-	char *bytes = to;
-
-	assert(size <= copy->size);
-	for (uint32_t start = 0; size > 0; start += PAGE_SIZE, link = link->next) {
-		const char *data = page_data(list_object(link, const struct page, link));
-		uint32_t first = first_in(copy, start);
-		uint32_t part = last_in(copy, start) - first;
-
-		part = part < size ? part : size;
-		memcpy(bytes, data + first, part);
-		bytes += part;
-		size -= part;
-	}
 }

@@ -60,9 +60,10 @@ static uint32_t pages_for(uint32_t size)
 static void unmap(uint32_t start, uint32_t end)
 {
 	struct list pages = LIST_INITIALIZER(pages);
+	uint32_t rights;
 
 	for (uint32_t address = start; address < end; address += PAGE_SIZE)
-		list_add_last(&pages, &pmap_lookup(&kernel_pmap, address)->link);
+		list_add_last(&pages, &pmap_lookup(&kernel_pmap, address, &rights)->link);
 	pmap_remove_kernel(start, end);
 	while (!list_empty(&pages)) {
 		struct list *link = list_take_first(&pages);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What memory may be used for: rights, the most they may become, inheritance.
+ * What memory may be used for: rights, the most they may become, inheritance; and wiring.
  *
- * The rights are in the page tables; the rest is in the structures of the pages, so that maps which
- * share a page share it too.  Guarded by the kernel lock.
+ * Rights that are taken away are taken out of the page tables too; those that come, come with the
+ * next fault.  Guarded by the kernel lock.
  */
 #include <stddef.h>
 
@@ -11,8 +11,8 @@
 #include "i386/pmap.h"
 #include "kern/lock.h"
 #include "kern/work.h"
+#include "vm/fault.h"
 #include "vm/map.h"
-#include "vm/page.h"
 
 static void check_range(const struct vm_map *map, uint32_t start, uint32_t size)
 {
@@ -22,66 +22,103 @@ static void check_range(const struct vm_map *map, uint32_t start, uint32_t size)
 	assert(start >= USER_START && start <= USER_END && size <= USER_END - start);
 }
 
+static struct map_entry *within(struct map_entry *entry, uint32_t end)
+{
+	return entry != NULL && entry->start < end ? entry : NULL;
+}
+
+/*
+ * The first entry that has something of the range, and the one after another; NULL when there is
+ * none.  Going on, `*turn` counts for the pauses of a loop.
+ */
+static struct map_entry *first_in(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	return within(map_entry_from(map, start), end);
+}
+
+static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end,
+				 unsigned *turn)
+{
+	if (++*turn % 64 == 0)
+		kernel_pause();
+	return within(map_entry_next(map, entry), end);
+}
+
+/* ---------------- Rights and inheritance ---------------- */
+
 /* What the CPU can do: whoever may write or execute may read. */
 static uint32_t machine_rights(uint32_t rights)
 {
-	return rights == 0 ? 0 : rights | PMAP_READ;
+	return rights == 0 ? 0 : rights | VM_PROT_READ;
 }
 
-/* Goes on to the next mapped page, with a pause each 64 pages. */
-static uint32_t next_page(struct vm_map *map, uint32_t address, uint32_t end)
-{
-	if ((address / PAGE_SIZE) % 64 == 0)
-		kernel_pause();
-	return pmap_next(map->pmap, address + PAGE_SIZE, end);
-}
-
-/* Whether all pages of the range may have `rights`. */
+/* Whether all memory of the range may have `rights`. */
 static bool may_have(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
 {
-	uint32_t address = pmap_next(map->pmap, start, end);
+	struct map_entry *entry;
+	unsigned turn = 0;
 
-	while (address < end) {
-		if ((rights & ~(uint32_t)pmap_lookup(map->pmap, address)->max_rights) != 0)
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		if ((rights & ~entry->attributes.max_rights) != 0)
 			return false;
-		address = next_page(map, address, end);
-	}
 	return true;
 }
 
-/* Makes `rights` the most, and takes away what goes beyond. */
-static kern_return_t set_maximum(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+/* Says whether the entry has lost rights. */
+static bool set_rights(struct map_entry *entry, bool maximum, uint32_t rights)
 {
-	uint32_t address = pmap_next(map->pmap, start, end);
+	struct map_attributes *attributes = &entry->attributes;
+	uint32_t before = attributes->rights;
 
-	while (address < end) {
-		kern_return_t result = map_own_page(map, address);
-		struct page *page;
-		uint32_t has;
-
-		if (result != KERN_SUCCESS)
-			return result;
-		page = pmap_lookup_rights(map->pmap, address, &has);
-		page->max_rights = rights & VM_PROT_ALL;
-		if ((has & ~machine_rights(rights)) != 0)
-			pmap_protect(map->pmap, address, address + PAGE_SIZE,
-				     machine_rights(has & rights));
-		address = next_page(map, address, end);
+	if (maximum) {
+		attributes->max_rights = rights;
+		rights &= before;
 	}
-	return KERN_SUCCESS;
+	attributes->rights = machine_rights(rights);
+	return entry->object != NULL && (before & ~attributes->rights) != 0;
+}
+
+/*
+ * Of a range where some entry has lost rights, every translation gets those of its entry: with
+ * `maximum` there may be several kinds.
+ */
+static void restrict_translations(struct vm_map *map, uint32_t start, uint32_t end, bool maximum,
+				  uint32_t rights)
+{
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	if (!maximum) {
+		pmap_protect(map->pmap, start, end, machine_rights(rights));
+		return;
+	}
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		pmap_protect(map->pmap, entry->start, entry->end, entry->attributes.rights);
 }
 
 kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, bool maximum,
 			     uint32_t rights)
 {
 	uint32_t end = start + size;
+	struct map_entry *entry;
+	bool lost = false;
+	unsigned turn = 0;
 
 	check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
 	if (!may_have(map, start, end, rights))
 		return KERN_PROTECTION_FAILURE;
-	if (maximum)
-		return set_maximum(map, start, end, rights);
-	pmap_protect(map->pmap, start, end, machine_rights(rights));
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		lost |= set_rights(entry, maximum, rights);
+	if (lost)
+		restrict_translations(map, start, end, maximum, rights);
+	map_join(map, start, end);
 	return KERN_SUCCESS;
 }
 
@@ -89,70 +126,83 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
 				  vm_inherit_t inheritance)
 {
 	uint32_t end = start + size;
-	uint32_t address;
+	struct map_entry *entry;
+	unsigned turn = 0;
 
 	check_range(map, start, size);
-	for (address = pmap_next(map->pmap, start, end); address < end;
-	     address = next_page(map, address, end)) {
-		kern_return_t result = KERN_SUCCESS;
-
-		if (pmap_lookup(map->pmap, address)->inheritance != inheritance)
-			result = map_own_page(map, address);
-		if (result != KERN_SUCCESS)
-			return result;
-		pmap_lookup(map->pmap, address)->inheritance = inheritance & 3;
-	}
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		entry->attributes.inheritance = inheritance;
+	map_join(map, start, end);
 	return KERN_SUCCESS;
 }
 
-/* ---------------- Regions ---------------- */
+/* ---------------- Wiring ---------------- */
 
-/* Describes the page at `address`; false if none is mapped there. */
-static bool describe(struct vm_map *map, uint32_t address, struct map_region *region)
+static void unwire(struct vm_map *map, struct map_entry *entry)
 {
-	uint32_t rights;
-	struct page *page;
-
-	if (address < USER_START || address >= USER_END)
-		return false;
-	page = pmap_lookup_rights(map->pmap, address, &rights);
-	if (page == NULL)
-		return false;
-	*region = (struct map_region){
-		.start = address,
-		.size = PAGE_SIZE,
-		.attributes = {rights, page->max_rights, page->inheritance},
-		.shared = page->mappings > 1 && !page->copying,
-	};
-	return true;
+	if (!entry->wired)
+		return;
+	fault_unwire(map, entry->start, entry->end);
+	entry->wired = false;
+	map->wired -= entry->end - entry->start;
 }
 
-/* Whether the page at `address` is mapped as the region is. */
-static bool belongs(struct vm_map *map, uint32_t address, const struct map_region *region)
+static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
 {
-	struct map_region page;
+	struct map_entry *entry;
+	unsigned turn = 0;
 
-	if ((address / PAGE_SIZE) % 64 == 0)
-		kernel_pause();
-	return describe(map, address, &page) && page.shared == region->shared &&
-	       page.attributes.rights == region->attributes.rights &&
-	       page.attributes.max_rights == region->attributes.max_rights &&
-	       page.attributes.inheritance == region->attributes.inheritance;
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		unwire(map, entry);
+	map_join(map, start, end);
+	return KERN_SUCCESS;
 }
 
-bool map_find_region(struct vm_map *map, uint32_t address, struct map_region *region)
+/*
+ * All pages of the range have just been wired once, since the last wait.  Those of entries that
+ * were wired before have it twice now, and keep it once.
+ */
+static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end)
 {
-	check_range(map, USER_START, 0);
-	if (address < USER_START)
-		address = USER_START;
-	address = pmap_next(map->pmap, page_trunc(address), USER_END);
-	if (address >= USER_END || !describe(map, address, region))
-		return false;
-	while (belongs(map, region->start + region->size, region))
-		region->size += PAGE_SIZE;
-	while (belongs(map, region->start - PAGE_SIZE, region)) {
-		region->start -= PAGE_SIZE;
-		region->size += PAGE_SIZE;
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	if (!map_split(map, start, end)) {
+		fault_unwire(map, start, end);
+		return KERN_RESOURCE_SHORTAGE;
 	}
-	return true;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn)) {
+		if (entry->wired) {
+			fault_unwire(map, entry->start, entry->end);
+		} else {
+			entry->wired = true;
+			map->wired += entry->end - entry->start;
+		}
+	}
+	map_join(map, start, end);
+	return KERN_SUCCESS;
+}
+
+kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool wire)
+{
+	kern_return_t result;
+
+	check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (!wire)
+		return unwire_range(map, start, start + size);
+	result = map_check(map, start, size, 0);
+	if (result == KERN_SUCCESS)
+		result = fault_wire(map, start, start + size);
+	return result == KERN_SUCCESS ? note_wired(map, start, start + size) : result;
 }

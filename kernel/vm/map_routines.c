@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of Mach's interface that ask for memory, give it back, and change it.
+ * The calls of Mach's interface that ask for memory, give it back, and change it; those that have
+ * to do with memory objects are in map_object_routines.c.
  *
  * All are called by the server stubs of defs/mach, with a map that the stub holds a reference to,
  * NULL if the caller named no task; it may be that of a task that has ended.  Sizes and addresses
@@ -12,13 +13,14 @@
 #include <stddef.h>
 
 #include "i386/memory.h"
-#include "ipc/port.h"
-#include "kern/assert.h"
 #include "mach/gnumach_server.h"
 #include "mach/mach_server.h"
+#include "kern/work.h"
 #include "vm/copy.h"
 #include "vm/map.h"
+#include "vm/object.h"
 #include "vm/page.h"
+#include "vm/page_queue.h"
 
 bool map_is_usable(const struct vm_map *map)
 {
@@ -53,10 +55,9 @@ static kern_return_t exact_place(uint32_t address, uint32_t size, uint32_t mask,
 	return (*start & mask) == 0 ? KERN_SUCCESS : KERN_NO_SPACE;
 }
 
-/* Maps zeroed pages at `*address` or anywhere; `size` is not 0. */
-static kern_return_t allocate(struct vm_map *map, vm_address_t *address, vm_size_t size,
-			      vm_address_t mask, boolean_t anywhere,
-			      const struct map_attributes *attributes)
+kern_return_t map_place(struct vm_map *map, uint32_t *address, uint32_t size, uint32_t mask,
+			bool anywhere, const struct map_attributes *attributes,
+			const struct map_content *content)
 {
 	uint32_t bytes = page_round(size);
 	kern_return_t result;
@@ -65,29 +66,28 @@ static kern_return_t allocate(struct vm_map *map, vm_address_t *address, vm_size
 	if (bytes == 0 || bytes > USER_END - USER_START)
 		return KERN_NO_SPACE;
 	if (anywhere)
-		result = map_find_space(map, bytes, mask, &start);
-	else
-		result = exact_place(*address, bytes, mask, &start);
+		return map_enter_anywhere(map, address, bytes, mask, attributes, content);
+	result = exact_place(*address, bytes, mask, &start);
 	if (result == KERN_SUCCESS)
-		result = map_allocate_as(map, start, bytes, attributes);
+		result = map_enter(map, start, bytes, attributes, content);
 	if (result == KERN_SUCCESS)
 		*address = start;
 	return result;
 }
 
+/* What new memory is like. */
+static const struct map_attributes new_memory = {VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
+
 kern_return_t vm_allocate(struct vm_map *map, vm_address_t *address, vm_size_t size,
 			  boolean_t anywhere)
 {
-	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
-							 VM_INHERIT_DEFAULT};
-
 	if (!map_is_usable(map))
 		return KERN_INVALID_ARGUMENT;
 	if (size == 0) {
 		*address = 0;
 		return KERN_SUCCESS;
 	}
-	return allocate(map, address, size, 0, anywhere, &attributes);
+	return map_place(map, address, size, 0, anywhere, &new_memory, NULL);
 }
 
 kern_return_t vm_deallocate(struct vm_map *map, vm_address_t address, vm_size_t size)
@@ -100,59 +100,100 @@ kern_return_t vm_deallocate(struct vm_map *map, vm_address_t address, vm_size_t 
 	return size == 0 ? KERN_SUCCESS : map_deallocate(map, start, bytes);
 }
 
-/* There are no memory objects yet: only memory of nobody's, zeroed, can be mapped. */
-kern_return_t vm_map(struct vm_map *map, vm_address_t *address, vm_size_t size, vm_address_t mask,
-		     boolean_t anywhere, ipc_port_t object, vm_offset_t offset, boolean_t copy,
-		     vm_prot_t rights, vm_prot_t max_rights, vm_inherit_t inheritance)
-{
-	struct map_attributes attributes;
+/* ---------------- Pages in a row ---------------- */
 
-	(void)offset;
-	(void)copy;
-	if (!map_is_usable(map) || size == 0 || port_is_valid(object))
-		return KERN_INVALID_ARGUMENT;
-	if (((rights | max_rights) & ~VM_PROT_ALL) != 0)
-		return KERN_INVALID_ARGUMENT;
-	if (inheritance < VM_INHERIT_SHARE || inheritance > VM_INHERIT_NONE)
-		return KERN_INVALID_ARGUMENT;
-	rights &= max_rights;
-	attributes = (struct map_attributes){
-		.rights = rights == 0 ? 0 : (uint32_t)rights | VM_PROT_READ,
-		.max_rights = (uint32_t)max_rights,
-		.inheritance = inheritance,
-	};
-	return allocate(map, address, size, mask, anywhere, &attributes);
+/* Takes back one wiring of each of the object's first pages. */
+static void unwire_object(struct object *object, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		page_unwire(object_slot(object, i));
+		if (i % 64 == 63)
+			kernel_pause();
+	}
 }
 
-/* One page only: more than one in a row is what the allocator of pages cannot look for. */
+/*
+ * Puts cleared pages into the object, wired so that they stay there.  False when there is no memory
+ * for the object's slots: what is in the object is not wired, and the others are freed.
+ */
+static bool fill_object(struct object *object, struct page *first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		page_clear(page_data(&first[i]));
+		if (!object_insert(object, i, &first[i])) {
+			for (uint32_t rest = i; rest < n; rest++)
+				page_free(&first[rest]);
+			unwire_object(object, i);
+			return false;
+		}
+		page_wire(&first[i]);
+		if (i % 16 == 15)
+			kernel_pause();
+	}
+	return true;
+}
+
+/* Memory of `n` pages in a row, wired, with a reference for the caller; NULL if there is none. */
+static struct object *make_row(uint32_t n, uint32_t alignment, uint64_t least, uint64_t end)
+{
+	struct object *object = object_create(n);
+	struct page *first;
+
+	if (object == NULL)
+		return NULL;
+	first = page_alloc_run(PAGE_USER, n, alignment, least, end);
+	if (first != NULL && fill_object(object, first, n))
+		return object;
+	object_release(object);
+	return NULL;
+}
+
+/* Maps the object and wires it there: the map has a reference of its own then. */
+static kern_return_t map_row(struct vm_map *map, struct object *object, uint32_t bytes,
+			     vm_address_t *address)
+{
+	struct map_content content = {.object = object_reference(object)};
+	kern_return_t result = map_place(map, address, bytes, 0, true, &new_memory, &content);
+
+	if (result != KERN_SUCCESS) {
+		object_release(object);
+		return result;
+	}
+	result = map_wire(map, *address, bytes, true);
+	if (result != KERN_SUCCESS && map->active)
+		map_deallocate(map, *address, bytes);
+	return result;
+}
+
+/*
+ * `least` and `end` are where in physical memory the pages may be.  They do not wait for memory:
+ * that some is made does not mean that it is in a row.
+ */
 kern_return_t vm_allocate_contiguous(host_t host, struct vm_map *map, vm_address_t *address,
 				     rpc_phys_addr_t *physical, vm_size_t size,
 				     rpc_phys_addr_t least, rpc_phys_addr_t end,
 				     rpc_phys_addr_t alignment)
 {
-	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
-							 VM_INHERIT_DEFAULT};
+	uint32_t n = size / PAGE_SIZE + (size % PAGE_SIZE != 0);
+	struct object *object;
 	kern_return_t result;
-	uint32_t place;
 
 	if (host == NULL)
 		return KERN_INVALID_HOST;
 	if (!map_is_usable(map))
 		return KERN_INVALID_TASK;
-	if (size == 0 || (alignment & (alignment - 1)) != 0)
+	if (n == 0 || (alignment & (alignment - 1)) != 0)
 		return KERN_INVALID_ARGUMENT;
-	if (size > PAGE_SIZE || alignment > PAGE_SIZE)
+	if (alignment > DIRECT_MAP_SIZE || n > DIRECT_MAP_SIZE / PAGE_SIZE)
 		return KERN_RESOURCE_SHORTAGE;
-	result = allocate(map, address, size, 0, true, &attributes);
-	if (result != KERN_SUCCESS)
-		return result;
-	result = map_physical(map, *address, &place);
-	assert(result == KERN_SUCCESS); /* Nobody else has the page yet. */
-	*physical = place;
-	if (*physical >= least && *physical + PAGE_SIZE <= end)
-		return KERN_SUCCESS;
-	map_deallocate(map, *address, PAGE_SIZE);
-	return KERN_RESOURCE_SHORTAGE;
+	object = make_row(n, (uint32_t)alignment, least, end);
+	if (object == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	*physical = page_physical(object_slot(object, 0));
+	result = map_row(map, object, n * PAGE_SIZE, address);
+	unwire_object(object, n);
+	object_release(object);
+	return result;
 }
 
 /* ---------------- Reading and writing another task's ---------------- */
@@ -188,30 +229,17 @@ kern_return_t vm_write(struct vm_map *map, vm_address_t address, pointer_t data,
 		return KERN_INVALID_ARGUMENT;
 	result = map_check(map, address, size, VM_PROT_WRITE);
 	if (result == KERN_SUCCESS)
-		result = map_own(map, address, size);
-	if (result != KERN_SUCCESS)
-		return result;
-	copy_write_to(copy, map, address);
-	copy_destroy(copy);
-	return KERN_SUCCESS;
+		result = copy_write_to(copy, map, address);
+	if (result == KERN_SUCCESS)
+		copy_destroy(copy);
+	return result;
 }
 
-/* By way of pages of the kernel's, so that ranges may overlap as they like. */
-static kern_return_t copy_by_way(struct vm_map *map, uint32_t from, uint32_t size, uint32_t to)
-{
-	struct copy *copy;
-	kern_return_t result = copy_take(map, from, size, &copy);
-
-	if (result != KERN_SUCCESS)
-		return result;
-	copy_write_to(copy, map, to);
-	copy_destroy(copy);
-	return KERN_SUCCESS;
-}
-
+/* By way of a copy, so that ranges may overlap as they like; of many pages it copies none. */
 kern_return_t vm_copy(struct vm_map *map, vm_address_t from, vm_size_t size, vm_address_t to)
 {
 	kern_return_t result;
+	struct copy *copy;
 
 	if (!map_is_usable(map))
 		return KERN_INVALID_ARGUMENT;
@@ -222,13 +250,12 @@ kern_return_t vm_copy(struct vm_map *map, vm_address_t from, vm_size_t size, vm_
 		result = map_check(map, to, size, VM_PROT_WRITE);
 	if (result != KERN_SUCCESS || from == to)
 		return result;
-	result = map_own(map, to, size);
+	result = copy_take(map, from, size, &copy);
 	if (result != KERN_SUCCESS)
 		return result;
-	if (to > from && to - from < size)
-		return copy_by_way(map, from, size, to);
-	map_copy(map, from, size, to);
-	return KERN_SUCCESS;
+	result = copy_write_to(copy, map, to);
+	copy_destroy(copy);
+	return result;
 }
 
 /* ---------------- Attributes ---------------- */
@@ -259,27 +286,6 @@ kern_return_t vm_inherit(struct vm_map *map, vm_address_t address, vm_size_t siz
 	if (size == 0)
 		return KERN_SUCCESS;
 	return map_set_inheritance(map, start, bytes, inheritance);
-}
-
-kern_return_t vm_region(struct vm_map *map, vm_address_t *address, vm_size_t *size,
-			vm_prot_t *rights, vm_prot_t *max_rights, vm_inherit_t *inheritance,
-			boolean_t *shared, ipc_port_t *object, vm_offset_t *offset)
-{
-	struct map_region region;
-
-	if (!map_is_usable(map))
-		return KERN_INVALID_ARGUMENT;
-	if (!map_find_region(map, *address, &region))
-		return KERN_NO_SPACE;
-	*address = region.start;
-	*size = region.size;
-	*rights = (vm_prot_t)region.attributes.rights;
-	*max_rights = (vm_prot_t)region.attributes.max_rights;
-	*inheritance = region.attributes.inheritance;
-	*shared = region.shared;
-	*object = PORT_NULL;
-	*offset = 0;
-	return KERN_SUCCESS;
 }
 
 /* Caches are the processor's own business on this machine, as on GNU Mach's i386. */

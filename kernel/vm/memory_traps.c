@@ -5,6 +5,7 @@
  * They only know tasks of this machine: a name that is none is answered with
  * MACH_SEND_INTERRUPTED, upon which Mach's libraries send the message.  Guarded by the kernel lock.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <mach/message.h>
@@ -15,6 +16,16 @@
 #include "kern/traps.h"
 #include "mach/mach_server.h"
 #include "vm/map.h"
+
+/* Whether `name` is a send right to the caller's own task. */
+static inline bool is_own(uint32_t name)
+{
+	const struct task *self = current_task();
+	const struct entry *entry = space_find(self->space, name);
+
+	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND) != 0 &&
+	       entry->port == self->port;
+}
 
 /* The map of the task that `name` is a send right to, with a reference; NULL if it is not one. */
 static struct vm_map *map_named(uint32_t name)
@@ -37,28 +48,43 @@ static kern_return_t tell_address(struct vm_map *map, user_address_t place, uint
 	return KERN_INVALID_ADDRESS;
 }
 
+/* The caller's own map is there as long as he is, and needs no reference. */
+static kern_return_t allocate(struct vm_map *map, user_address_t place, uint32_t size,
+			      bool anywhere)
+{
+	uint32_t address = 0;
+	kern_return_t result;
+
+	if (!anywhere && !copyin(&address, place, sizeof address))
+		return KERN_INVALID_ADDRESS;
+	result = vm_allocate(map, &address, size, anywhere);
+	return result == KERN_SUCCESS ? tell_address(map, place, address, size) : result;
+}
+
 TRAP_ABI kern_return_t trap_vm_allocate(uint32_t task, user_address_t place, uint32_t size,
 					uint32_t anywhere)
 {
-	struct vm_map *map = map_named(task);
-	kern_return_t result = KERN_INVALID_ADDRESS;
-	uint32_t address;
+	kern_return_t result;
+	struct vm_map *map;
 
+	if (is_own(task))
+		return allocate(current_task()->map, place, size, anywhere != 0);
+	map = map_named(task);
 	if (map == NULL)
 		return MACH_SEND_INTERRUPTED;
-	if (copyin(&address, place, sizeof address))
-		result = vm_allocate(map, &address, size, anywhere != 0);
-	if (result == KERN_SUCCESS)
-		result = tell_address(map, place, address, size);
+	result = allocate(map, place, size, anywhere != 0);
 	map_release(map);
 	return result;
 }
 
 TRAP_ABI kern_return_t trap_vm_deallocate(uint32_t task, uint32_t address, uint32_t size)
 {
-	struct vm_map *map = map_named(task);
 	kern_return_t result;
+	struct vm_map *map;
 
+	if (is_own(task))
+		return vm_deallocate(current_task()->map, address, size);
+	map = map_named(task);
 	if (map == NULL)
 		return MACH_SEND_INTERRUPTED;
 	result = vm_deallocate(map, address, size);

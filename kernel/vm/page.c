@@ -14,6 +14,8 @@
 #include "i386/memory.h"
 #include "kern/assert.h"
 #include "kern/log.h"
+#include "kern/work.h"
+#include "vm/pageout.h"
 
 /* Firmware reports a few dozen ranges at most, and each boot program gives back one. */
 #define MAX_RANGES 64
@@ -26,6 +28,7 @@ struct page_range {
 };
 
 struct page *page_array;
+struct page_levels page_levels; /* All 0 at first: nobody waits for pages yet, so none are kept. */
 
 static struct {
 	struct page *free; /* The free list. */
@@ -36,10 +39,10 @@ static struct {
 	unsigned current; /* The ranges before this one have no untouched page. */
 } memory;
 
-_Static_assert(sizeof(struct page) == 2 * sizeof(void *) + 8, "a power of two on the machine");
+_Static_assert(sizeof(void *) != 4 || sizeof(struct page) == 32, "a power of two on the machine");
 
 /*
- * The array's contents are not looked at: clearing it would cost 4 KiB for each MiB of the machine,
+ * The array's contents are not looked at: clearing it would cost 8 KiB for each MiB of the machine,
  * most of which no run ever uses.
  */
 size_t page_init(struct page *array, uint32_t limit)
@@ -112,11 +115,32 @@ void page_add_range(uint32_t start, uint32_t end)
 		     (last - first) << (PAGE_SHIFT - 10), MAX_RANGES);
 }
 
-/* Puts the next untouched page on the free list, which is empty; false when there is none. */
-static bool page_touch(void)
+/* The structure of a page that nobody has touched becomes one of `use`. */
+static inline struct page *touch(uint32_t number, enum page_use use)
+{
+	struct page *page = &page_array[number];
+
+	page->magic = PAGE_MAGIC;
+	page->use = (uint8_t)use;
+	return page;
+}
+
+/* Puts the range's first untouched page on the free list. */
+static void free_untouched(struct page_range *range)
+{
+	struct page *page = touch(range->next++, PAGE_FREE);
+
+	page->next_free = memory.free;
+	memory.free = page;
+}
+
+/*
+ * Puts the next untouched page on the free list, which is empty; false when there is none.  Kept
+ * out of page_alloc(), which is short without it, as the next one is.
+ */
+static __attribute__((noinline)) bool page_touch(void)
 {
 	struct page_range *range;
-	struct page *page;
 
 	assert(memory.free == NULL);
 	for (;; memory.current++) {
@@ -127,22 +151,27 @@ static bool page_touch(void)
 		if (range->next < range->end)
 			break;
 	}
-	page = &page_array[range->next++];
-	page->magic = PAGE_MAGIC;
-	page->use = PAGE_FREE;
-	page->next_free = NULL;
-	memory.free = page;
+	free_untouched(range);
 	return true;
 }
 
-/* Kept out of page_alloc(), which is short without it. */
-static __attribute__((noinline)) struct page *page_alloc_untouched(enum page_use use)
+/*
+ * Whether the current thread may have one of the last pages, of which it has the page-out daemon
+ * make more.
+ */
+static __attribute__((noinline)) bool page_may_have_last(enum page_use use)
 {
-	return page_touch() ? (page_alloc)(use) : NULL;
+	uint32_t kept = use == PAGE_USER ? page_levels.user : page_levels.kernel;
+	uint32_t free = memory.counts[PAGE_FREE];
+
+	if (page_levels.wake == 0)
+		return free > 0;
+	pageout_wake();
+	return free > kept || (free > 0 && page_caller_is_privileged());
 }
 
 /*
- * The path that is almost always taken is under 25 instructions, nine of them checks.  A page on
+ * The path that is almost always taken is under 35 instructions, eleven of them checks.  A page on
  * the free list that is not free has been freed twice or written to by someone who no longer has
  * it.
  */
@@ -151,14 +180,21 @@ struct page *(page_alloc)(enum page_use use)
 	struct page *page = memory.free;
 
 	assert(use > PAGE_FREE && use < PAGE_USES);
-	if (page == NULL)
-		return page_alloc_untouched(use);
+	if (memory.counts[PAGE_FREE] <= page_levels.wake && !page_may_have_last(use))
+		return NULL;
+	if (page == NULL) {
+		if (!page_touch())
+			return NULL;
+		page = memory.free;
+	}
 	assert(page->magic == PAGE_MAGIC);
 	assert(page->use == PAGE_FREE);
 	memory.free = page->next_free;
-	page->use = (uint8_t)use;
 	memory.counts[PAGE_FREE]--;
 	memory.counts[use]++;
+	page->use = (uint8_t)use;
+	if (use == PAGE_USER)
+		page_init_user(page);
 	return page;
 }
 
@@ -177,11 +213,209 @@ void page_free(struct page *page)
 	assert(page->magic == PAGE_MAGIC);
 	assert(page->use != PAGE_FREE && page->use < PAGE_USES);
 	assert(memory.counts[page->use] > 0);
+	if (page->use == PAGE_USER)
+		assert((page->mappings | page->wirings | page->queue) == 0 && page->object == NULL);
 	memory.counts[page->use]--;
 	memory.counts[PAGE_FREE]++;
 	page->use = PAGE_FREE;
 	page->next_free = memory.free;
 	memory.free = page;
+}
+
+/* ---------------- Pages in a row ---------------- */
+
+/* Which pages are wanted, and by page number what may be the first and where all must end. */
+struct run {
+	enum page_use use;
+	uint32_t n;
+	uint32_t step; /* The first one's number is a multiple of this. */
+	uint32_t least, end;
+};
+
+/* Page numbers from 64-bit addresses; 0 for `end` if there are no such pages. */
+static bool run_init(struct run *run, enum page_use use, uint32_t n, uint32_t alignment,
+		     uint64_t least, uint64_t end)
+{
+	uint64_t limit = (uint64_t)memory.limit << PAGE_SHIFT;
+
+	assert(use > PAGE_FREE && use < PAGE_USES);
+	assert(n > 0 && (alignment & (alignment - 1)) == 0);
+	if (end > limit)
+		end = limit;
+	if (least >= end || n > memory.limit)
+		return false;
+	*run = (struct run){
+		.use = use,
+		.n = n,
+		.step = alignment > PAGE_SIZE ? alignment >> PAGE_SHIFT : 1,
+		.least = (uint32_t)((least + PAGE_MASK) >> PAGE_SHIFT),
+		.end = (uint32_t)(end >> PAGE_SHIFT),
+	};
+	return true;
+}
+
+/* Whether the caller may have as many; as page_may_have_last(). */
+static bool run_is_allowed(const struct run *run)
+{
+	uint32_t kept = run->use == PAGE_USER ? page_levels.user : page_levels.kernel;
+	uint32_t free = memory.counts[PAGE_FREE];
+
+	if (page_levels.wake == 0 || page_caller_is_privileged())
+		kept = 0;
+	if (free >= run->n && free - run->n >= kept)
+		return true;
+	pageout_wake();
+	return false;
+}
+
+/* The first place of the run's in [from, end); false if that is too small. */
+static bool run_place(const struct run *run, uint32_t from, uint32_t end, uint32_t *place)
+{
+	if (from < run->least)
+		from = run->least;
+	if (end > run->end)
+		end = run->end;
+	*place = (from + run->step - 1) & ~(run->step - 1);
+	return *place < end && run->n <= end - *place;
+}
+
+/* Free pages, whose structures have been touched or are now, become the run's. */
+static void run_give(const struct run *run, struct page *page)
+{
+	memory.counts[PAGE_FREE]--;
+	memory.counts[run->use]++;
+	page->use = (uint8_t)run->use;
+	if (run->use == PAGE_USER)
+		page_init_user(page);
+}
+
+/*
+ * From the untouched pages of a range.  Those before the place, if it is not the first one, become
+ * free pages like others; in a pause others may take pages, also some of these.
+ */
+static struct page *run_from_untouched(const struct run *run, struct page_range *range)
+{
+	uint32_t place, last;
+
+	if (!run_place(run, range->next, range->end, &place))
+		return NULL;
+	for (unsigned turn = 1; range->next < place; turn++) {
+		free_untouched(range);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+	last = place + run->n;
+	if (range->next != place || last > range->end)
+		return NULL;
+	range->next = last;
+	for (uint32_t number = place; number < last; number++) {
+		run_give(run, touch(number, PAGE_FREE));
+		if (number % 64 == 0)
+			kernel_pause();
+	}
+	return &page_array[place];
+}
+
+/* The first page in [place, last) of the range that is in use; `last` if none is. */
+static uint32_t first_in_use(const struct page_range *range, uint32_t place, uint32_t last)
+{
+	for (; place < last && place < range->next; place++) {
+		if (page_array[place].use != PAGE_FREE)
+			return place;
+		if (place % 64 == 0)
+			kernel_pause();
+	}
+	return last;
+}
+
+/* Looks for a place in a range whose pages are all free; it may be no more after the next pause. */
+static bool run_search(const struct run *run, const struct page_range *range, uint32_t *place)
+{
+	uint32_t from = range->start;
+
+	while (run_place(run, from, range->end, place)) {
+		uint32_t in_use = first_in_use(range, *place, *place + run->n);
+
+		if (in_use == *place + run->n)
+			return true;
+		from = in_use + 1;
+		if (from % 64 == 0)
+			kernel_pause();
+	}
+	return false;
+}
+
+static void push(struct page **list, struct page *page)
+{
+	page->next_free = *list;
+	*list = page;
+}
+
+/*
+ * Moves the pages of the place from the free list to one of their own, as many as are on it still;
+ * returns how many.  What has not been looked at is out of others' reach in a pause, so that what
+ * is looked for cannot go.
+ */
+static uint32_t take_from_list(const struct run *run, uint32_t place, struct page **mine)
+{
+	struct page *page = memory.free, *next;
+	uint32_t taken = 0;
+
+	memory.free = NULL;
+	for (unsigned turn = 1; page != NULL; turn++, page = next) {
+		next = page->next_free;
+		assert(page->magic == PAGE_MAGIC && page->use == PAGE_FREE);
+		if ((uint32_t)(page - page_array) - place < run->n) {
+			push(mine, page);
+			taken++;
+		} else {
+			push(&memory.free, page);
+		}
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+	return taken;
+}
+
+/* Takes the place, whose pages were free a moment ago: all of them or none. */
+static struct page *run_take(const struct run *run, struct page_range *range, uint32_t place)
+{
+	struct page *mine = NULL, *page;
+	uint32_t taken;
+
+	for (unsigned turn = 1; range->next < place + run->n; turn++) {
+		free_untouched(range);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+	taken = take_from_list(run, place, &mine);
+	for (unsigned turn = 1; (page = mine) != NULL; turn++) {
+		mine = page->next_free;
+		if (taken == run->n)
+			run_give(run, page);
+		else
+			push(&memory.free, page);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+	return taken == run->n ? &page_array[place] : NULL;
+}
+
+struct page *(page_alloc_run)(enum page_use use, uint32_t n, uint32_t alignment, uint64_t least,
+			      uint64_t end)
+{
+	struct page *first = NULL;
+	struct run run;
+	uint32_t place;
+
+	if (!run_init(&run, use, n, alignment, least, end) || !run_is_allowed(&run))
+		return NULL;
+	for (unsigned i = 0; i < memory.n_ranges && first == NULL; i++)
+		first = run_from_untouched(&run, &memory.ranges[i]);
+	for (unsigned i = 0; i < memory.n_ranges && first == NULL; i++)
+		if (run_search(&run, &memory.ranges[i], &place))
+			first = run_take(&run, &memory.ranges[i], place);
+	return first;
 }
 
 /* Trusts the structure: whoever holds a page has got it from this file. */
@@ -221,4 +455,24 @@ uint32_t page_count(enum page_use use)
 {
 	assert(use < PAGE_USES);
 	return memory.counts[use];
+}
+
+/*
+ * Each level is a few pages, which is what one step of whoever needs them takes at most, and a part
+ * of memory, as the more there is the more goes on at once; beyond 64 MiB that part does not grow.
+ * Users cannot have 2.3 % of 4 MiB, 1.2 % of 16 MiB and 0.2 % of 256 MiB.
+ */
+void page_levels_set(void)
+{
+	uint32_t part = 0;
+
+	for (unsigned use = 0; use < PAGE_USES; use++)
+		part += memory.counts[use];
+	part /= 256;
+	if (part > 64)
+		part = 64;
+	page_levels.kernel = 12 + part;
+	page_levels.user = page_levels.kernel + 4 + part;
+	page_levels.wake = page_levels.user + 4 + part;
+	page_levels.target = page_levels.wake + 8 + 2 * part;
 }

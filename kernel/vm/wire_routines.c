@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calls about what memory there is and how much of it may be used: wiring, limits, physical
- * addresses, statistics, synchronisation.
- *
- * All memory of tasks is present and stays where it is, so that all of it is as good as wired, and
- * nothing has to be written back anywhere.  Guarded by the kernel lock.
+ * addresses, statistics.  Guarded by the kernel lock.
  */
 #include <stddef.h>
 
@@ -15,10 +12,15 @@
 #include "mach/mach_host_server.h"
 #include "mach/mach_server.h"
 #include "vm/copy.h"
+#include "vm/fault.h"
 #include "vm/kernel_memory.h"
 #include "vm/map.h"
 #include "vm/map_routines.h"
+#include "vm/object.h"
 #include "vm/page.h"
+#include "vm/page_queue.h"
+#include "vm/pageout.h"
+#include "vm/pager.h"
 
 /*
  * The host's ports carry different rights; what else a user may send here is no host.  The right is
@@ -31,32 +33,74 @@ static bool is_host(const struct port *port, enum object_kind kind)
 
 /* ---------------- Wiring ---------------- */
 
+/* Bytes that a task may have wired without the host's privileged port. */
+#define WIRE_FREELY (8u << 20)
+
 kern_return_t vm_wire(ipc_port_t host, struct vm_map *map, vm_address_t address, vm_size_t size,
 		      vm_prot_t access)
 {
+	bool privileged = is_host(host, OBJECT_HOST_PRIV);
 	uint32_t start, bytes;
 	kern_return_t result;
 
-	if (!is_host(host, OBJECT_HOST) && !is_host(host, OBJECT_HOST_PRIV))
+	if (!privileged && !is_host(host, OBJECT_HOST))
 		return KERN_INVALID_HOST;
 	if (!map_is_usable(map))
 		return KERN_INVALID_TASK;
 	if ((access & ~VM_PROT_ALL) != 0)
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
+	if (access == VM_PROT_NONE)
+		return map_wire(map, start, bytes, false);
+	if (!privileged && (bytes > WIRE_FREELY || map->wired > WIRE_FREELY - bytes))
+		return KERN_NO_ACCESS;
 	result = map_check(map, start, bytes, (uint32_t)access);
-	return result == KERN_INVALID_ADDRESS ? KERN_NO_SPACE : result;
+	if (result == KERN_INVALID_ADDRESS)
+		return KERN_NO_SPACE;
+	return result == KERN_SUCCESS ? map_wire(map, start, bytes, true) : result;
 }
 
+/*
+ * Wires all that is mapped, piece by piece: each of them may block, and others may map meanwhile.
+ */
+static kern_return_t wire_mapped(struct vm_map *map)
+{
+	uint32_t address = USER_START;
+	kern_return_t result = KERN_SUCCESS;
+
+	while (result == KERN_SUCCESS && map->active) {
+		const struct map_entry *entry = map_entry_from(map, address);
+		uint32_t start;
+
+		if (entry == NULL)
+			return KERN_SUCCESS;
+		start = entry->start > address ? entry->start : address;
+		address = entry->end;
+		if (!entry->wired)
+			result = map_wire(map, start, address - start, true);
+		kernel_pause();
+	}
+	return result;
+}
+
+/* On failure what has been wired stays so, and nothing is said of the future. */
 kern_return_t vm_wire_all(ipc_port_t host, struct vm_map *map, vm_wire_t flags)
 {
-	if (!is_host(host, OBJECT_HOST) && !is_host(host, OBJECT_HOST_PRIV))
+	kern_return_t result = KERN_SUCCESS;
+
+	if (!is_host(host, OBJECT_HOST_PRIV))
 		return KERN_INVALID_HOST;
 	if (!map_is_usable(map))
 		return KERN_INVALID_TASK;
 	if ((flags & ~VM_WIRE_ALL) != 0)
 		return KERN_INVALID_ARGUMENT;
-	return KERN_SUCCESS;
+	if ((flags & VM_WIRE_CURRENT) != 0)
+		result = wire_mapped(map);
+	else if (flags == VM_WIRE_NONE)
+		result = map_wire(map, USER_START, USER_END - USER_START, false);
+	if (result == KERN_SUCCESS)
+		map->wire_future = (flags & VM_WIRE_FUTURE) != 0;
+	return result;
 }
 
 /* ---------------- Limits ---------------- */
@@ -88,28 +132,36 @@ kern_return_t vm_get_size_limit(struct vm_map *map, vm_size_t *limit, vm_size_t 
 
 /* ---------------- Physical addresses ---------------- */
 
-/* What stands in the list for a page that is not mapped. */
+/* What stands in the list for a page that is not in memory. */
 #define NOWHERE UINT64_MAX
 
-static kern_return_t list_pages(struct vm_map *map, uint32_t start, uint32_t n,
-				rpc_phys_addr_t *pages)
+/* Where the page at `address` is now; it stays there as long as it is wired. */
+static rpc_phys_addr_t physical_address(struct vm_map *map, uint32_t address)
 {
-	kern_return_t result = KERN_SUCCESS;
+	const struct map_entry *entry = map_entry_at(map, address);
+	const struct object *object = entry != NULL ? entry->object : NULL;
+	uint32_t index = entry != NULL ? map_entry_index(entry, address) : 0;
 
-	for (uint32_t i = 0; i < n && result == KERN_SUCCESS; i++) {
-		uint32_t address = start + i * PAGE_SIZE;
-		uint32_t physical;
+	while (object != NULL) {
+		struct page *slot = object_slot(object, index);
 
-		pages[i] = NOWHERE;
+		if (slot_is_page(slot))
+			return page_physical(slot);
+		if (slot != SLOT_EMPTY && slot != SLOT_ABSENT)
+			return NOWHERE;
+		index += object->shadow_index;
+		object = object->shadow;
+	}
+	return NOWHERE;
+}
+
+static void list_pages(struct vm_map *map, uint32_t start, uint32_t n, rpc_phys_addr_t *pages)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pages[i] = physical_address(map, start + i * PAGE_SIZE);
 		if (i % 64 == 63)
 			kernel_pause();
-		if (map_check(map, address, PAGE_SIZE, 0) != KERN_SUCCESS)
-			continue;
-		result = map_physical(map, address, &physical);
-		if (result == KERN_SUCCESS)
-			pages[i] = physical;
 	}
-	return result;
 }
 
 /* A list too long for the reply goes out of line. */
@@ -118,7 +170,6 @@ static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
 {
 	uint32_t bytes = n * sizeof **pages;
 	rpc_phys_addr_t *list;
-	kern_return_t result;
 	struct copy *copy;
 
 	if (bytes > KERNEL_MEMORY_MAX)
@@ -126,8 +177,8 @@ static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
 	list = kernel_memory_alloc(bytes);
 	if (list == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	result = list_pages(map, start, n, list);
-	copy = result == KERN_SUCCESS ? copy_of_kernel(list, bytes) : NULL;
+	list_pages(map, start, n, list);
+	copy = copy_of_kernel(list, bytes);
 	kernel_memory_free(list, bytes);
 	*pages = (rpc_phys_addr_t *)copy;
 	return copy != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
@@ -148,7 +199,7 @@ kern_return_t vm_pages_phys(host_t host, struct vm_map *map, vm_address_t addres
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
 	if (bytes / PAGE_SIZE <= room)
-		result = list_pages(map, start, bytes / PAGE_SIZE, *pages);
+		list_pages(map, start, bytes / PAGE_SIZE, *pages);
 	else
 		result = list_far(map, start, bytes / PAGE_SIZE, pages);
 	*n = bytes / PAGE_SIZE;
@@ -174,8 +225,17 @@ kern_return_t vm_statistics(struct vm_map *map, vm_statistics_data_t *statistics
 	*statistics = (struct vm_statistics){
 		.pagesize = PAGE_SIZE,
 		.free_count = (integer_t)page_count(PAGE_FREE),
-		.active_count = (integer_t)page_count(PAGE_USER),
-		.wire_count = (integer_t)kernel_pages(),
+		.active_count = (integer_t)page_queue_length(PAGE_QUEUE_ACTIVE),
+		.inactive_count = (integer_t)page_queue_length(PAGE_QUEUE_INACTIVE),
+		.wire_count = (integer_t)(kernel_pages() + page_wired_count()),
+		.zero_fill_count = (integer_t)host_faults.n[FAULT_ZFILL],
+		.reactivations = (integer_t)host_faults.n[FAULT_REACTIVATION],
+		.pageins = (integer_t)host_faults.n[FAULT_PAGEIN],
+		.pageouts = (integer_t)pageouts,
+		.faults = (integer_t)host_faults.n[FAULT_ANY],
+		.cow_faults = (integer_t)host_faults.n[FAULT_COW],
+		.lookups = (integer_t)pager_lookups,
+		.hits = (integer_t)pager_hits,
 	};
 	return KERN_SUCCESS;
 }
@@ -185,35 +245,11 @@ kern_return_t vm_cache_statistics(struct vm_map *map, vm_cache_statistics_data_t
 	if (!map_is_usable(map))
 		return KERN_INVALID_ARGUMENT;
 	*statistics = (struct vm_cache_statistics){
-		.active_tmp_count = (integer_t)page_count(PAGE_USER),
+		.cache_object_count = (integer_t)pager_cached_objects(),
+		.active_tmp_count = (integer_t)page_queue_length(PAGE_QUEUE_ACTIVE),
+		.inactive_tmp_count = (integer_t)page_queue_length(PAGE_QUEUE_INACTIVE),
+		.laundry_count = (integer_t)pager_swap_flights,
 		.slab_count = (integer_t)page_count(PAGE_ZONE),
 	};
 	return KERN_SUCCESS;
-}
-
-/* ---------------- Writing back ---------------- */
-
-kern_return_t vm_msync(struct vm_map *map, vm_address_t address, vm_size_t size, vm_sync_t flags)
-{
-	const vm_sync_t both = VM_SYNC_SYNCHRONOUS | VM_SYNC_ASYNCHRONOUS;
-
-	(void)address;
-	(void)size;
-	if (!map_is_usable(map) || (flags & both) == both)
-		return KERN_INVALID_ARGUMENT;
-	return KERN_SUCCESS;
-}
-
-/* No memory has an object that could be named. */
-kern_return_t vm_object_sync(ipc_port_t object, vm_offset_t offset, vm_size_t size,
-			     boolean_t should_flush, boolean_t should_return,
-			     boolean_t should_iosync)
-{
-	(void)object;
-	(void)offset;
-	(void)size;
-	(void)should_flush;
-	(void)should_return;
-	(void)should_iosync;
-	return KERN_INVALID_ARGUMENT;
 }

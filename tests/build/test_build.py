@@ -68,8 +68,8 @@ def tree_fixture(trees) -> Path:
 
 def images(out: Path) -> list[Path]:
     """What runs in the machine."""
-    programs = [path for folder in ("user", "tests") for path in (out / folder).rglob("*")
-                if path.is_file() and not path.suffix]
+    programs = [path for folder in ("user", "servers", "tests")
+                for path in (out / folder).rglob("*") if path.is_file() and not path.suffix]
     return [out / "mach_kernel", *sorted(programs)]
 
 
@@ -105,7 +105,7 @@ def includes_of(tree: Path, source: Path) -> set[Path]:
 def includers_fixture(trees):
     """Which sources of the machine's programs include a header."""
     tree = trees[0]
-    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "tests/*/*.c",
+    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "servers/*/*.[cS]", "tests/*/*.c",
                 "out/gen/*/mach/*.c")
     sources = {path.relative_to(tree): includes_of(tree, path)
                for pattern in patterns for path in tree.glob(pattern)}

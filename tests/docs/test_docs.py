@@ -13,7 +13,7 @@ from assay import OUT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FOLDERS = ("boot", "docs", "include", "kernel", "lib", "tests", "tools", "user", ".ci")
+FOLDERS = ("boot", "docs", "include", "kernel", "lib", "servers", "tests", "tools", "user", ".ci")
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -55,7 +55,7 @@ def missing_files(page: Path) -> list[str]:
 def known_names() -> frozenset[str]:
     """Every name that is followed by a parenthesis, or is a label or a macro, in the sources."""
     names: set[str] = set()
-    for folder in ("kernel", "lib", "user", "include", "tests", "tools"):
+    for folder in ("kernel", "lib", "servers", "user", "include", "tests", "tools"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".c", ".h", ".py") or (folder == "tools" and path.is_file()):
                 names |= set(re.findall(r"\b(\w+) ?\(", path.read_text()))

@@ -8,8 +8,10 @@ TEST(...) lines.  A line of its comments that reads
     machine: cpus=2 seed=7 append="crash=null"
 
 gives the machine that it wants, by the parameters of assay.machine.run, and with arguments="..."
-what the program is called with besides names of tests; each such line is one configuration, in
-which all of the program's tests run.  Without one there is one configuration, the
+what the program is called with besides names of tests; disk=4 gives it a virtio disk of 4 MiB of
+zeroes, which is its own; module="NAME ARGS", as often as wanted, adds boot modules before the
+program.  A line that ends with a backslash goes on in the next.  Each such line is one
+configuration, in which all of the program's tests run.  Without one there is one configuration, the
 usual machine.
 """
 
@@ -19,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TEST_LINE = re.compile(r"^TEST\((\w+)\)", re.MULTILINE)
-MACHINE_LINE = re.compile(r"^\s*/?\*\s*machine:(.*?)(?:\*/)?\s*$", re.MULTILINE)
+MACHINE_LINE = re.compile(r"^\s*/?\*\s*machine:((?:.*\\\n)*.*?)(?:\*/)?\s*$", re.MULTILINE)
+NEXT_LINE = re.compile(r"\\\n\s*\*")
 
 # The name of the test that judges a program's run as a whole; no TEST may bear it.
 BALANCE = "balance"
@@ -46,9 +49,11 @@ PARAMETERS = {
     "seed": int,
     "limit": int,
     "icount": boolean,
+    "disk": int,
     "append": str,
     "machine": str,
     "arguments": str,
+    "module": str,
 }
 
 
@@ -59,6 +64,7 @@ class Configuration:
     label: str
     parameters: dict
     arguments: str = ""
+    modules: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -83,6 +89,7 @@ class Program:
 def read_configuration(text: str) -> Configuration:
     """Turns what follows `machine:` into parameters."""
     parameters = {}
+    modules = []
     for word in shlex.split(text):
         key, equals, value = word.partition("=")
         if not equals or key not in PARAMETERS:
@@ -91,13 +98,15 @@ def read_configuration(text: str) -> Configuration:
             parameters[key] = PARAMETERS[key](value)
         except ValueError as error:
             raise SourceError(f"machine: {word!r}: {error}") from None
+        modules += [parameters.pop("module")] if key == "module" else []
     arguments = parameters.pop("arguments", "")
-    return Configuration(",".join(shlex.split(text)), parameters, arguments)
+    return Configuration(",".join(shlex.split(text)), parameters, arguments, tuple(modules))
 
 
 def read_configurations(source: str) -> tuple[Configuration, ...]:
     """All configurations of a program, in their order; the usual machine if it names none."""
-    found = tuple(read_configuration(text.strip()) for text in MACHINE_LINE.findall(source))
+    found = tuple(read_configuration(NEXT_LINE.sub("", text).strip())
+                  for text in MACHINE_LINE.findall(source))
     if len(set(found)) != len(found):
         raise SourceError("machine: the same configuration twice")
     return found or (Configuration("", {}),)

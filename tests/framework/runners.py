@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The two ways to run a test program: in a machine of its own, and on the host."""
 
+import contextlib
 import os
 import signal
 import subprocess
+import tempfile
+from pathlib import Path
+from typing import Iterator
 
 from assay import OUT, ToolError, machine
+from assay.setup import Disk
 
 from framework.judge import Run
 from framework.program import Configuration, Program
@@ -32,11 +37,24 @@ def describe(result: machine.Result) -> str:
     return ENDINGS[result.outcome] + (f": {result.message}" if result.message else "")
 
 
+@contextlib.contextmanager
+def parameters_of(configuration: Configuration) -> Iterator[dict]:
+    """What machine.run takes, with a disk of the wanted size that goes with the run."""
+    parameters = dict(configuration.parameters)
+    size = parameters.pop("disk", 0)
+    with tempfile.NamedTemporaryFile(prefix="assay.") as file:
+        if size:
+            file.truncate(size << 20)
+            parameters["disks"] = [Disk(Path(file.name))]
+        yield parameters
+
+
 def run_in_guest(program: Program, configuration: Configuration, names: tuple[str, ...]) -> Run:
-    """Boots a machine with this program alone."""
+    """Boots a machine with this program, and the modules that it wants beside it."""
     command = " ".join((f"{program.area}/{program.name}", *names, configuration.arguments))
     try:
-        result = machine.run([command], **configuration.parameters)
+        with parameters_of(configuration) as parameters:
+            result = machine.run([*configuration.modules, command], **parameters)
     except ToolError as error:
         return Run("", ended=False, ending=f"could not start: {error}")
     return Run(

@@ -265,6 +265,20 @@ def test_parameters_are_read_by_their_kind():
         "cpus": 2, "icount": False, "append": "jitter=3 crash=null"}
 
 
+def test_modules_come_beside_the_program():
+    configuration = read_configuration('cpus=2 module="pager a b" module=second arguments="x y"')
+    assert configuration.modules == ("pager a b", "second")
+    assert configuration.arguments == "x y"
+    assert configuration.parameters == {"cpus": 2}
+
+
+def test_machine_lines_can_be_continued(tree: Tree):
+    lines = "/*\n * machine: cpus=2 \\\n *          seed=7\n * machine: cpus=1\n */\n"
+    tree.write("kern/sample.c", lines + SOURCE)
+    program = find_program(tree.folder / "kern/sample.c", tree.folder)
+    assert [one.label for one in program.configurations] == ["cpus=2,seed=7", "cpus=1"]
+
+
 @pytest.mark.parametrize("name", ["first", "balance"])
 def test_names_that_would_be_taken_for_another_are_refused(tree: Tree, name: str):
     tree.write("kern/sample.c", f"{SOURCE}TEST({name})\n")

@@ -14,7 +14,7 @@
 #define GUARD       0xa5
 
 /* A page that can be written, one that cannot, and one that is not there. */
-static uint8_t pages[3 * PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+static uint8_t *const pages = (uint8_t *)0x08180000;
 #define READ_ONLY (pages + PAGE_SIZE)
 #define HOLE      (pages + 2 * PAGE_SIZE)
 
@@ -84,15 +84,14 @@ static const struct writer writers[] = {
 
 static void prepare_pages(void)
 {
-	memset(pages, GUARD, sizeof pages);
+	REQUIRE(assay_memory_map(pages, 2 * PAGE_SIZE, ASSAY_READ | ASSAY_WRITE) == KERN_SUCCESS);
+	memset(pages, GUARD, 2 * PAGE_SIZE);
 	assay_memory_protect(READ_ONLY, PAGE_SIZE, ASSAY_READ);
-	assay_memory_unmap(HOLE, PAGE_SIZE);
 }
 
 static void restore_pages(void)
 {
-	assay_memory_map(HOLE, PAGE_SIZE, ASSAY_READ | ASSAY_WRITE);
-	assay_memory_protect(READ_ONLY, PAGE_SIZE, ASSAY_READ | ASSAY_WRITE);
+	assay_memory_unmap(pages, 2 * PAGE_SIZE);
 }
 
 static void expect_refused(const struct writer *writer, uint32_t address)

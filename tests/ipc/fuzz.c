@@ -4,28 +4,39 @@
  * field broken, by several threads of several tasks.  The kernel must survive, everything must be
  * gone when the tasks are, and nothing may come back that looks like an address in the kernel.
  *
- *     tools/guest run --icount -- 'ipc/fuzz calls=100000 seed=7 ${host-port}'
+ *     tools/guest run --icount -- 'ipc/fuzz calls=100000 seed=7 ${host-port} ${device-port}'
  *
  * A batch is two tasks that make BATCH calls each, watched by this one, which puts their threads
- * right after exceptions and ends both tasks when they are through or stuck.  `first` begins with a
+ * right after exceptions, and when they wait for a pager, which they are themselves.  It ends both
+ * tasks when they are through or stuck.  `first` begins with a
  * later batch: with it and the same seed a batch that failed can be run alone.
  *
- * machine: cpus=1 limit=300 append="pool=48" arguments="calls=33400 seed=11 ${host-port}"
- * machine: cpus=1 limit=300 append="pool=48" arguments="calls=33400 seed=12 ${host-port}" seed=5
- * machine: cpus=2 limit=300 append="pool=48" arguments="calls=33400 seed=13 ${host-port}"
- * machine: cpus=2 limit=300 append="pool=48" arguments="calls=33400 seed=14 ${host-port}" seed=1
- * machine: cpus=2 limit=300 append="pool=48" arguments="calls=33400 seed=15 ${host-port}" seed=7
- * machine: cpus=2 limit=300 append="pool=48" arguments="calls=33400 seed=16 ${host-port}" seed=9
+ * machine: cpus=1 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=11 ${host-port} ${device-port}"
+ * machine: cpus=1 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=12 ${host-port} ${device-port}" seed=5
+ * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=13 ${host-port} ${device-port}"
+ * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=14 ${host-port} ${device-port}" seed=1
+ * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=15 ${host-port} ${device-port}" seed=7
+ * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
+ *	arguments="calls=33400 seed=16 ${host-port} ${device-port}" seed=9
  */
 #include "check.h"
 #include "fuzz.h"
 #include "ipc.h"
 
 #define TASKS        2u
+#define ALL_THREADS  (TASKS * FUZZ_THREADS)
 #define BATCH        400u /* Calls of a task, shared by its threads. */
 #define CALLS        2000u
 #define REPORT_EVERY 16u
-#define QUIET        60u  /* Milliseconds without a word: all threads wait for something. */
+#define QUIET        60u         /* Milliseconds without a word: all threads wait for something. */
+#define OBJECT_START 0x20010000u /* Where the tasks' calls mean it to be: fuzz_address(). */
+#define OBJECT_SIZE  (12 * PAGE_SIZE)
+#define RESCUES      8u   /* Of a batch: that often its threads are called back. */
 #define RESTARTS     24u  /* Exceptions in a batch; a task without its code has no end of them. */
 #define REPORTS      300u /* Of a batch, more than it can make in order. */
 #define SEED         1u
@@ -33,7 +44,7 @@
 /* Messages to FUZZ_CONTROL. */
 enum report {
 	REPORT_CALLS = 1, /* So many calls were made, */
-	REPORT_DONE,      /* this thread is through, */
+	REPORT_DONE,      /* the thread of this number is through, */
 	REPORT_FOUND,     /* it has received what looks like an address: found, where, last. */
 	EXCEPTION = 2400,
 };
@@ -58,12 +69,17 @@ static void report(enum report what, uint32_t a, uint32_t b, uint32_t c)
 
 static void one_call(struct fuzz *fuzz)
 {
-	switch (fuzz_below(fuzz, 4)) {
+	switch (fuzz_below(fuzz, 10)) {
 	case 0:
+	case 1:
 		fuzz_trap(fuzz);
 		break;
-	case 1:
+	case 2:
+	case 3:
 		fuzz_random_message(fuzz);
+		break;
+	case 4:
+		fuzz_receive(fuzz);
 		break;
 	default:
 		fuzz_broken_call(fuzz);
@@ -74,20 +90,23 @@ static void one_call(struct fuzz *fuzz)
 	fuzz->found = 0;
 }
 
-/* Also begun again, after an exception, with what was left to do. */
+/* Thread `n` of the batch.  Also begun again, after an exception, with what was left to do. */
 static void fuzzer(uint32_t n)
 {
-	struct fuzz *fuzz = &fuzzes[n];
+	struct fuzz *fuzz = &fuzzes[n % FUZZ_THREADS];
 
 	if (fuzz->reply_port == MACH_PORT_NULL)
 		fuzz->reply_port = mach_reply_port();
+	fuzz_receive(fuzz);
+	memory_object_ready(fuzz_known[FUZZ_KNOWN_CONTROL], fuzz_one_in(fuzz, 2),
+			    (int)fuzz_below(fuzz, 5));
 	while (fuzz->left > 0) {
 		fuzz->left--;
 		one_call(fuzz);
 		if (fuzz->left % REPORT_EVERY == 0)
 			report(REPORT_CALLS, REPORT_EVERY, 0, 0);
 	}
-	report(REPORT_DONE, 0, 0, 0);
+	report(REPORT_DONE, n, 0, 0);
 	for (;;)
 		sleep_ms(LONG_WAIT);
 }
@@ -137,9 +156,11 @@ struct batch {
 	mach_port_t sink;    /* A port that nobody receives from. */
 	mach_port_t pset;
 	mach_port_t idle_task, idle_thread;
+	mach_port_t console, disk, clock;
 	mach_port_t tasks[TASKS];
 	mach_port_t threads[TASKS][FUZZ_THREADS];
-	uint32_t calls, done, exceptions;
+	uint32_t calls, exceptions;
+	uint32_t done;                   /* A bit for each thread that is through. */
 	mach_port_t unanswered[REPORTS]; /* Reply rights of exceptions that wait. */
 	uint32_t n_unanswered;
 };
@@ -159,6 +180,16 @@ static void seed_threads(uint32_t batch, uint32_t task)
 	}
 }
 
+/* The task is the pager of some of its own memory: the first message tells it the control port. */
+static void make_pager(mach_port_t task, mach_port_t object)
+{
+	vm_address_t address = OBJECT_START;
+
+	EXPECT_EQ(vm_map(task, &address, OBJECT_SIZE, 0, FALSE, object, 0, FALSE, VM_PROT_DEFAULT,
+			 VM_PROT_ALL, VM_INHERIT_COPY),
+		  KERN_SUCCESS);
+}
+
 static void make_port(mach_port_t task, enum fuzz_name name)
 {
 	EXPECT_EQ(mach_port_allocate_name(task, MACH_PORT_RIGHT_RECEIVE, name), KERN_SUCCESS);
@@ -170,7 +201,11 @@ static void furnish(const struct batch *batch, mach_port_t task)
 	mach_port_t port = port_new();
 
 	child_give(task, FUZZ_RECEIVE, port, MACH_MSG_TYPE_MAKE_SEND);
+	EXPECT_EQ(mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND),
+		  KERN_SUCCESS);
+	make_pager(task, port);
 	child_give(task, FUZZ_RECEIVE, port, MACH_MSG_TYPE_MOVE_RECEIVE);
+	port_drop_send(port);
 	make_port(task, FUZZ_RECEIVE_TOO);
 	child_give(task, FUZZ_SEND, batch->sink, MACH_MSG_TYPE_MAKE_SEND);
 	child_give(task, FUZZ_SEND_ONCE, batch->sink, MACH_MSG_TYPE_MAKE_SEND_ONCE);
@@ -196,6 +231,10 @@ static void introduce(const struct batch *batch, uint32_t n)
 		{FUZZ_IDLE_THREAD, batch->idle_thread},
 		{FUZZ_PSET, batch->pset},
 		{FUZZ_HOST_PRIV, check_number(0)},
+		{FUZZ_DEVICES, check_number(1)},
+		{FUZZ_CONSOLE, batch->console},
+		{FUZZ_DISK, batch->disk},
+		{FUZZ_CLOCK, batch->clock},
 	};
 
 	for (uint32_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
@@ -225,7 +264,8 @@ static void start_tasks(struct batch *batch, uint32_t number)
 		connect(batch, batch->tasks[n]);
 		EXPECT_EQ(task_suspend(batch->tasks[n]), KERN_SUCCESS);
 		for (uint32_t t = 0; t < FUZZ_THREADS; t++)
-			batch->threads[n][t] = child_start(batch->tasks[n], t, fuzzer, t);
+			batch->threads[n][t] =
+				child_start(batch->tasks[n], t, fuzzer, n * FUZZ_THREADS + t);
 	}
 	for (uint32_t n = 0; n < TASKS; n++)
 		introduce(batch, n);
@@ -236,15 +276,19 @@ static void start_tasks(struct batch *batch, uint32_t number)
 
 /* ---------------- Exceptions ---------------- */
 
-/* Where the thread is to go on; false if it is none of ours, but one that a call has made. */
+/* Which thread it is; false if it is none of ours, but one that a call has made. */
 static bool find_thread(const struct batch *batch, mach_port_t thread, uint32_t *n)
 {
-	for (uint32_t i = 0; i < TASKS * FUZZ_THREADS; i++) {
-		*n = i % FUZZ_THREADS;
-		if (batch->threads[i / FUZZ_THREADS][*n] == thread)
+	for (*n = 0; *n < ALL_THREADS; ++*n) {
+		if (batch->threads[*n / FUZZ_THREADS][*n % FUZZ_THREADS] == thread)
 			return true;
 	}
 	return false;
+}
+
+static bool begin_again(mach_port_t thread, uint32_t n)
+{
+	return child_restart(thread, n % FUZZ_THREADS, fuzzer, n);
 }
 
 static void reply_to_exception(const struct message *request)
@@ -280,7 +324,7 @@ static void handle_exception(struct batch *batch, const struct message *request)
 	if (!find_thread(batch, thread, &n)) {
 		keep_unanswered(batch, request->head.msgh_remote_port);
 	} else {
-		if (batch->exceptions > RESTARTS || !child_restart(thread, n, fuzzer, n))
+		if (batch->exceptions > RESTARTS || !begin_again(thread, n))
 			thread_terminate(thread);
 		reply_to_exception(request);
 	}
@@ -299,7 +343,7 @@ static void take_report(struct batch *batch, const struct message *message)
 		batch->calls += message->body[1];
 		break;
 	case REPORT_DONE:
-		batch->done++;
+		batch->done |= 1u << message->body[1] % ALL_THREADS;
 		break;
 	case REPORT_FOUND:
 		/* The task's memory is not safe from its own calls. */
@@ -314,17 +358,44 @@ static void take_report(struct batch *batch, const struct message *message)
 	}
 }
 
+/* Calls a thread back from whatever it waits for, or is suspended in. */
+static void rescue_thread(mach_port_t thread, uint32_t n)
+{
+	if (thread_suspend(thread) != KERN_SUCCESS)
+		return;
+	thread_abort(thread);
+	begin_again(thread, n);
+	while (thread_resume(thread) == KERN_SUCCESS)
+		continue;
+}
+
+static void rescue(const struct batch *batch)
+{
+	for (uint32_t n = 0; n < ALL_THREADS; n++) {
+		if ((batch->done & 1u << n) == 0)
+			rescue_thread(batch->threads[n / FUZZ_THREADS][n % FUZZ_THREADS], n);
+	}
+	for (uint32_t n = 0; n < TASKS; n++) {
+		while (task_resume(batch->tasks[n]) == KERN_SUCCESS)
+			continue;
+	}
+}
+
 /* Not for ever: a task may have overwritten the number of calls that it has left. */
 static void watch(struct batch *batch)
 {
 	struct message message;
+	uint32_t rescues = 0;
 
-	for (uint32_t n = 0; n < REPORTS && batch->done < TASKS * FUZZ_THREADS; n++) {
-		if (message_get(&message, batch->control, QUIET) != MACH_MSG_SUCCESS) {
+	for (uint32_t n = 0; n < REPORTS && batch->done != (1u << ALL_THREADS) - 1; n++) {
+		if (message_get(&message, batch->control, QUIET) == MACH_MSG_SUCCESS) {
+			take_report(batch, &message);
+		} else if (++rescues > RESCUES) {
 			total_stuck++;
 			return;
+		} else {
+			rescue(batch);
 		}
-		take_report(batch, &message);
 	}
 }
 
@@ -334,6 +405,50 @@ static void forget_notifications(void)
 	if (check_number(0) != 0)
 		register_new_task_notification(check_number(0), MACH_PORT_NULL,
 					       MACH_MSG_TYPE_COPY_SEND);
+}
+
+/* Opened for each batch, so that what the tasks have asked of it ends with them. */
+static mach_port_t open_device(const char *name)
+{
+	mach_port_t device = MACH_PORT_NULL;
+	dev_name_t padded = "";
+
+	memcpy(padded, name, strlen(name));
+	if (check_number(1) != 0)
+		EXPECT_EQ(device_open(check_number(1), D_READ | D_WRITE, padded, &device),
+			  D_SUCCESS);
+	return device;
+}
+
+/*
+ * By as many calls as it takes, for the kernel may have kept a right: the port of the device, which
+ * may be another one than at first, is dead then.
+ */
+static void close_device(mach_port_t device, const char *name)
+{
+	mach_port_t now = open_device(name);
+
+	if (!MACH_PORT_VALID(now))
+		return;
+	while (device_close(now) == D_SUCCESS)
+		continue;
+	port_destroy(now);
+	if (device != now)
+		port_destroy(device);
+}
+
+static void open_devices(struct batch *batch)
+{
+	batch->console = open_device("console");
+	batch->disk = open_device("rd0");
+	batch->clock = open_device("time");
+}
+
+static void close_devices(const struct batch *batch)
+{
+	close_device(batch->console, "console");
+	close_device(batch->disk, "rd0");
+	close_device(batch->clock, "time");
 }
 
 static void end_task(mach_port_t task, const mach_port_t *threads, uint32_t n)
@@ -352,6 +467,7 @@ static void run_batch(uint32_t number)
 	EXPECT_EQ(processor_set_default(host, &batch.pset), KERN_SUCCESS);
 	batch.idle_task = child_new();
 	EXPECT_EQ(thread_create(batch.idle_task, &batch.idle_thread), KERN_SUCCESS);
+	open_devices(&batch);
 	start_tasks(&batch, number);
 	watch(&batch);
 	for (uint32_t n = 0; n < TASKS; n++)
@@ -360,6 +476,7 @@ static void run_batch(uint32_t number)
 	end_all_others();
 	while (batch.n_unanswered > 0)
 		port_drop_send(batch.unanswered[--batch.n_unanswered]);
+	close_devices(&batch);
 	assay_sample_clock(0, 0);
 	port_destroy(batch.control);
 	port_destroy(batch.sink);

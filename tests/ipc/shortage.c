@@ -6,7 +6,9 @@
  * Each scenario is run once to see which sites it reaches and how often; then for each of them with
  * the first call failing, then the second, and so on.
  *
- * machine: limit=120 append="inject=1" arguments="${host-port} ${device-port}"
+ * With the argument `tell=1` it says what it is about to do, for a run that hangs.
+ *
+ * machine: limit=120 append="inject=1 ramdisk=1" arguments="${host-port} ${device-port}"
  */
 #include "check.h"
 #include "shortage.h"
@@ -58,12 +60,21 @@ static void count_hits(const struct scenario *scenario)
 	clean_up(scenario);
 }
 
+static void say(const struct scenario *scenario, uint32_t site, uint32_t nth)
+{
+	struct assay_allocation_site info = site_info(site);
+
+	print("# in \"%s\", with allocation %u at %s:%u failing\n", scenario->name, nth, info.file,
+	      info.line);
+}
+
 /* Runs the scenario with the nth allocation at this site failing. */
 static void run_failing(const struct scenario *scenario, uint32_t site, uint32_t nth)
 {
-	struct assay_allocation_site info;
 	uint32_t failed = site_info(site).failed;
 
+	if (check_parameter("tell", 0) != 0)
+		say(scenario, site, nth);
 	balance_note();
 	shortage_expected = true;
 	assay_fail_allocation(site, nth);
@@ -71,12 +82,10 @@ static void run_failing(const struct scenario *scenario, uint32_t site, uint32_t
 	assay_fail_allocation(ASSAY_NO_SITE, 0);
 	clean_up(scenario);
 	balance_settle();
-	info = site_info(site);
-	covered[site] = covered[site] || info.failed > failed;
+	covered[site] = covered[site] || site_info(site).failed > failed;
 	turns++;
 	if (check_failed())
-		print("# in \"%s\", with allocation %u at %s:%u failing\n", scenario->name, nth,
-		      info.file, info.line);
+		say(scenario, site, nth);
 }
 
 static void run_all_failing(const struct scenario *scenario, uint32_t site)

@@ -90,7 +90,7 @@ static bool others_made(uint32_t least)
 }
 
 /*
- * The first CPU is in the kernel nearly all the time, looking for the page that is not there, and
+ * The first CPU is in the kernel nearly all the time, looking for the entry that is not there, and
  * comes back to it at once; whoever waits must get in between.  Until the next tick QEMU may let it
  * run alone: that is less than half of its traps.
  */
@@ -113,10 +113,19 @@ static void long_traps(void *number)
 	stop = true;
 }
 
+/* Every second page may be written to, so that each is an entry of the map by itself. */
+static void make_entries(void)
+{
+	REQUIRE(assay_memory_map(AREA, PAGES * PAGE_SIZE, ASSAY_READ) == KERN_SUCCESS);
+	for (uint32_t page = 0; page < PAGES; page += 2)
+		assay_memory_protect((char *)AREA + page * PAGE_SIZE, PAGE_SIZE,
+				     ASSAY_READ | ASSAY_WRITE);
+}
+
 TEST(long_traps_let_others_in)
 {
 	memset((void *)before, 0, sizeof before);
-	REQUIRE(assay_memory_map(AREA, PAGES * PAGE_SIZE, ASSAY_READ) == KERN_SUCCESS);
+	make_entries();
 	run_on_all(long_traps);
 	EXPECT(others_made(LONG_TRAPS / 4));
 	EXPECT_EQ(assay_memory_unmap(AREA, PAGES * PAGE_SIZE), KERN_SUCCESS);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * No more memory: traps say so, change nothing, and work again when there is some.  With pool= the
- * pages run out, without it the kernel's room for stacks.
+ * pages run out, without it the kernel's room for stacks.  Memory is wired to be used: otherwise it
+ * comes with the first touch, and a fault without memory has nobody to say so to.
  *
- * machine: cpus=1 append="pool=4"
- * machine: cpus=1
+ * machine: cpus=1 append="pool=4" arguments="${host-port}"
+ * machine: cpus=1 arguments="${host-port}"
  */
 #include "check.h"
 #include <assay.h>
+#include <mach.h>
 
 #define THREADS_MOST 20000 /* More than there is room for. */
 #define WORST        63
 
-/* Page tables stay until the program ends: the area lies where the program's own are. */
-#define AREA ((uint8_t *)0x08100000)
+#define SELF mach_task_self()
 
 #define LARGE_AREA ((uint8_t *)0x10000000)
 #define LARGE_SIZE 0x40000000u /* More than the machine has. */
@@ -24,31 +25,61 @@ static kern_return_t create(uint32_t *id)
 	return assay_thread_create(assay_thread_exit, NULL, WORST, id);
 }
 
-static bool is_mapped(uint8_t *address)
+static void map_large(void)
 {
-	return assay_memory_protect(address, PAGE_SIZE, ASSAY_READ) == KERN_SUCCESS;
+	EXPECT_EQ(assay_memory_map(LARGE_AREA, LARGE_SIZE, ASSAY_READ | ASSAY_WRITE), KERN_SUCCESS);
 }
 
-/* All or nothing; only the tables that were made for it stay. */
+static void unmap_large(void)
+{
+	EXPECT_EQ(assay_memory_unmap(LARGE_AREA, LARGE_SIZE), KERN_SUCCESS);
+}
+
+static kern_return_t wire(uint8_t *address, uint32_t size)
+{
+	return vm_wire(check_number(0), SELF, (vm_address_t)address, size, VM_PROT_DEFAULT);
+}
+
+/* The kernel's count of wired pages, which are the machine's. */
+static int wired_pages(void)
+{
+	vm_statistics_data_t statistics = {0};
+
+	EXPECT_EQ(vm_statistics(SELF, &statistics), KERN_SUCCESS);
+	return statistics.wire_count;
+}
+
+/* More than there is: none of it. */
+static void wire_too_much(void)
+{
+	int wired;
+
+	map_large();
+	EXPECT_EQ(wire(LARGE_AREA, PAGE_SIZE), KERN_SUCCESS);
+	wired = wired_pages();
+	EXPECT_EQ(wire(LARGE_AREA, LARGE_SIZE), KERN_RESOURCE_SHORTAGE);
+	EXPECT_EQ(wired_pages(), wired);
+	unmap_large();
+}
+
 TEST(memory_runs_out_at_once)
 {
-	EXPECT_EQ(assay_memory_map(LARGE_AREA, LARGE_SIZE, ASSAY_READ), KERN_RESOURCE_SHORTAGE);
+	wire_too_much();
 	balance_note();
-	EXPECT_EQ(assay_memory_map(LARGE_AREA, LARGE_SIZE, ASSAY_READ), KERN_RESOURCE_SHORTAGE);
-	EXPECT(!is_mapped(LARGE_AREA));
-	EXPECT(!is_mapped(LARGE_AREA + 16 * PAGE_SIZE));
-	EXPECT_EQ(assay_memory_map(AREA, PAGE_SIZE, ASSAY_READ | ASSAY_WRITE), KERN_SUCCESS);
-	EXPECT_EQ(assay_memory_unmap(AREA, PAGE_SIZE), KERN_SUCCESS);
+	wire_too_much();
+	EXPECT_EQ(assay_memory_map(LARGE_AREA, PAGE_SIZE, ASSAY_READ | ASSAY_WRITE), KERN_SUCCESS);
+	EXPECT_EQ(wire(LARGE_AREA, PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(assay_memory_unmap(LARGE_AREA, PAGE_SIZE), KERN_SUCCESS);
 }
 
-/* Maps and uses pages one by one until there are no more; returns how many there were. */
+/* Uses pages one by one until there are no more; returns how many there were. */
 static uint32_t use_all_memory(void)
 {
 	uint8_t *next = LARGE_AREA;
 	kern_return_t result;
 
-	while ((result = assay_memory_map(next, PAGE_SIZE, ASSAY_READ | ASSAY_WRITE)) ==
-	       KERN_SUCCESS) {
+	map_large();
+	while ((result = wire(next, PAGE_SIZE)) == KERN_SUCCESS) {
 		*next = 1;
 		next += PAGE_SIZE;
 	}
@@ -56,20 +87,15 @@ static uint32_t use_all_memory(void)
 	return (uint32_t)(next - LARGE_AREA) / PAGE_SIZE;
 }
 
-static void free_all_memory(void)
-{
-	EXPECT_EQ(assay_memory_unmap(LARGE_AREA, LARGE_SIZE), KERN_SUCCESS);
-}
-
-/* The first time makes the tables, which stay. */
+/* The first time makes what the kernel keeps. */
 TEST(memory_runs_out_slowly)
 {
 	uint32_t first = use_all_memory(), second;
 
-	free_all_memory();
+	unmap_large();
 	balance_note();
 	second = use_all_memory();
-	free_all_memory();
+	unmap_large();
 	EXPECT_LT(100, first);
 	EXPECT_EQ(first, second);
 }
@@ -85,8 +111,8 @@ TEST(other_traps_go_on_without_memory)
 	EXPECT_EQ(create(&id), KERN_SUCCESS);
 	EXPECT_EQ(assay_thread_join(id, TIMEOUT_NONE), KERN_SUCCESS);
 	use_all_memory();
-	free_all_memory();
-	balance_note(); /* With the tables for so much memory. */
+	unmap_large();
+	balance_note(); /* With what the kernel keeps. */
 	use_all_memory();
 	EXPECT_EQ(create(&id), KERN_SUCCESS);
 	EXPECT_EQ(assay_thread_join(id, TIMEOUT_NONE), KERN_SUCCESS);
@@ -94,7 +120,7 @@ TEST(other_traps_go_on_without_memory)
 	EXPECT_EQ(assay_clock_read(ASSAY_CLOCK_MONOTONIC, &nanos), KERN_SUCCESS);
 	EXPECT_EQ(thread_switch(0, SWITCH_OPTION_WAIT, 10), KERN_SUCCESS);
 	EXPECT_EQ(assay_memory_protect(LARGE_AREA, PAGE_SIZE, ASSAY_READ), KERN_SUCCESS);
-	free_all_memory();
+	unmap_large();
 }
 
 /* They do not run while this thread does: there is one CPU, and they are worse. */

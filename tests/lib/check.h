@@ -99,6 +99,13 @@ char *strchr(const char *string, int character);
 unsigned long strtoul(const char *string, char **end, int base);
 
 /*
+ * A program that says this once has no balance test by test, because counts of the kernel's change
+ * while it runs that are not its own: those of memory that comes and goes by itself.  That of the
+ * whole run stays.
+ */
+#define BALANCE_AT_END const bool balance_at_end = true
+
+/*
  * The balance (guest.c, host/host.c): noted before each test, and settled after it, with check_fail
  * for each count that changed.
  */

@@ -31,9 +31,24 @@ enum fuzz_name {
 	FUZZ_SEND_ONCE_TOO,
 	FUZZ_SET,
 	FUZZ_DEAD,
+	FUZZ_DEVICES, /* The master port, a disk, and the clock, if the program was given them. */
+	FUZZ_DISK,
+	FUZZ_CLOCK,
 	FUZZ_NAMES_END,
 	FUZZ_CONTROL = 0x5a3c7e91, /* Whoever watches the task; not thrown at the kernel. */
+	FUZZ_CONSOLE,              /* Only read: what is written there tells of the test. */
 };
+
+/* Names that calls and messages have brought the task, the last of each kind. */
+enum fuzz_known {
+	FUZZ_KNOWN_CONTROL, /* A control port of a memory object of the task's own, */
+	FUZZ_KNOWN_NAME,    /* and its name port. */
+	FUZZ_KNOWN_MEMORY,  /* What can be mapped: a proxy, or a device's memory. */
+	FUZZ_KNOWN_DEVICE,
+	FUZZ_N_KNOWN,
+};
+
+extern mach_port_t fuzz_known[FUZZ_N_KNOWN];
 
 #define FUZZ_THREADS      2u /* In each task under test. */
 #define FUZZ_BUFFER_WORDS 640u
@@ -58,8 +73,11 @@ uint32_t fuzz_below(struct fuzz *fuzz, uint32_t n); /* n > 0 */
 bool fuzz_one_in(struct fuzz *fuzz, uint32_t n);
 
 uint32_t fuzz_name(struct fuzz *fuzz);
+uint32_t fuzz_memory(struct fuzz *fuzz); /* The name of what is likely to be a memory object. */
 uint32_t fuzz_address(struct fuzz *fuzz);
 uint32_t fuzz_size(struct fuzz *fuzz);
+uint32_t fuzz_large_size(struct fuzz *fuzz); /* More than the kernel copies at once, mostly. */
+uint32_t fuzz_offset(struct fuzz *fuzz);     /* In a memory object. */
 uint32_t fuzz_disposition(struct fuzz *fuzz);
 uint32_t fuzz_word(struct fuzz *fuzz); /* Any of these, or any other. */
 
@@ -87,10 +105,13 @@ void fuzz_trap(struct fuzz *fuzz);
  */
 extern bool fuzz_makes_tasks;
 
+/* Receives what came to one of the task's own ports, perhaps from a kernel that asks a pager. */
+void fuzz_receive(struct fuzz *fuzz);
+
 /* Calls mach_msg with random options, header and body. */
 void fuzz_random_message(struct fuzz *fuzz);
 
-/* Calls a random routine of the kernel as it wants to be called but, mostly, for one field. */
+/* Calls a random routine of the kernel as it wants to be called but, often, for one field. */
 void fuzz_broken_call(struct fuzz *fuzz);
 
 /* ---------------- fuzz_calls.c ---------------- */

@@ -3,14 +3,19 @@
  * Every message id of the kernel's interfaces, and what its request consists of.
  *
  * The target is T a task, H a thread, h the host, M its control port, P a processor, S a processor
- * set, O any port.  Arguments, each with its descriptor in the message:
+ * set, C a memory object's control port, N its name port, X the device master port, D a device, K
+ * the console, O any port.  Arguments, each with its descriptor in the message:
  *
  *   b boolean        i integer        n a port's name      a address       s size
+ *   S a larger size  f an offset      z a mask: mostly 0   P most rights    I 0 to 2, mostly
  *   l 64-bit number  h 16-bit number  t time (2 integers)  d descriptor (2 integers)
  *   p a send right   o a send-once right                   r any right
+ *   R a right to answer by, or none
+ *   m a send right to what can be mapped                   B one such, as an array in line
  *   k state of a thread (integers)    v integers           L descriptors   A send rights, in line
  *   N kind of notification (integer)
- *   w string         y bytes out of line                   Y integers out of line
+ *   w string         W a device's name
+ *   y bytes out of line               j whole pages of them               Y integers out of line
  *   q send rights out of line
  */
 #include "fuzz.h"
@@ -34,21 +39,21 @@ const struct fuzz_call fuzz_calls[] = {
 	{2017, 'H', "ii"},
 	{2018, 'H', "ik"},
 	{2019, 'H', "ii"},
-	{2021, 'T', "asb"},
-	{2023, 'T', "as"},
-	{2024, 'T', "asbi"},
-	{2025, 'T', "asi"},
-	{2026, 'T', "as"},
-	{2027, 'T', "ay"},
-	{2028, 'T', "asa"},
+	{2021, 'T', "aSb"},
+	{2023, 'T', "aS"},
+	{2024, 'T', "aSbi"},
+	{2025, 'T', "aSI"},
+	{2026, 'T', "aS"},
+	{2027, 'T', "aj"},
+	{2028, 'T', "aSa"},
 	{2029, 'T', "a"},
 	{2030, 'T', ""},
 	{2033, 'T', "q"},
 	{2034, 'T', ""},
-	{2039, 'O', "as"},
-	{2040, 'O', ""},
+	{2039, 'C', "fs"},
+	{2040, 'C', ""},
 	{2041, 'M', "p"},
-	{2044, 'O', "asibio"},
+	{2044, 'C', "fSIbiR"},
 	{2056, 'T', ""},
 	{2057, 'T', ""},
 	{2058, 'T', "i"},
@@ -61,12 +66,12 @@ const struct fuzz_call fuzz_calls[] = {
 	{2068, 'H', "ip"},
 	{2070, 'T', "ai"},
 	{2071, 'T', "aai"},
-	{2089, 'T', "asabpabiii"},
-	{2090, 'O', "asi"},
-	{2092, 'O', "i"},
-	{2093, 'O', "ayibo"},
-	{2094, 'O', "bi"},
-	{2095, 'O', "bio"},
+	{2089, 'T', "aSzbmfbiPI"},
+	{2090, 'C', "fsi"},
+	{2092, 'C', "i"},
+	{2093, 'C', "fjibR"},
+	{2094, 'C', "bi"},
+	{2095, 'C', "biR"},
 	{2099, 'T', "asii"},
 	/* memory_object, memory_object_default, exc, task_notify: from the kernel too. */
 	{2200, 'O', "ppi"},
@@ -114,7 +119,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{2633, 'M', "t"},
 	{2634, 'h', ""},
 	{2635, 'M', "i"},
-	{2636, 'M', "pasi"},
+	{2636, 'M', "paSi"},
 	{2637, 'M', "pb"},
 	{2638, 'h', "ii"},
 	{2639, 'P', "ii"},
@@ -127,19 +132,25 @@ const struct fuzz_call fuzz_calls[] = {
 	{2647, 'h', ""},
 	{2648, 'S', ""},
 	/* device */
-	{2800, 'O', "iw"},
-	{2801, 'O', ""},
-	{2802, 'O', "iiy"},
-	{2803, 'O', "iiv"},
-	{2804, 'O', "iii"},
-	{2805, 'O', "iii"},
+	{2800, 'X', "iW"},
+	{2801, 'D', ""},
+	{2802, 'D', "iij"},
+	{2803, 'D', "iiv"},
+	{2804, 'D', "iis"},
+	{2805, 'D', "iii"},
 	{2806, 'O', "piw"},
-	{2809, 'O', "iasbp"},
-	{2810, 'O', "iv"},
-	{2811, 'O', "ii"},
-	{2812, 'O', "piv"},
-	{2813, 'O', "iip"},
-	{2814, 'O', "p"},
+	{2809, 'D', "izsi"},
+	{2810, 'D', "iv"},
+	{2811, 'D', "ii"},
+	{2812, 'D', "piv"},
+	{2813, 'D', "iip"},
+	{2814, 'D', "p"},
+	/* The console takes no output from here. */
+	{2801, 'K', ""},
+	{2804, 'K', "iis"},
+	{2805, 'K', "iii"},
+	{2809, 'K', "izsi"},
+	{2811, 'K', "ii"},
 	/* device_reply: from servers to programs. */
 	{2900, 'O', "ip"},
 	{2902, 'O', "ii"},
@@ -197,8 +208,8 @@ const struct fuzz_call fuzz_calls[] = {
 	{4003, 'H', "i"},
 	{4004, 'H', ""},
 	{4005, 'H', "i"},
-	{4010, 'T', "iAvvv"},
-	{4011, 'T', "ais"},
+	{4010, 'T', "PBzfS"},
+	{4011, 'T', "aiS"},
 	/* gnumach */
 	{4200, 'T', ""},
 	{4201, 'H', "pnnas"},
@@ -208,8 +219,8 @@ const struct fuzz_call fuzz_calls[] = {
 	{4205, 'T', "aii"},
 	{4206, 'T', "aabi"},
 	{4207, 'M', "pi"},
-	{4208, 'O', "asbbb"},
-	{4209, 'T', "asi"},
+	{4208, 'N', "fSbbb"},
+	{4209, 'T', "aSi"},
 	{4210, 'M', "pslll"},
 	{4211, 'T', "b"},
 	{4212, 'M', "pas"},

@@ -19,6 +19,13 @@ enum header_word {
 #define MAKE_TASK 2007 /* The ids of task_create() and thread_get_state(). */
 #define GET_STATE 2017
 
+/* Of a pager's first message, and of answers that bring a port in their fourth word: the ids. */
+#define PAGER_INIT     2200
+#define DEVICE_OPENED  2900
+#define DEVICE_MAPPED  2909
+#define PROXY_MADE     4110
+#define PROXY_MADE_TOO 4111
+
 #define IS_INLINE   (1u << 28)
 #define IS_LONGFORM (1u << 29)
 #define IS_MOVED    (1u << 30)
@@ -90,14 +97,59 @@ static void put_string(struct draft *draft)
 	put(draft, fuzz_one_in(draft->fuzz, 4) ? 0x42424242 : 0x00424242);
 }
 
-/* Memory of the scratch area, in bytes or integers. */
-static void put_far(struct draft *draft, uint32_t name, uint32_t bits)
+/* The name of a device, as long as all such names are. */
+static void put_device(struct draft *draft)
 {
+	static const char *const names[] = {"rd0", "rd1", "vd0", "time", "rd", ""};
+	uint32_t words[32] = {0};
+	const char *name = names[fuzz_below(draft->fuzz, sizeof names / sizeof names[0])];
+
+	memcpy(words, name, strlen(name));
+	put(draft, IS_INLINE | IS_LONGFORM);
+	put(draft, MACH_MSG_TYPE_STRING_C | 8 * sizeof words << 16);
+	put(draft, 1);
+	for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		put(draft, words[i]);
+}
+
+/* Memory out of line, in the form that the kernel's stubs want, mostly. */
+static void put_memory(struct draft *draft, uint32_t type, uint32_t number, uint32_t address)
+{
+	uint32_t name = type & 0xffff, bits = type >> 16;
 	uint32_t flags = fuzz_one_in(draft->fuzz, 4) ? IS_MOVED : 0;
 
 	draft->is_complex = true;
-	put(draft, type_word(name, bits, fuzz_below(draft->fuzz, 64), flags));
-	put(draft, (uint32_t)draft->fuzz->scratch + 4 * fuzz_below(draft->fuzz, PAGE_SIZE / 2));
+	if (fuzz_one_in(draft->fuzz, 8)) {
+		put(draft, type_word(name, bits, number, flags));
+	} else {
+		put(draft, IS_LONGFORM | flags);
+		put(draft, type);
+		put(draft, number);
+	}
+	put(draft, address);
+}
+
+/* Of the scratch area, in bytes or integers. */
+static void put_far(struct draft *draft, uint32_t name, uint32_t bits)
+{
+	uint32_t address =
+		(uint32_t)draft->fuzz->scratch + 4 * fuzz_below(draft->fuzz, PAGE_SIZE / 2);
+
+	put_memory(draft, name | bits << 16, fuzz_below(draft->fuzz, 64), address);
+}
+
+/* Whole pages, or nearly: of what the calls have allocated, or of the scratch area. */
+static void put_pages(struct draft *draft)
+{
+	struct fuzz *fuzz = draft->fuzz;
+	uint32_t address = (uint32_t)fuzz->scratch;
+	uint32_t size = (1 + fuzz_below(fuzz, 3)) * PAGE_SIZE;
+
+	if (fuzz_one_in(fuzz, 2)) {
+		address = fuzz_address(fuzz);
+		size = fuzz_large_size(fuzz);
+	}
+	put_memory(draft, MACH_MSG_TYPE_BYTE | 8u << 16, size, address);
 }
 
 static void put_port(struct draft *draft, uint32_t disposition)
@@ -126,6 +178,15 @@ static void put_ports(struct draft *draft, bool is_far)
 		put(draft, (uint32_t)names);
 }
 
+/* What can be mapped: of its own object the task has the receive right too. */
+static void put_mappable(struct draft *draft, uint32_t name)
+{
+	bool make = name == FUZZ_RECEIVE && fuzz_one_in(draft->fuzz, 4);
+
+	draft->is_complex = true;
+	put_typed(draft, make ? MACH_MSG_TYPE_MAKE_SEND : MACH_MSG_TYPE_COPY_SEND, name);
+}
+
 /* A right in any of the ways that a task can give it. */
 static void put_any_right(struct draft *draft)
 {
@@ -152,6 +213,24 @@ static void put_scalar(struct draft *draft, char letter)
 	case 's':
 		put_typed(draft, MACH_MSG_TYPE_INTEGER_32, fuzz_size(fuzz));
 		break;
+	case 'S':
+		put_typed(draft, MACH_MSG_TYPE_INTEGER_32, fuzz_large_size(fuzz));
+		break;
+	case 'f':
+		put_typed(draft, MACH_MSG_TYPE_INTEGER_32, fuzz_offset(fuzz));
+		break;
+	case 'I':
+		put_typed(draft, MACH_MSG_TYPE_INTEGER_32,
+			  fuzz_one_in(fuzz, 8) ? integer(fuzz) : fuzz_below(fuzz, 3));
+		break;
+	case 'P':
+		put_typed(draft, MACH_MSG_TYPE_INTEGER_32,
+			  fuzz_one_in(fuzz, 4) ? integer(fuzz) : VM_PROT_ALL);
+		break;
+	case 'z':
+		put_typed(draft, MACH_MSG_TYPE_INTEGER_32,
+			  fuzz_one_in(fuzz, 8) ? fuzz_address(fuzz) : 0);
+		break;
 	case 'h':
 		put(draft, type_word(MACH_MSG_TYPE_INTEGER_16, 16, 1, IS_INLINE));
 		put(draft, fuzz_word(fuzz) & 0xffff);
@@ -160,6 +239,35 @@ static void put_scalar(struct draft *draft, char letter)
 		put(draft, type_word(MACH_MSG_TYPE_INTEGER_64, 64, 1, IS_INLINE));
 		put(draft, fuzz_word(fuzz));
 		put(draft, integer(fuzz));
+		break;
+	}
+}
+
+/* Names, and what is out of line. */
+static void put_data(struct draft *draft, char letter)
+{
+	switch (letter) {
+	case 'A':
+	case 'q':
+		put_ports(draft, letter == 'q');
+		break;
+	case 'w':
+		put_string(draft);
+		break;
+	case 'W':
+		put_device(draft);
+		break;
+	case 'y':
+		put_far(draft, MACH_MSG_TYPE_BYTE, 8);
+		break;
+	case 'j':
+		put_pages(draft);
+		break;
+	case 'Y':
+		put_far(draft, MACH_MSG_TYPE_INTEGER_32, 32);
+		break;
+	default:
+		put_scalar(draft, letter);
 		break;
 	}
 }
@@ -194,21 +302,19 @@ static void put_argument(struct draft *draft, char letter)
 	case 'r':
 		put_any_right(draft);
 		break;
-	case 'A':
-	case 'q':
-		put_ports(draft, letter == 'q');
+	case 'R':
+		draft->is_complex = true;
+		put_typed(draft, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+			  fuzz_one_in(draft->fuzz, 3)   ? MACH_PORT_NULL
+			  : fuzz_one_in(draft->fuzz, 8) ? fuzz_name(draft->fuzz)
+							: FUZZ_RECEIVE);
 		break;
-	case 'w':
-		put_string(draft);
-		break;
-	case 'y':
-		put_far(draft, MACH_MSG_TYPE_BYTE, 8);
-		break;
-	case 'Y':
-		put_far(draft, MACH_MSG_TYPE_INTEGER_32, 32);
+	case 'm':
+	case 'B':
+		put_mappable(draft, fuzz_memory(draft->fuzz));
 		break;
 	default:
-		put_scalar(draft, letter);
+		put_data(draft, letter);
 		break;
 	}
 }
@@ -220,8 +326,11 @@ bool fuzz_makes_tasks;
 /* These end the run, or give the tasks under test a hold on the one that watches them. */
 static const uint16_t forbidden[] = {2635, 2630};
 
-/* These end or stop a task or thread, or let the caller wait: a few of them are enough. */
-static const uint16_t seldom[] = {2008, 2016, 2018, 2056, 2062, 2603, 2604, 2641, 4201, 4204};
+/*
+ * These end or stop a task, a thread or a memory object, or let the caller wait: a few of them are
+ * enough.
+ */
+static const uint16_t seldom[] = {2008, 2016, 2018, 2056, 2062, 2092, 2603, 2604, 2641, 4201, 4204};
 
 static bool is_listed(uint32_t id, const uint16_t *list, uint32_t bytes)
 {
@@ -296,6 +405,27 @@ static void search_body(struct fuzz *fuzz, uint32_t words)
 	}
 }
 
+/* Keeps the names that a received message has brought, where they say what they are. */
+static void note_names(struct fuzz *fuzz)
+{
+	const uint32_t *body = fuzz->buffer + HEADER_WORDS;
+
+	switch (fuzz->buffer[WORD_ID]) {
+	case PAGER_INIT:
+		fuzz_known[FUZZ_KNOWN_CONTROL] = body[1];
+		fuzz_known[FUZZ_KNOWN_NAME] = body[3];
+		break;
+	case DEVICE_OPENED:
+		fuzz_known[FUZZ_KNOWN_DEVICE] = body[3];
+		break;
+	case DEVICE_MAPPED:
+	case PROXY_MADE:
+	case PROXY_MADE_TOO:
+		fuzz_known[FUZZ_KNOWN_MEMORY] = body[3];
+		break;
+	}
+}
+
 /* The received message, the room behind it, and the memory that it brought. */
 static void search_received(struct fuzz *fuzz)
 {
@@ -305,8 +435,10 @@ static void search_received(struct fuzz *fuzz)
 	fuzz_search(fuzz, fuzz->buffer, sizeof fuzz->buffer);
 	if (words > FUZZ_BUFFER_WORDS || words < HEADER_WORDS)
 		return;
-	if ((head->msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
-		search_body(fuzz, words);
+	if ((head->msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return;
+	note_names(fuzz);
+	search_body(fuzz, words);
 }
 
 /*
@@ -344,9 +476,27 @@ static mach_msg_return_t call(struct fuzz *fuzz, uint32_t option, uint32_t size,
 
 /* ---------------- Calls ---------------- */
 
+/* A name that a message has brought, mostly, or another one of the kind. */
+static uint32_t known_or(struct fuzz *fuzz, enum fuzz_known kind, uint32_t other)
+{
+	return fuzz_known[kind] == MACH_PORT_NULL || fuzz_one_in(fuzz, 4) ? other
+									  : fuzz_known[kind];
+}
+
 static uint32_t target_of(struct fuzz *fuzz, char letter)
 {
 	switch (letter) {
+	case 'C':
+		return known_or(fuzz, FUZZ_KNOWN_CONTROL, fuzz_name(fuzz));
+	case 'N':
+		return known_or(fuzz, FUZZ_KNOWN_NAME, fuzz_name(fuzz));
+	case 'D':
+		return known_or(fuzz, FUZZ_KNOWN_DEVICE,
+				fuzz_one_in(fuzz, 3) ? FUZZ_CLOCK : FUZZ_DISK);
+	case 'X':
+		return FUZZ_DEVICES;
+	case 'K':
+		return FUZZ_CONSOLE;
 	case 'T':
 		return fuzz_one_in(fuzz, 3)   ? FUZZ_OTHER_TASK
 		       : fuzz_one_in(fuzz, 3) ? FUZZ_IDLE_TASK
@@ -412,16 +562,25 @@ void fuzz_broken_call(struct fuzz *fuzz)
 		draft.words[draft.n - 1] |= GSYNC_TIMED;
 	size = draft.n * sizeof(uint32_t);
 	draft.words[WORD_SIZE] = size;
-	if (!fuzz_one_in(fuzz, 4))
+	if (fuzz_one_in(fuzz, 2))
 		break_field(fuzz, &draft, &size);
 	call(fuzz, MACH_SEND_MSG | MACH_RCV_MSG | MACH_SEND_TIMEOUT | MACH_RCV_TIMEOUT, size,
 	     REPLY_ROOM, fuzz->reply_port, 0, MACH_PORT_NULL);
 }
 
+void fuzz_receive(struct fuzz *fuzz)
+{
+	mach_msg_header_t *head = (mach_msg_header_t *)fuzz->buffer;
+	uint32_t port = fuzz_one_in(fuzz, 4) ? FUZZ_RECEIVE_TOO : FUZZ_RECEIVE;
+
+	head->msgh_id = 0;
+	call(fuzz, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, REPLY_ROOM, port, 0, MACH_PORT_NULL);
+}
+
 /* A descriptor of anything, with data where data can be. */
 static void put_random_item(struct draft *draft)
 {
-	static const char letters[] = "biinashlvpporrAqyYw";
+	static const char letters[] = "biinashlvpporrAqyYwjm";
 	struct fuzz *fuzz = draft->fuzz;
 	uint32_t first = draft->n;
 

@@ -7,14 +7,16 @@
 /*
  * Where the kernel is, with everything that it allocates while it has no more than 48 MiB
  * (pool=48), and where its stacks and buffers are mapped.  No more than that, for words of our own
- * do come back shifted by a byte, and then they may look like anything.
+ * do come back shifted by a byte, and then they may look like anything.  For the same reason only
+ * code is looked for at odd addresses.
  */
 static const struct {
-	uint32_t first, last;
+	uint32_t first, last, step;
 } kernel[] = {
-	{0xc0100000, 0xc47fffff},
-	{0xf0000000, 0xf1ffffff},
-	{0xfd000000, 0xfd3fffff},
+	{0xc0100000, 0xc01fffff, 1},
+	{0xc0200000, 0xc47fffff, 4},
+	{0xf0000000, 0xf1ffffff, 4},
+	{0xfd000000, 0xfd3fffff, 4},
 };
 
 /*
@@ -30,10 +32,12 @@ static const uint32_t limits[] = {
 	0xfffff000, 0xfffffffe, 0xffffffff,
 };
 
+mach_port_t fuzz_known[FUZZ_N_KNOWN];
+
 bool fuzz_suspects(uint32_t word)
 {
 	for (uint32_t i = 0; i < COUNT_OF(kernel); i++) {
-		if (word >= kernel[i].first && word <= kernel[i].last)
+		if (word >= kernel[i].first && word <= kernel[i].last && word % kernel[i].step == 0)
 			return true;
 	}
 	return false;
@@ -91,11 +95,30 @@ uint32_t fuzz_name(struct fuzz *fuzz)
 	case 2:
 		return fuzz_one_in(fuzz, 8) ? any_word(fuzz) : 1 + fuzz_below(fuzz, 2000);
 	case 3:
+		return fuzz_known[fuzz_below(fuzz, FUZZ_N_KNOWN)];
 	case 4:
 	case 5:
 		return 1 + fuzz_below(fuzz, 48);
 	default:
 		return FUZZ_TASK + fuzz_below(fuzz, FUZZ_NAMES_END - FUZZ_TASK);
+	}
+}
+
+/* The task has send rights of both. */
+uint32_t fuzz_memory(struct fuzz *fuzz)
+{
+	switch (fuzz_below(fuzz, 8)) {
+	case 0:
+		return MACH_PORT_NULL;
+	case 1:
+		return fuzz_name(fuzz);
+	case 2:
+	case 3:
+		return fuzz_known[FUZZ_KNOWN_MEMORY];
+	case 4:
+		return FUZZ_SEND;
+	default:
+		return FUZZ_RECEIVE;
 	}
 }
 
@@ -139,6 +162,20 @@ uint32_t fuzz_size(struct fuzz *fuzz)
 	default:
 		return (1 + fuzz_below(fuzz, 3)) * PAGE_SIZE;
 	}
+}
+
+uint32_t fuzz_large_size(struct fuzz *fuzz)
+{
+	if (fuzz_one_in(fuzz, 2))
+		return fuzz_size(fuzz);
+	return (8 + fuzz_below(fuzz, 20)) * PAGE_SIZE - fuzz_below(fuzz, 2) * 100;
+}
+
+uint32_t fuzz_offset(struct fuzz *fuzz)
+{
+	if (fuzz_one_in(fuzz, 16))
+		return fuzz_one_in(fuzz, 2) ? limit(fuzz) : fuzz_below(fuzz, PAGE_SIZE);
+	return fuzz_below(fuzz, 8) * PAGE_SIZE;
 }
 
 uint32_t fuzz_disposition(struct fuzz *fuzz)

@@ -26,6 +26,7 @@ static bool says_shortage(kern_return_t result)
 {
 	switch (result) {
 	case KERN_RESOURCE_SHORTAGE:
+	case D_NO_MEMORY:
 	case MACH_SEND_NO_BUFFER:
 	case MACH_SEND_NO_NOTIFY:
 	case MACH_SEND_INVALID_REPLY:

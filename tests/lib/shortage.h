@@ -18,6 +18,12 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const uint32_t n_scenarios;
 
+/* Those of large pieces of memory, shortage_memory.c, and of memory objects, shortage_pagers.c. */
+void shortage_large_copies(void);
+void shortage_more_kernel_memory_than_ever(void);
+void shortage_memory_objects(void);
+void shortage_proxies(void);
+
 /* Whether an allocation is going to fail: else every call must succeed. */
 extern bool shortage_expected;
 

@@ -502,6 +502,14 @@ static void memory_of_the_host(void)
 	TRY(vm_pages_phys(host, self(), 0x10000000, 2048 * PAGE_SIZE, &pages, &n));
 }
 
+/* Entries of wired memory stay apart from those beside them. */
+static void unwire_memory(void)
+{
+	EXPECT_EQ(
+		vm_wire(check_number(0), self(), (vm_address_t)far_memory, FAR_SIZE, VM_PROT_NONE),
+		KERN_SUCCESS);
+}
+
 static void waits_for_words(void)
 {
 	static volatile uint32_t word = 1;
@@ -556,6 +564,45 @@ static void names_of_things(void)
 	TRY(thread_set_name(mach_thread_self(), "main"));
 }
 
+/* ---------------- Devices ---------------- */
+
+/* Several requests wait at once; with the names that go in the end the device is closed. */
+static void requests_that_wait(void)
+{
+	mach_port_t device, reply;
+
+	TRY(device_open(check_number(1), D_READ, "console", &device));
+	TRY(mach_port_allocate(self(), MACH_PORT_RIGHT_RECEIVE, &reply));
+	for (uint32_t n = 0; n < MANY; n++)
+		TRY(device_read_request_inband(device, reply, 0, 0, 1));
+}
+
+static void disk_requests(void)
+{
+	mach_port_t device;
+	io_buf_ptr_t data;
+	mach_msg_type_number_t n;
+	int written;
+
+	TRY(device_open(check_number(1), D_READ | D_WRITE, "rd0", &device));
+	TRY(device_write(device, 0, 0, (char *)far_memory, FAR_SIZE, &written));
+	TRY(device_read(device, 0, 0, FAR_SIZE + 512, &data, &n));
+}
+
+static void mapped_time(void)
+{
+	mach_port_t device, memory;
+	vm_address_t address = 0;
+
+	TRY(device_open(check_number(1), D_READ, "time", &device));
+	TRY(device_map(device, VM_PROT_READ, 0, PAGE_SIZE, &memory, 0));
+	TRY(vm_map(self(), &address, PAGE_SIZE, 0, TRUE, memory, 0, FALSE, VM_PROT_READ,
+		   VM_PROT_READ, VM_INHERIT_NONE));
+	address = 0;
+	TRY(vm_map(self(), &address, PAGE_SIZE, 0, TRUE, memory, 0, TRUE, VM_PROT_READ,
+		   VM_PROT_READ, VM_INHERIT_NONE));
+}
+
 const struct scenario scenarios[] = {
 	{"names by traps", names_by_traps, NULL},
 	{"names by calls", names_by_calls, NULL},
@@ -585,11 +632,18 @@ const struct scenario scenarios[] = {
 	{"memory", memory, NULL},
 	{"memory far away", memory_far_away, NULL},
 	{"memory by trap", memory_by_trap, NULL},
-	{"memory of the host", memory_of_the_host, NULL},
+	{"memory of the host", memory_of_the_host, unwire_memory},
 	{"waits for words", waits_for_words, NULL},
 	{"lists of the host", lists_of_the_host, NULL},
 	{"new tasks are told of", new_tasks_are_told_of, forget_new_tasks},
 	{"names of things", names_of_things, NULL},
+	{"requests that wait", requests_that_wait, NULL},
+	{"disk requests", disk_requests, NULL},
+	{"mapped time", mapped_time, NULL},
+	{"large copies", shortage_large_copies, NULL},
+	{"more kernel memory than ever", shortage_more_kernel_memory_than_ever, NULL},
+	{"memory objects", shortage_memory_objects, NULL},
+	{"proxies", shortage_proxies, NULL},
 };
 
 const uint32_t n_scenarios = sizeof scenarios / sizeof scenarios[0];

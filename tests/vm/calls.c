@@ -2,8 +2,8 @@
 /*
  * Mach's calls about memory: vm_allocate and the others, by message and by trap.
  *
- * machine: cpus=1
- * machine: cpus=2 seed=11
+ * machine: cpus=1 arguments="${host-port}"
+ * machine: cpus=2 seed=11 arguments="${host-port}"
  */
 #include "check.h"
 #include <assay.h>
@@ -225,4 +225,101 @@ TEST(size_limit)
 	task_terminate(child);
 	mach_port_deallocate(SELF, child);
 	mach_port_deallocate(SELF, host);
+}
+
+/* ---------------- Pages in a row ---------------- */
+
+#define HOST check_number(0)
+#define MIB  (1024u * 1024)
+
+/* What is at `address` is clear, can be written to, and is the physical memory it is said to be. */
+static void expect_row(vm_address_t address, rpc_phys_addr_t physical, uint32_t size)
+{
+	static rpc_phys_addr_t places[64];
+	rpc_phys_addr_t *list = places;
+	mach_msg_type_number_t n = 64;
+
+	EXPECT(is_clear((uint8_t *)address, size));
+	memset((void *)address, 1, size);
+	EXPECT_EQ(vm_pages_phys(HOST, SELF, address, size, &list, &n), KERN_SUCCESS);
+	EXPECT_EQ(n, size / PAGE_SIZE);
+	for (uint32_t i = 0; i < n; i++)
+		EXPECT_EQ(list[i], physical + i * PAGE_SIZE);
+	if (list != places)
+		EXPECT_EQ(vm_deallocate(SELF, (vm_address_t)list, n * sizeof *list), KERN_SUCCESS);
+}
+
+static int wired_pages(void)
+{
+	vm_statistics_data_t statistics = {0};
+
+	EXPECT_EQ(vm_statistics(SELF, &statistics), KERN_SUCCESS);
+	return statistics.wire_count;
+}
+
+TEST(pages_in_a_row)
+{
+	vm_address_t address[4];
+	rpc_phys_addr_t physical[4];
+	int wired = wired_pages();
+
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		EXPECT_EQ(vm_allocate_contiguous(HOST, SELF, &address[turn], &physical[turn],
+						 32 * PAGE_SIZE - 5, MIB, 16 * MIB, 32 * PAGE_SIZE),
+			  KERN_SUCCESS);
+		EXPECT_EQ(physical[turn] % (32 * PAGE_SIZE), 0);
+		EXPECT(physical[turn] >= MIB && physical[turn] + 32 * PAGE_SIZE <= 16 * MIB);
+		expect_row(address[turn], physical[turn], 32 * PAGE_SIZE);
+		EXPECT_LE(wired + 32 * ((int)turn + 1), wired_pages());
+	}
+	for (uint32_t turn = 0; turn < 4; turn++)
+		EXPECT_EQ(vm_deallocate(SELF, address[turn], 32 * PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_LT(wired_pages(), wired + 32);
+}
+
+/* A child has copies: the parent's pages, which are wired, stay where they are. */
+TEST(pages_in_a_row_and_a_child)
+{
+	vm_address_t address;
+	rpc_phys_addr_t physical;
+	mach_port_t child;
+
+	EXPECT_EQ(
+		vm_allocate_contiguous(HOST, SELF, &address, &physical, 8 * PAGE_SIZE, 0, ~0ull, 0),
+		KERN_SUCCESS);
+	EXPECT_EQ(task_create(SELF, 1, &child), KERN_SUCCESS);
+	expect_row(address, physical, 8 * PAGE_SIZE);
+	EXPECT_EQ(task_terminate(child), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_deallocate(SELF, child), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(SELF, address, 8 * PAGE_SIZE), KERN_SUCCESS);
+}
+
+/* The machine has some hundred MiB. */
+TEST(pages_in_a_row_that_are_not_there)
+{
+	static const struct {
+		vm_size_t size;
+		rpc_phys_addr_t least, end, alignment;
+		kern_return_t result;
+	} cases[] = {
+		{0, 0, ~0ull, 0, KERN_INVALID_ARGUMENT},
+		{PAGE_SIZE, 0, ~0ull, 3, KERN_INVALID_ARGUMENT},
+		{PAGE_SIZE, 0, ~0ull, 1ull << 40, KERN_RESOURCE_SHORTAGE},
+		{PAGE_SIZE, 0, PAGE_SIZE - 1, 0, KERN_RESOURCE_SHORTAGE},
+		{2 * PAGE_SIZE, 8 * MIB + 1, 8 * MIB + 2 * PAGE_SIZE, 0, KERN_RESOURCE_SHORTAGE},
+		{PAGE_SIZE, 1ull << 32, ~0ull, 0, KERN_RESOURCE_SHORTAGE},
+		{1024 * MIB, 0, ~0ull, 0, KERN_RESOURCE_SHORTAGE},
+		{~0u, 0, ~0ull, 0, KERN_RESOURCE_SHORTAGE},
+	};
+	mach_port_t host = mach_host_self();
+	vm_address_t address;
+	rpc_phys_addr_t physical;
+
+	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		EXPECT_EQ(vm_allocate_contiguous(HOST, SELF, &address, &physical, cases[i].size,
+						 cases[i].least, cases[i].end, cases[i].alignment),
+			  cases[i].result);
+	EXPECT_EQ(vm_allocate_contiguous(host, SELF, &address, &physical, PAGE_SIZE, 0, ~0ull, 0),
+		  KERN_INVALID_HOST);
+	EXPECT_EQ(mach_port_deallocate(SELF, host), KERN_SUCCESS);
 }

@@ -28,6 +28,7 @@ BOOT_MEMORIES = (256, 512)  # MiB; the first is that of the figure.
 SECONDS = 20  # Of the machine's time; the longest benchmark takes one.
 
 FILLS = 100  # Of 64 pages each: what fits into memory with room to spare.
+COPIES = 30  # Of a thousand pages each.
 
 # What the kernel does here reaches as many of its loops as boot programs can make long.
 # Programs, CPUs, kernel arguments.
@@ -174,6 +175,23 @@ def operation(*programs: str, append: str = "") -> Callable[[], Figure]:
     return measure
 
 
+def median(program: str) -> Callable[[], Figure]:
+    """The median alone, where most of the run is not what is measured."""
+
+    def measure() -> Figure:
+        return Figure(read_numbers(boot((program,)).output)["median"])
+
+    return measure
+
+
+def measure_forks() -> Figure:
+    """How much more a write after a fork costs when there were a thousand before it."""
+    numbers = read_numbers(boot(("bench forks",)).output)
+    first, last = numbers["first"], numbers["last"]
+    return Figure(last - first, note=f"{first:,} after the first of them, {last:,} after the last",
+                  more=(("first", first), ("last", last)))
+
+
 def measure_tick() -> Figure:
     """All ticks of a long spin, whatever each of them had to do: a mean."""
     numbers, costs = measure_operation(("bench tick",))
@@ -288,6 +306,8 @@ ROWS = (
         operation("bench call-task"), 850, limits(2, 0, 0, 2), gnu_mach="1,851"),
     Row("call-general", "the same without the fast path", "instructions",
         operation("bench call-task", append="fastpath=off"), 1_200, limits(2, 0, 0, 2)),
+    Row("call-memory", "call with a page out of line, freed unread", "instructions",
+        operation("bench call-memory"), 4_220, limits(2, 1, 0, 5), gnu_mach="4,223"),
     Row("thread-life", "thread created and terminated", "instructions",
         operation("bench thread-life"), 3_000, limits(0, 0, 0, 9), gnu_mach="6,514"),
     Row("task-life", "task created and terminated, empty", "instructions",
@@ -295,13 +315,27 @@ ROWS = (
     Row("map", "page mapped and unmapped", "instructions",
         operation("bench map"), limits=limits(0, 1, 0, 2)),
     Row("zero-fill", "page mapped, cleared and written to", "instructions",
-        operation(f"bench zero-fill {FILLS}"), limits=limits(0, 0, 0, 0)),
+        operation(f"bench zero-fill {FILLS}"), 1_900, limits(0, 0, 0, 2), gnu_mach="6,205"),
+    Row("allocate", "page mapped and unmapped by Mach's traps", "instructions",
+        operation("bench allocate"), 900, limits(0, 0, 0, 2), gnu_mach="1,694"),
+    Row("allocate-touch", "the same, written to in between", "instructions",
+        operation("bench allocate-touch"), limits=limits(0, 1, 0, 4), gnu_mach="8,700"),
+    Row("cow-first", "write to the first page of a copy of 1,000", "instructions",
+        median(f"bench cow-first {COPIES}"), 2_400, gnu_mach="6,632"),
+    Row("cow-last", "write to the last page, after all others", "instructions",
+        median(f"bench cow-last {COPIES}"), 2_400, gnu_mach="26,881"),
+    Row("forks", "write after a fork, growth in 1,000 forks", "instructions",
+        measure_forks, 0),
+    Row("exception", "page mapped by a handler of exceptions", "instructions",
+        operation("bench exception"), 4_500, limits(0, 1, 0, 9), gnu_mach="10,155"),
+    Row("pager", "page from a pager of the program's own", "instructions",
+        operation("bench pager"), 6_000, limits(0, 1, 0, 12), gnu_mach="15,613"),
     Row("stretch", "longest stretch without kernel_pause()", "instructions",
         measure_stretch, 100_000),
     Row("memory", "smallest memory that boots", "MiB",
         measure_memory, 16, gnu_mach="24"),
     Row("text", "kernel text", "bytes", measure_text),
-    Row("lines", "kernel sources, lines of code", "lines", measure_lines, 19_999),
+    Row("lines", "kernel sources, lines of code", "lines", measure_lines, 29_999),
 )
 
 

@@ -57,6 +57,8 @@ def check(setup: Setup) -> None:
         raise ToolError("bochs is not installed (packages bochs, bochs-term, bochsbios, vgabios)")
     wishes = {
         "--plugin": setup.plugin,
+        "--disk": setup.disks,
+        "--get": setup.ramdisk,
         "--machine q35": setup.machine != "pc",
         f"--accel {setup.accel}": setup.accel != "auto",
     }

@@ -7,15 +7,16 @@ once; they share nothing.  tools/guest is this module for the command line.
 """
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Optional
 
 from assay import bochs, qemu
+from assay.files import Files, fetch, make_image, module_of
 from assay.process import Follower
 from assay.programs import find_kernel, read_command, stage
 from assay.report import Count, Report
-from assay.setup import Setup
+from assay.setup import Disk, Ending, Setup
 
 EMULATORS = {"qemu": qemu.run, "bochs": bochs.run}
 DEFAULT_MEM = 256  # MiB
@@ -53,21 +54,29 @@ def run(
     emulator: str = "qemu",
     plugin: str = "",
     kernel: Optional[Path] = None,
+    disks: Iterable[Disk] = (),
+    files: Files = Files(),
     output_to: Sink = None,
     log_to: Sink = None,
 ) -> Result:
     """Boots the kernel with these programs (`PROG ARGS` each) and waits for the end.
 
     Under the instruction clock (`icount`, QEMU only) `limit` is in seconds of the guest, otherwise
-    of the host; 0 is none.  The sinks get output and log while the machine runs.  A machine that
-    cannot be started raises ToolError; whatever happens after that is a Result.
+    of the host; 0 is none.  Disks work at the host's pace, so a run that uses one does not repeat
+    to the byte.  `files` are what the RAM disk rd0 holds, and what is copied out of it after the
+    run.  The sinks get output and log while the machine runs.  A machine that cannot be started
+    raises ToolError; whatever happens after that is a Result.
     """
+    files.check()
     setup = Setup(
         find_kernel(kernel), tuple(map(read_command, programs)), append, cpus, mem, machine,
         icount and emulator == "qemu", accel, seed, limit, firmware, emulator, absolute(plugin),
+        tuple(disks),
     )
     with tempfile.TemporaryDirectory(prefix="assay.") as name:
         directory = Path(name)
+        if files:
+            setup = with_files(setup, files, directory / "files")
         console = Follower(directory / "com0", output_to)
         log = Follower(directory / "com1", log_to)
 
@@ -82,12 +91,33 @@ def run(
         finally:
             console.close()
             log.close()
+        problems = fetch(files, setup.ramdisk) if setup.ramdisk else []
+    ending = ending if not problems else with_problems(ending, problems)
     report = ending.report
     return Result(
         ending.outcome, ending.status, bytes(console.data), bytes(log.data), ending.message,
         report.tsc_end - report.tsc_entry if setup.icount and report and report.tsc_end else None,
         report.counts if report else (), report,
     )
+
+
+def with_files(setup: Setup, files: Files, folder: Path) -> Setup:
+    """The same machine with a RAM disk for the files, whose image lies in a new folder."""
+    folder.mkdir()
+    module = module_of(make_image(files, folder))
+    after = folder / "after" if files.get else None
+    return replace(setup, modules=(module, *setup.modules), ramdisk=after)
+
+
+def with_problems(ending: Ending, problems: list[str]) -> Ending:
+    """A run that ended well, but not its files, has not done what was asked.
+
+    Of a machine that failed nobody expects files; there they are a help, if they come out.
+    """
+    message = "; ".join([part for part in (ending.message, *problems) if part])
+    if ending.outcome == "exit":
+        return ending._replace(outcome="tool-error", status=0, message=message)
+    return ending._replace(message=message) if ending.outcome == "timeout" else ending
 
 
 def absolute(plugin: str) -> str:

@@ -38,7 +38,8 @@ def candidates(name: str) -> list[Path]:
     if name.startswith((".", "/")):
         return [path]
     in_areas = sorted(OUT.glob(f"tests/*/{name}"))
-    return [OUT / "user" / name, OUT / "tests" / name, *in_areas, path]
+    places = [OUT / folder / name for folder in ("user", "servers", "tests")]
+    return [*places, *in_areas, path]
 
 
 def find_program(name: str) -> Path:
@@ -51,7 +52,8 @@ def find_program(name: str) -> Path:
         return found[0].resolve()
     if name.startswith((".", "/")):
         raise ToolError(f"there is no program {name}")
-    places = f"{shown(OUT / 'user')}, {shown(OUT / 'tests')} or as a path"
+    folders = ", ".join(shown(OUT / folder) for folder in ("user", "servers", "tests"))
+    places = f"{folders} or as a path"
     raise ToolError(f"there is no program {name} in {places}; `make` builds what the tree has")
 
 

@@ -20,7 +20,7 @@ from assay.process import Emulator
 from assay.programs import Staged
 from assay.qmp import Monitor, MonitorError
 from assay.report import RUNNING, SharedReport
-from assay.setup import Ending, Setup
+from assay.setup import Disk, Ending, Setup
 
 BINARY = "qemu-system-i386"
 
@@ -118,6 +118,23 @@ def disc_options(path: str) -> list[str]:
     return ["-vga", "std", "-drive", f"if=ide,media=cdrom,format=raw,readonly=on,file={path}"]
 
 
+def virtio_disk_options(directory: Path, disks: Iterable[Disk]) -> list[str]:
+    """Virtio disks, linked into the machine's folder.
+
+    The kernel takes a disk for one without a cache.  With `unsafe` what it wrote is the host's as
+    soon as QEMU has it: it outlives QEMU, and nothing waits for the host's own disk.
+    """
+    options = []
+    for number, disk in enumerate(disks):
+        if not disk.file.is_file():
+            raise ToolError(f"there is no disk {disk.file}")
+        (directory / f"vd{number}").symlink_to(disk.file.resolve())
+        read_only = "on" if disk.read_only else "off"
+        options += ["-drive", f"if=none,id=vd{number},file=vd{number},format=raw,cache=unsafe,"
+                    f"readonly={read_only}", "-device", f"virtio-blk-pci,drive=vd{number}"]
+    return options
+
+
 def allocate_memory(mem: int) -> int:
     """The machine's memory: a file without a name, which needs no cleaning up and no disk."""
     memory = os.memfd_create("assay-memory")
@@ -210,6 +227,8 @@ def run(setup: Setup, directory: Path, modules: list[Staged], follow: Callable[[
         ) as emulator:
             stopped = watch(emulator, setup, monitor, report, follow)
             status = emulator.process.returncode
+        if setup.ramdisk:
+            report.save_ramdisk(0, setup.ramdisk)
         return ending(status, stopped, report, (directory / "errors").read_text(errors="replace"))
     finally:
         monitor.close()
@@ -227,6 +246,7 @@ def command_line(setup: Setup, directory: Path, modules: list[Staged], memory: i
     for number in range(2):
         options += ["-chardev", f"file,id=com{number},path=com{number}"]
         options += ["-serial", f"chardev:com{number}"]
+    options += virtio_disk_options(directory, setup.disks)
     if setup.plugin:
         options += ["-plugin", setup.plugin]
     if is_direct:

@@ -28,6 +28,9 @@ REQUEST_OFFSET = 40
 COUNT = struct.Struct("<24s2I")
 COUNTS_MAX = 48
 
+RAMDISK = struct.Struct("<2I")  # Physical address and size of one, element N for rdN.
+COPY_SIZE = 1 << 20
+
 
 class Count(NamedTuple):
     """One quantity that must balance: before the first program, and after the last."""
@@ -54,6 +57,7 @@ class SharedReport:
         address = symbol_address(kernel, "machine_report")
         if address is None:
             raise ToolError(f"{kernel} has no symbol machine_report: it is not Assay's kernel")
+        self.kernel = kernel
         self.memory = memory
         self.offset = address - KERNEL_BASE
 
@@ -84,3 +88,16 @@ class SharedReport:
         """Asks the kernel to print where it is and to end, once an NMI makes it look."""
         data = struct.pack("<I", REQUEST_BACKTRACE)
         os.pwrite(self.memory, data, self.offset + REQUEST_OFFSET)
+
+    def save_ramdisk(self, number: int, path: Path) -> None:
+        """Writes the contents of a RAM disk to a file; none if the kernel has no such disk."""
+        table = symbol_address(self.kernel, "machine_ramdisks")
+        if table is None:
+            return
+        entry = table - KERNEL_BASE + number * RAMDISK.size
+        address, size = RAMDISK.unpack(os.pread(self.memory, RAMDISK.size, entry))
+        if not size:
+            return
+        with path.open("wb") as file:
+            for offset in range(0, size, COPY_SIZE):
+                file.write(os.pread(self.memory, min(COPY_SIZE, size - offset), address + offset))

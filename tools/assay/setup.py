@@ -11,6 +11,13 @@ from assay.programs import Module
 from assay.report import Report
 
 
+class Disk(NamedTuple):
+    """A disk of the machine's, whose contents are a file's."""
+
+    file: Path
+    read_only: bool = False
+
+
 @dataclass(frozen=True)
 class Setup:
     kernel: Path
@@ -26,6 +33,8 @@ class Setup:
     firmware: str  # direct or grub
     emulator: str  # qemu or bochs
     plugin: str
+    disks: tuple[Disk, ...]  # What vd0, vd1 and so on are.
+    ramdisk: Optional[Path] = None  # Where the contents of rd0 go when the run is over.
 
     @property
     def limit_is_guest_time(self) -> bool:

@@ -21,7 +21,7 @@ struct small_message {
 };
 
 static uint8_t server_stack[16384] __attribute__((aligned(16)));
-static mach_port_t server_port; /* What the server receives from, in its own task's names. */
+mach_port_t server_port;
 
 /* ---------------- Traps and calls of the kernel ---------------- */
 
@@ -104,7 +104,61 @@ static mach_msg_return_t call(struct small_message *message, mach_port_t port, m
 			     sizeof *message, reply, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 }
 
-static void start_server(mach_port_t task)
+/* ---------------- A call with memory ---------------- */
+
+/* A request with one page out of line, copied. */
+struct memory_message {
+	mach_msg_header_t header;
+	mach_msg_type_t type;
+	void *data;
+	char room[MESSAGE_ROOM - sizeof(mach_msg_header_t) - sizeof(mach_msg_type_t) -
+		  sizeof(void *)];
+};
+
+_Static_assert(sizeof(struct memory_message) == MESSAGE_ROOM, "as long as the others");
+
+/* Frees what it is given, unread. */
+static void serve_memory(void)
+{
+	struct memory_message message;
+	mach_msg_option_t option = MACH_RCV_MSG;
+	mach_port_t self = mach_task_self();
+
+	for (;;) {
+		if (mach_msg_trap(&message.header, option, sizeof message.header, sizeof message,
+				  server_port, MACH_MSG_TIMEOUT_NONE,
+				  MACH_PORT_NULL) != MACH_MSG_SUCCESS)
+			assay_exit(1);
+		syscall_vm_deallocate(self, (vm_address_t)message.data, PAGE_SIZE);
+		message.header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0);
+		message.header.msgh_local_port = MACH_PORT_NULL;
+		option = MACH_SEND_MSG | MACH_RCV_MSG;
+	}
+}
+
+static mach_msg_return_t call_with_memory(struct memory_message *message, mach_port_t port,
+					  mach_port_t reply, void *data)
+{
+	message->header = (mach_msg_header_t){
+		.msgh_bits = BITS_CALL | MACH_MSGH_BITS_COMPLEX,
+		.msgh_remote_port = port,
+		.msgh_local_port = reply,
+		.msgh_id = 1,
+	};
+	message->type = (mach_msg_type_t){
+		.msgt_name = MACH_MSG_TYPE_INTEGER_32,
+		.msgt_size = 32,
+		.msgt_number = PAGE_SIZE / 4,
+	};
+	message->data = data;
+	return mach_msg_trap(&message->header, MACH_SEND_MSG | MACH_RCV_MSG,
+			     offsetof(struct memory_message, room), sizeof *message, reply,
+			     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+}
+
+/* ---------------- Servers ---------------- */
+
+void start_server(mach_port_t task, void (*server)(void))
 {
 	struct i386_thread_state state;
 	mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
@@ -113,7 +167,7 @@ static void start_server(mach_port_t task)
 	must(thread_create(task, &thread), "a thread");
 	must(thread_get_state(thread, i386_THREAD_STATE, (thread_state_t)&state, &count),
 	     "its state");
-	state.eip = (uint32_t)serve;
+	state.eip = (uint32_t)server;
 	state.uesp = (uint32_t)(server_stack + sizeof server_stack - 4);
 	must(thread_set_state(thread, i386_THREAD_STATE, (thread_state_t)&state, count),
 	     "its start");
@@ -131,7 +185,7 @@ static void measure_calls(uint32_t n, mach_port_t port)
 	report_samples(n, 1);
 }
 
-static mach_port_t make_port(void)
+mach_port_t make_port(void)
 {
 	mach_port_t port;
 
@@ -145,22 +199,49 @@ static mach_port_t make_port(void)
 void bench_call(uint32_t n)
 {
 	server_port = make_port();
-	start_server(mach_task_self());
+	start_server(mach_task_self(), serve);
 	measure_calls(n, server_port);
+}
+
+/* A task that is a copy of this one and runs `server`, and a right to call it, in *port. */
+static mach_port_t make_server_task(void (*server)(void), mach_port_t *port)
+{
+	mach_port_t task;
+
+	*port = make_port();
+	server_port = SERVER_NAME;
+	must(task_create(mach_task_self(), true, &task), "a task");
+	must(mach_port_insert_right(task, SERVER_NAME, *port, MACH_MSG_TYPE_MOVE_RECEIVE),
+	     "a right");
+	start_server(task, server);
+	return task;
 }
 
 /* To another task. */
 void bench_call_task(uint32_t n)
 {
-	mach_port_t port = make_port();
-	mach_port_t task;
+	mach_port_t port;
+	mach_port_t task = make_server_task(serve, &port);
 
-	server_port = SERVER_NAME;
-	must(task_create(mach_task_self(), true, &task), "a task");
-	must(mach_port_insert_right(task, SERVER_NAME, port, MACH_MSG_TYPE_MOVE_RECEIVE),
-	     "a right");
-	start_server(task);
 	measure_calls(n, port);
+	must(task_terminate(task), "the end of the task");
+}
+
+/* To another task, with a page of memory. */
+void bench_call_memory(uint32_t n)
+{
+	struct memory_message message;
+	mach_port_t port;
+	mach_port_t task = make_server_task(serve_memory, &port);
+	mach_port_t reply = mach_reply_port();
+	vm_address_t page;
+
+	must(syscall_vm_allocate(mach_task_self(), &page, PAGE_SIZE, true), "a page");
+	*(volatile uint32_t *)page = 1;
+	must(call_with_memory(&message, port, reply, (void *)page), "a call");
+	measure_calibrate();
+	MEASURE(n, call_with_memory(&message, port, reply, (void *)page));
+	report_samples(n, 1);
 	must(task_terminate(task), "the end of the task");
 }
 

@@ -30,6 +30,12 @@ static uint32_t median(uint32_t n)
 	return samples[n / 2];
 }
 
+uint32_t median_of(uint32_t *values, uint32_t n)
+{
+	sort(values, n);
+	return values[n / 2] - overhead;
+}
+
 void measure_begin(void)
 {
 	assay_cpu_info(&before);
@@ -62,9 +68,14 @@ void report_costs(uint32_t operations)
 	print("ipis %u\n", after.ipis - before.ipis);
 }
 
+void report_median(uint32_t n)
+{
+	print("median %u\n", median_of(samples, n));
+}
+
 void report_samples(uint32_t n, uint32_t parts)
 {
-	print("median %u\n", median(n) - overhead);
+	report_median(n);
 	print("parts %u\n", parts);
 	report_costs(n * parts);
 }

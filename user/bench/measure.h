@@ -12,6 +12,8 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include <mach/port.h>
+
 #include <assay.h>
 
 #define SAMPLES_MAX 4000
@@ -59,6 +61,10 @@ void measure_calibrate(void);
 void measure_begin(void);
 void measure_end(void);
 
+/* The median of values, which it sorts, less the overhead; and that of n samples, printed. */
+uint32_t median_of(uint32_t *values, uint32_t n);
+void report_median(uint32_t n);
+
 /* Prints the median of n samples that are `parts` operations each, and what the kernel counted. */
 void report_samples(uint32_t n, uint32_t parts);
 
@@ -71,6 +77,14 @@ uint32_t measured_ticks(void);
 /* Ends the program when a trap of its preparations failed: there is nothing to measure. */
 void must(kern_return_t result, const char *what);
 
+/*
+ * A thread of `task`, this program's or a copy's, that runs `server`, which receives from the port
+ * that `server_port` names there; and a port with a send right of the same name.  (ipc.c)
+ */
+void start_server(mach_port_t task, void (*server)(void));
+mach_port_t make_port(void);
+extern mach_port_t server_port;
+
 /* The benchmarks; n is the number of samples. */
 void bench_trap(uint32_t n);     /* trap.c */
 void bench_two_cpus(uint32_t n); /* two_cpus.c */
@@ -82,12 +96,20 @@ void bench_thread(uint32_t n); /* thread.c */
 void bench_crowd(uint32_t n);
 void bench_map(uint32_t n); /* memory.c */
 void bench_zero_fill(uint32_t n);
+void bench_allocate(uint32_t n);
+void bench_allocate_touch(uint32_t n);
 void bench_bulk(uint32_t n);
 void bench_task_self(uint32_t n); /* ipc.c */
 void bench_port_type(uint32_t n);
 void bench_call(uint32_t n);
 void bench_call_task(uint32_t n);
+void bench_call_memory(uint32_t n);
 void bench_thread_life(uint32_t n);
 void bench_task_life(uint32_t n);
+void bench_cow_first(uint32_t n); /* faults.c */
+void bench_cow_last(uint32_t n);
+void bench_forks(uint32_t n);
+void bench_exception(uint32_t n);
+void bench_pager(uint32_t n);
 
 #endif

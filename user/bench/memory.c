@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: one page mapped and unmapped, many pages filled with zeroes, and far more than that. */
+/*
+ * Memory: one page mapped and unmapped, many pages filled with zeroes, and far more than that.
+ * What other faults cost is in faults.c.
+ */
 #include "measure.h"
+
+#include "mach.h"
 
 #define PLACE      ((uint8_t *)0x40000000)
 #define READ_WRITE (ASSAY_READ | ASSAY_WRITE)
@@ -40,6 +45,29 @@ void bench_zero_fill(uint32_t n)
 	measure_calibrate();
 	MEASURE(n, fill(place); place += FILL_PAGES * PAGE_SIZE);
 	report_samples(n, FILL_PAGES);
+}
+
+/* By Mach's traps, wherever there is room. */
+void bench_allocate(uint32_t n)
+{
+	mach_port_t self = mach_task_self();
+	vm_address_t page;
+
+	measure_calibrate();
+	MEASURE(n, syscall_vm_allocate(self, &page, PAGE_SIZE, true);
+		syscall_vm_deallocate(self, page, PAGE_SIZE));
+	report_samples(n, 1);
+}
+
+void bench_allocate_touch(uint32_t n)
+{
+	mach_port_t self = mach_task_self();
+	vm_address_t page;
+
+	measure_calibrate();
+	MEASURE(n, syscall_vm_allocate(self, &page, PAGE_SIZE, true); *(volatile uint8_t *)page = 1;
+		syscall_vm_deallocate(self, page, PAGE_SIZE));
+	report_samples(n, 1);
 }
 
 static void touch(uint32_t step)

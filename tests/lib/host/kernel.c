@@ -11,6 +11,8 @@
 #include "kern/assert.h"
 #include "kern/log.h"
 #include "kern/random.h"
+#include "kern/work.h"
+#include "vm/pageout.h"
 
 #define TEXT_SIZE 4096
 
@@ -105,6 +107,23 @@ __attribute__((weak)) void page_clear(void *page)
 __attribute__((weak)) void page_copy(void *to, const void *from)
 {
 	memcpy(to, from, PAGE_SIZE);
+}
+
+unsigned host_pageout_wakes;
+bool host_privileged;
+
+__attribute__((weak)) void pageout_wake(void)
+{
+	host_pageout_wakes++;
+}
+
+__attribute__((weak)) void kernel_pause(void)
+{
+}
+
+__attribute__((weak)) bool page_caller_is_privileged(void)
+{
+	return host_privileged;
 }
 
 /* On the host no allocation is made to fail. */

@@ -10,6 +10,7 @@
 #define HOST_KERNEL_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "check.h"
@@ -42,6 +43,10 @@ const char *host_panic_text(void);
 
 /* What klog() has printed since the last call of this. */
 const char *host_log(void);
+
+/* How often the page-out daemon was woken, and whether the current thread is vm_privileged. */
+extern unsigned host_pageout_wakes;
+extern bool host_privileged;
 
 /* A number from 0 to n - 1 out of a repeatable sequence (kern/random.h). */
 uint32_t host_random_below(uint32_t *state, uint32_t n);

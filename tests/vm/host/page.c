@@ -19,6 +19,9 @@ static void begin(void)
 {
 	memset(array, UNTOUCHED, sizeof(array));
 	EXPECT_EQ(page_init(array, HOST_MEMORY_SIZE), sizeof(array));
+	page_levels = (struct page_levels){0};
+	host_pageout_wakes = 0;
+	host_privileged = false;
 }
 
 static void begin_with(unsigned first, unsigned end)
@@ -224,6 +227,46 @@ TEST(page_corrupt_free_list_is_caught)
 	EXPECT_PANIC(page_alloc(PAGE_USER));
 }
 
+/* Whatever the page was before. */
+TEST(page_of_a_user_is_nobodys_at_first)
+{
+	struct page *page;
+
+	begin_with(7, 8);
+	page = page_alloc(PAGE_TABLE);
+	memset((char *)page + offsetof(struct page, wirings), UNTOUCHED,
+	       offsetof(struct page, use) - offsetof(struct page, wirings));
+	page->dirty = page->precious = page->in_swap = page->unlocking = true;
+	page->lock = 7;
+	page_free(page);
+	EXPECT(page_alloc(PAGE_USER) == page);
+	EXPECT(page->object == NULL && page->mappings == 0 && page->wirings == 0);
+	EXPECT(page->queue == PAGE_QUEUE_NONE && page->lock == 0);
+	EXPECT(!page->dirty && !page->precious && !page->in_swap && !page->unlocking);
+}
+
+TEST(page_of_a_user_is_nobodys_when_freed)
+{
+	struct page *page;
+
+	begin_with(7, 8);
+	page = page_alloc(PAGE_USER);
+	page->mappings = 8;
+	EXPECT_PANIC(page_free(page));
+	page->mappings = 0;
+	page->wirings = 1;
+	EXPECT_PANIC(page_free(page));
+	page->wirings = 0;
+	page->queue = PAGE_QUEUE_INACTIVE;
+	EXPECT_PANIC(page_free(page));
+	page->queue = PAGE_QUEUE_NONE;
+	page->object = (struct object *)&array[1];
+	EXPECT_PANIC(page_free(page));
+	page->object = NULL;
+	page_free(page);
+	EXPECT_EQ(page_count(PAGE_FREE), 1);
+}
+
 static bool is_filled(const char *data, char value)
 {
 	for (unsigned i = 0; i < PAGE_SIZE; i++) {
@@ -260,6 +303,205 @@ TEST(page_alloc_zeroed_is_clear)
 	EXPECT(is_filled(page_data(page), 0));
 }
 
+/* ---------------- Levels ---------------- */
+
+static void set_levels(unsigned pages)
+{
+	begin_with(0, pages);
+	page_levels_set();
+}
+
+/* What users cannot have is little, and each level leaves something to the next. */
+TEST(page_levels_follow_the_size)
+{
+	static const unsigned sizes[] = {256, 512, 700, PAGES};
+
+	for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
+		set_levels(sizes[i]);
+		EXPECT(page_levels.kernel >= 12);
+		EXPECT(page_levels.user >= page_levels.kernel + 4);
+		EXPECT(page_levels.wake >= page_levels.user + 4);
+		EXPECT(page_levels.target >= page_levels.wake + 8);
+		EXPECT(page_levels.target < sizes[i] / 6);
+	}
+	EXPECT(page_levels.user * 1000 < PAGES * 25);
+	EXPECT(page_levels.target * 1000 < PAGES * 50);
+}
+
+/* What is in use counts as well as what is free. */
+TEST(page_levels_count_all_pages)
+{
+	struct page_levels levels;
+
+	set_levels(PAGES);
+	levels = page_levels;
+	begin_with(0, PAGES);
+	for (unsigned i = 0; i < PAGES / 2; i++)
+		page_alloc(PAGE_ZONE);
+	page_levels_set();
+	EXPECT_EQ(memcmp(&levels, &page_levels, sizeof(levels)), 0);
+}
+
+/* How many pages there are for `use`, until there is none. */
+static unsigned take_all(enum page_use use)
+{
+	unsigned n = 0;
+
+	while (page_alloc(use) != NULL)
+		n++;
+	return n;
+}
+
+TEST(page_levels_keep_the_last_pages)
+{
+	set_levels(PAGES);
+	EXPECT_EQ(take_all(PAGE_USER), PAGES - page_levels.user);
+	EXPECT_EQ(page_count(PAGE_FREE), page_levels.user);
+	EXPECT(page_alloc_zeroed(PAGE_USER) == NULL);
+	EXPECT_EQ(take_all(PAGE_TABLE), page_levels.user - page_levels.kernel);
+	EXPECT(page_alloc(PAGE_ZONE) == NULL && page_alloc(PAGE_KERNEL) == NULL);
+	EXPECT_EQ(page_count(PAGE_FREE), page_levels.kernel);
+	host_privileged = true;
+	EXPECT(page_alloc(PAGE_USER) != NULL);
+	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.kernel - 1);
+	EXPECT_EQ(page_count(PAGE_FREE), 0);
+	EXPECT(page_alloc(PAGE_USER) == NULL);
+}
+
+TEST(page_levels_wake_the_daemon)
+{
+	struct page *page = NULL;
+
+	set_levels(PAGES);
+	while (page_count(PAGE_FREE) > page_levels.wake)
+		page = page_alloc(PAGE_USER);
+	EXPECT_EQ(host_pageout_wakes, 0);
+	page_alloc(PAGE_USER);
+	EXPECT_EQ(host_pageout_wakes, 1);
+	take_all(PAGE_USER);
+	EXPECT(host_pageout_wakes > 1);
+	while (page_count(PAGE_FREE) <= page_levels.wake) {
+		page_free(page);
+		page = &array[page - array - 1];
+	}
+	host_pageout_wakes = 0;
+	EXPECT(page_alloc(PAGE_USER) != NULL);
+	EXPECT_EQ(host_pageout_wakes, 0);
+}
+
+TEST(page_levels_do_not_hold_before_they_are_set)
+{
+	begin_with(0, PAGES);
+	EXPECT_EQ(take_all(PAGE_USER), PAGES);
+	EXPECT_EQ(host_pageout_wakes, 0);
+}
+
+/* ---------------- Pages in a row ---------------- */
+
+#define EVERYWHERE 0, UINT64_MAX
+
+/* The number of the first of `n` pages that page_alloc_run() gives, which it must all give. */
+static unsigned run_at(uint32_t n, uint32_t alignment, uint64_t least, uint64_t end)
+{
+	uint32_t free = page_count(PAGE_FREE), users = page_count(PAGE_USER);
+	struct page *first = page_alloc_run(PAGE_USER, n, alignment, least, end);
+
+	if (!EXPECT(first != NULL))
+		return PAGES;
+	for (unsigned i = 0; i < n; i++) {
+		EXPECT(first[i].use == PAGE_USER && first[i].object == NULL);
+		EXPECT_EQ(first[i].mappings, 0);
+		EXPECT_EQ(first[i].magic, PAGE_MAGIC);
+	}
+	EXPECT_EQ(page_count(PAGE_FREE), free - n);
+	EXPECT_EQ(page_count(PAGE_USER), users + n);
+	return (unsigned)(first - array);
+}
+
+/* There is none, and nothing has changed. */
+static void no_run(uint32_t n, uint32_t alignment, uint64_t least, uint64_t end)
+{
+	uint32_t free = page_count(PAGE_FREE), users = page_count(PAGE_USER);
+
+	EXPECT(page_alloc_run(PAGE_USER, n, alignment, least, end) == NULL);
+	EXPECT_EQ(page_count(PAGE_FREE), free);
+	EXPECT_EQ(page_count(PAGE_USER), users);
+}
+
+TEST(page_run_of_untouched_pages)
+{
+	begin_with(3, 60);
+	EXPECT_EQ(run_at(5, 0, EVERYWHERE), 3);
+	EXPECT_EQ(touched(), 5);
+	EXPECT_EQ(run_at(3, 8 * PAGE_SIZE, EVERYWHERE), 8);
+	EXPECT_EQ(run_at(4, PAGE_SIZE, 20 * PAGE_SIZE - 1, 24 * PAGE_SIZE), 20);
+	EXPECT_EQ(touched(), 5 + 3 + 9 + 4);
+	/* What was passed over is free like any other page. */
+	EXPECT_EQ(drain(11, 60), 9 + 36);
+	no_run(1, 0, EVERYWHERE);
+}
+
+TEST(page_run_of_pages_that_were_freed)
+{
+	struct page *page[20];
+
+	begin_with(10, 30);
+	for (unsigned i = 0; i < 20; i++)
+		page[i] = page_alloc(PAGE_TABLE);
+	for (unsigned i = 0; i < 20; i++)
+		if (i != 4 && i != 12)
+			page_free(page[i]);
+	no_run(8, 0, EVERYWHERE);
+	EXPECT_EQ(run_at(7, 0, EVERYWHERE), 15);
+	EXPECT_EQ(run_at(4, 4 * PAGE_SIZE, EVERYWHERE), 24);
+	no_run(4, 4 * PAGE_SIZE, EVERYWHERE);
+	EXPECT_EQ(run_at(4, 0, EVERYWHERE), 10);
+	EXPECT_EQ(drain(10, 30), 3);
+}
+
+/* From the end of what was touched into what was not. */
+TEST(page_run_over_the_edge)
+{
+	begin_with(10, 20);
+	for (unsigned i = 0; i < 6; i++)
+		page_alloc(PAGE_TABLE);
+	page_free(&array[14]);
+	page_free(&array[15]);
+	EXPECT_EQ(run_at(6, 0, EVERYWHERE), 14);
+	no_run(1, 0, EVERYWHERE);
+}
+
+TEST(page_run_between_limits)
+{
+	begin_with(0, PAGES);
+	no_run(2, 0, 5 * PAGE_SIZE, 7 * PAGE_SIZE - 1);
+	no_run(2, 0, 5 * PAGE_SIZE + 1, 7 * PAGE_SIZE);
+	no_run(1, 0, 9, 8);
+	no_run(1, 0, PAGES * PAGE_SIZE, UINT64_MAX);
+	no_run(PAGES + 1, 0, EVERYWHERE);
+	no_run(UINT32_MAX, 0, EVERYWHERE);
+	no_run(1, 1u << 31, 1, UINT64_MAX);
+	EXPECT_EQ(run_at(2, 0, 5 * PAGE_SIZE, 7 * PAGE_SIZE), 5);
+	EXPECT_EQ(run_at(1, 1u << 31, EVERYWHERE), 0);
+	EXPECT_EQ(drain(1, PAGES), PAGES - 3);
+}
+
+TEST(page_run_takes_no_kept_pages)
+{
+	unsigned most;
+
+	set_levels(PAGES);
+	most = PAGES - page_levels.user;
+	no_run(most + 1, 0, EVERYWHERE);
+	EXPECT_EQ(host_pageout_wakes, 1);
+	EXPECT_EQ(run_at(most, 0, EVERYWHERE), 0);
+	no_run(1, 0, EVERYWHERE);
+	EXPECT(page_alloc_run(PAGE_KERNEL, 1, 0, 0, UINT64_MAX) != NULL);
+	host_privileged = true;
+	EXPECT_EQ(run_at(page_levels.user - 1, 0, EVERYWHERE), most + 1);
+	no_run(1, 0, EVERYWHERE);
+}
+
 /* The model: who has which page, and how many each use has. */
 static uint32_t model_counts[PAGE_USES];
 static enum page_use model_use[PAGES];
@@ -282,6 +524,37 @@ static void random_alloc(uint32_t *seed)
 	model_use[page - array] = use;
 	model_counts[PAGE_FREE]--;
 	model_counts[use]++;
+}
+
+/* Whether `n` pages in a row are free, the first at a multiple of `step`. */
+static bool has_place(uint32_t n, uint32_t step)
+{
+	for (unsigned first = 0; first + n <= PAGES; first += step) {
+		unsigned i = first;
+
+		while (i < first + n && i != PAGES / 2 && model_use[i] == PAGE_FREE)
+			i++;
+		if (i == first + n)
+			return true;
+	}
+	return false;
+}
+
+static void random_run(uint32_t *seed)
+{
+	uint32_t n = 1 + host_random_below(seed, 8), step = 1u << host_random_below(seed, 4);
+	struct page *first = page_alloc_run(PAGE_ZONE, n, step * PAGE_SIZE, 0, UINT64_MAX);
+
+	EXPECT_EQ(first != NULL, has_place(n, step));
+	if (first == NULL)
+		return;
+	EXPECT_EQ((first - array) % step, 0);
+	for (unsigned i = 0; i < n; i++) {
+		EXPECT_EQ(model_use[first + i - array], PAGE_FREE);
+		model_use[first + i - array] = PAGE_ZONE;
+	}
+	model_counts[PAGE_FREE] -= n;
+	model_counts[PAGE_ZONE] += n;
 }
 
 static void random_free(uint32_t *seed)
@@ -308,7 +581,9 @@ TEST(page_random_against_counts)
 	for (unsigned step = 0; step < STEPS; step++) {
 		bool taking = step / (STEPS / 10) % 2 == 0;
 
-		if (host_random_below(&seed, 4) < (taking ? 3 : 1))
+		if (step % 16 == 15)
+			random_run(&seed);
+		else if (host_random_below(&seed, 4) < (taking ? 3 : 1))
 			random_alloc(&seed);
 		else
 			random_free(&seed);

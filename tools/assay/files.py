@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Files that go into a machine and come out of it, on a RAM disk with an ext2 file system.
+
+An image is the same, byte for byte, for the same files wherever and whenever it is made: files go
+in in the order of their paths, all belong to root, all times are the machine's first second, and
+nothing depends on how this host is configured.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Iterable, NamedTuple
+
+from assay import ToolError
+from assay.programs import Module
+
+MAKE, CHECK, DEBUG = "mke2fs", "e2fsck", "debugfs"
+SBIN = "/usr/sbin:/sbin"  # Where they are, which need not be in everybody's path.
+
+IDENTITY = "61737361-7900-4000-8000-000000000001"  # Of the file system, and the seed of its hashes.
+EPOCH = "1767225600"  # 2026-01-01, when the machine under the instruction clock is switched on.
+BLOCK = 4096
+SMALLEST = 8  # MiB
+ROOM = 4  # MiB that an image has at least for what the guest writes.
+INODES = 1024  # As many files and folders more than there are.
+
+FOLDER_MODE = "040755"
+FILE_MODES = {False: "0100644", True: "0100755"}  # By whether the host's file can be executed.
+
+
+class Put(NamedTuple):
+    host: Path
+    guest: str
+
+
+class Get(NamedTuple):
+    guest: str
+    host: Path
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a run's RAM disk holds, and what is wanted of it afterwards."""
+
+    put: tuple[Put, ...] = ()
+    get: tuple[Get, ...] = ()
+    size: int = 0  # MiB; 0: as it needs.
+
+    def __bool__(self) -> bool:
+        return bool(self.put or self.get or self.size)
+
+    def check(self) -> None:
+        """Refuses what cannot be done, before a machine is started for it."""
+        seen: set[str] = set()
+        for put in self.put:
+            if not put.host.is_file():
+                kind = "a folder" if put.host.is_dir() else "not there"
+                raise ToolError(f"--put {put.host}:{put.guest}: {put.host} is {kind}")
+            if put.guest in seen:
+                raise ToolError(f"--put: two files for {put.guest}")
+            seen.add(put.guest)
+        for path in seen & {folder for path in seen for folder in parents(path)}:
+            raise ToolError(f"--put: {path} cannot be a file and a folder")
+        for get in self.get:
+            if not target(get).parent.is_dir():
+                raise ToolError(f"--get {get.guest}:{get.host}: there is no folder "
+                                f"{target(get).parent}")
+
+
+def guest_path(text: str) -> str:
+    """A path in the guest, from the root, without detours; debugfs takes no quotes in it."""
+    if not text.startswith("/"):
+        raise ToolError(f"{text!r}: a path in the guest begins with /")
+    if '"' in text or not text.isprintable():
+        raise ToolError(f"{text!r}: a path in the guest has no quotes and no control characters")
+    parts = PurePosixPath(text).parts[1:]
+    if not parts or ".." in parts or text.endswith("/"):
+        raise ToolError(f"{text!r} is no path of a file in the guest")
+    return "/" + "/".join(parts)
+
+
+def read_put(text: str) -> Put:
+    """Reads HOST:GUEST; the host's path may have colons."""
+    host, colon, guest = text.rpartition(":")
+    if not colon or not host:
+        raise ToolError(f"--put {text}: say HOST:GUEST")
+    return Put(Path(host), guest_path(guest))
+
+
+def read_get(text: str) -> Get:
+    """Reads GUEST:HOST; the host's path may have colons, or be a folder."""
+    guest, colon, host = text.partition(":")
+    if not colon or not host:
+        raise ToolError(f"--get {text}: say GUEST:HOST")
+    return Get(guest_path(guest), Path(host))
+
+
+def target(get: Get) -> Path:
+    return get.host / PurePosixPath(get.guest).name if get.host.is_dir() else get.host
+
+
+def parents(guest: str) -> list[str]:
+    """The folders on the way to a path, from the root down, without the root."""
+    return [str(folder) for folder in PurePosixPath(guest).parents][-2::-1]
+
+
+# ---------------- Images ----------------
+
+def call(tool: str, *arguments: object) -> subprocess.CompletedProcess:
+    """Runs a tool of e2fsprogs in a world where it is always the same second."""
+    environment = {"PATH": f"{os.environ.get('PATH', '')}:{SBIN}", "LC_ALL": "C", "TZ": "UTC",
+                   "MKE2FS_CONFIG": "/dev/null", "E2FSPROGS_FAKE_TIME": EPOCH,
+                   "SOURCE_DATE_EPOCH": EPOCH, "DEBUGFS_PAGER": "cat"}
+    path = shutil.which(tool, path=environment["PATH"])
+    if path is None:
+        raise ToolError(f"{tool} is not installed: run ./setup")
+    return subprocess.run([path, *map(str, arguments)], env=environment, capture_output=True,
+                          stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
+
+
+def megabytes(put: Iterable[Put]) -> int:
+    """How large an image for these files should be."""
+    blocks = sum(-(-file.host.stat().st_size // BLOCK) * 1025 // 1024 + 3 for file in put)
+    return max(SMALLEST, -(-blocks * BLOCK >> 20) + ROOM)
+
+
+def commands(put: Iterable[Put], staged: Path) -> list[str]:
+    """What debugfs is told to do: make the folders, then copy the files."""
+    files = sorted(put, key=lambda file: file.guest)
+    lines = []
+    for folder in sorted({folder for file in files for folder in parents(file.guest)}):
+        lines += [f'mkdir "{folder}"', f'set_inode_field "{folder}" mode {FOLDER_MODE}']
+    for number, file in enumerate(files):
+        copy = staged / str(number)
+        shutil.copyfile(file.host, copy)
+        mode = FILE_MODES[os.access(file.host, os.X_OK)]
+        lines += [f'write "{copy}" "{file.guest}"', f'set_inode_field "{file.guest}" mode {mode}']
+    return lines
+
+
+def complaint(done: subprocess.CompletedProcess) -> str:
+    """The first line of debugfs's that is more than its name and version, or nothing."""
+    lines = [line for line in done.stderr.splitlines() if line and not line.startswith("debugfs ")]
+    return lines[0] if lines else ""
+
+
+def make_image(files: Files, directory: Path) -> Path:
+    """Makes the RAM disk's image in a folder, which is the image's alone."""
+    image = directory / "rd0"
+    size = files.size or megabytes(files.put)
+    with image.open("wb") as file:
+        file.truncate(size << 20)
+    made = call(MAKE, "-q", "-F", "-t", "ext2", "-b", BLOCK, "-I", 128, "-m", 0, "-r", 1,
+                "-N", INODES + 2 * len(files.put), "-U", IDENTITY, "-L", "assay",
+                "-O", "none,filetype,sparse_super,large_file",
+                "-E", f"hash_seed={IDENTITY},root_owner=0:0,lazy_itable_init=0,nodiscard", image)
+    if made.returncode:
+        raise ToolError(f"no file system fits into {size} MiB: {made.stderr.strip()}")
+    staged = directory / "staged"
+    staged.mkdir()
+    script = directory / "script"
+    try:
+        script.write_text("".join(f"{line}\n" for line in commands(files.put, staged)))
+    except OSError as error:
+        raise ToolError(f"--put {error.filename}: {error.strerror}") from None
+    trouble = complaint(call(DEBUG, "-w", "-f", script, image)) or unsound(image)
+    shutil.rmtree(staged)
+    if "allocate" in trouble:
+        raise ToolError(f"--put: the files do not fit into {size} MiB; --ramdisk-image makes room")
+    if trouble:
+        raise ToolError(f"--put: {trouble.strip()}")
+    return image
+
+
+def module_of(image: Path) -> Module:
+    """The boot module of which the kernel makes the device rd0."""
+    return Module(image, ("rd0", "$(ramdisk-create)"))
+
+
+def unsound(image: Path) -> str:
+    """What is wrong with a file system, in one line; nothing if it is sound."""
+    done = call(CHECK, "-fn", image)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stdout.splitlines()[1:] if line and not line.startswith("Pass ")]
+    return lines[0] if lines else done.stderr.strip()
+
+
+# ---------------- After the run ----------------
+
+def fetch_one(image: Path, get: Get) -> None:
+    """Copies a file out of an image."""
+    which = f"--get {get.guest}:{get.host}"
+    found = call(DEBUG, "-R", f'stat "{get.guest}"', image)
+    if "Type: regular" not in found.stdout:
+        kind = "no regular file" if "Type: " in found.stdout else "not there"
+        raise ToolError(f"{which}: {get.guest} is {kind} in the guest after the run")
+    copy = image.with_name("got")
+    copy.unlink(missing_ok=True)
+    trouble = complaint(call(DEBUG, "-R", f'dump "{get.guest}" "{copy}"', image))
+    if trouble or not copy.is_file():
+        raise ToolError(f"{which}: {trouble or 'debugfs copied nothing'}")
+    try:
+        shutil.copyfile(copy, target(get))
+    except OSError as error:
+        raise ToolError(f"{which}: {error.strerror}") from None
+
+
+def fetch(files: Files, image: Path) -> list[str]:
+    """Copies out of the image what is wanted, as far as that can be; what cannot, in lines."""
+    if not image.is_file():
+        return ["--get: the machine left no RAM disk"]
+    trouble = unsound(image)
+    problems = [f"rd0 is no sound file system after the run: {trouble}"] if trouble else []
+    for get in files.get:
+        try:
+            fetch_one(image, get)
+        except ToolError as error:
+            problems.append(str(error))
+    return problems
