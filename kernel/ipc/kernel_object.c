@@ -226,3 +226,17 @@ void kernel_object_send(struct message *request)
 	}
 	message_free(request);
 }
+
+void kernel_object_send_before_wait(struct message *request, struct thread **woken)
+{
+	struct thread *thread = current_thread();
+	struct wait_queue *queue;
+
+	thread->hands_over = true;
+	kernel_object_send(request);
+	thread->hands_over = false;
+	queue = thread->owing;
+	thread->owing = NULL;
+	if (queue != NULL && !list_empty(&queue->waiters))
+		*woken = list_first_object(&queue->waiters, struct thread, wait_link);
+}

@@ -10,6 +10,8 @@
 
 #include "ipc/message.h"
 
+struct thread;
+
 /*
  * Answers the request, whose rights and memory it takes, in `reply`, which has room for
  * MESSAGE_PAGE bytes or, if the routine is known to need no more, kernel_call_room(id).  The
@@ -23,5 +25,11 @@ uint32_t kernel_call_room(mach_msg_id_t id);
 
 /* A request of the general path: makes the call, sends the reply; takes the request. */
 void kernel_object_send(struct message *request);
+
+/*
+ * The same for a caller that waits next: a thread whose wait the call has ended may be left in
+ * *woken, as message_send() leaves one.
+ */
+void kernel_object_send_before_wait(struct message *request, struct thread **woken);
 
 #endif

@@ -158,19 +158,19 @@ static void destroy_rights(const struct part *part)
 void message_destroy_body(struct message *message)
 {
 	struct body_walk walk;
-	struct part part;
+	struct part *part;
 
 	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return;
 	body_begin(&walk, message);
-	while (body_next(&walk, &part)) {
-		destroy_rights(&part);
-		if (part.in_line || *part.data == 0)
+	while ((part = body_next(&walk)) != NULL) {
+		destroy_rights(part);
+		if (part->in_line || *part->data == 0)
 			continue;
-		if (part.rights)
-			kernel_memory_free((void *)*part.data, part.length);
+		if (part->rights)
+			kernel_memory_free((void *)*part->data, part->length);
 		else
-			copy_destroy((struct copy *)*part.data);
+			copy_destroy((struct copy *)*part->data);
 	}
 }
 

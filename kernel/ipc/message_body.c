@@ -3,6 +3,7 @@
 #include "ipc/message_body.h"
 
 #include "ipc/message.h"
+#include "ipc/right.h"
 #include "kern/assert.h"
 #include "kern/work.h"
 
@@ -98,7 +99,79 @@ static void pause_sometimes(struct body_walk *walk)
 		kernel_pause();
 }
 
-static mach_msg_return_t check_next(struct body_walk *walk, struct part *part)
+/* ---------------- Words ---------------- */
+
+/*
+ * Most parts of most messages are one word in line, whose descriptor is this but for its name: they
+ * are looked at without taking the descriptor to pieces.
+ */
+#define ONE_WORD  (32u << 8 | 1u << 16 | 1u << 28)
+#define WORD_SIZE (sizeof(mach_msg_type_t) + sizeof(uint32_t))
+
+static inline bool is_word(const char *at, const char *end)
+{
+	return end - at >= (int)WORD_SIZE && (*(const uint32_t *)at & ~0xffu) == ONE_WORD;
+}
+
+static inline mach_msg_type_name_t name_of_word(const char *at)
+{
+	return *(const uint8_t *)at;
+}
+
+/* Takes the walk past words that are not rights. */
+static inline void skip_words(struct body_walk *walk)
+{
+	char *at = walk->at;
+
+	while (is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(name_of_word(at))) {
+		at += WORD_SIZE;
+		if (((uintptr_t)at / WORD_SIZE) % 64 == 0)
+			kernel_pause();
+	}
+	walk->at = at;
+}
+
+/* Takes the walk past one word that is a right; false: what comes next is something else. */
+static inline bool next_right(struct body_walk *walk, struct part *part)
+{
+	char *at = walk->at;
+	mach_msg_type_name_t name = name_of_word(at);
+
+	if (!is_word(at, walk->end) || !MACH_MSG_TYPE_PORT_ANY(name))
+		return false;
+	part->type = (mach_msg_type_t *)at;
+	part->name = name;
+	part->length = sizeof(uint32_t);
+	part->data = (uint32_t *)(at + sizeof(mach_msg_type_t));
+	part->rights = true;
+	part->in_line = true;
+	walk->at = at + WORD_SIZE;
+	return true;
+}
+
+/* One word that may be a right and is none. */
+static inline bool is_no_right(const char *at, const char *end)
+{
+	return is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(name_of_word(at)) &&
+	       ((const uint32_t *)at)[1] == MACH_PORT_NULL;
+}
+
+/* Takes the walk past such a word, of which there is nothing to take but its kind; or false. */
+static inline bool skip_no_right(struct body_walk *walk)
+{
+	char *at = walk->at;
+
+	if (!is_no_right(at, walk->end))
+		return false;
+	((mach_msg_type_t *)at)->msgt_name = right_after(name_of_word(at));
+	walk->at = at + WORD_SIZE;
+	return true;
+}
+
+/* ---------------- Whole bodies ---------------- */
+
+static __attribute__((noinline)) mach_msg_return_t check_other(struct body_walk *walk,
+							       struct part *part)
 {
 	bool huge;
 	mach_msg_return_t result = decode_type(walk, part, &huge);
@@ -108,37 +181,86 @@ static mach_msg_return_t check_next(struct body_walk *walk, struct part *part)
 	return type_is_valid(part) ? decode_data(walk, part, huge) : MACH_SEND_INVALID_TYPE;
 }
 
-mach_msg_return_t body_check(struct message *message, struct body_summary *summary)
+/* Adds a special part, which is in its place if there is one, to what is known of the body. */
+static inline void add_part(struct body *body, const struct part *part)
 {
-	mach_msg_return_t result = MACH_MSG_SUCCESS;
-	struct body_walk walk;
-	struct part part;
-
-	*summary = (struct body_summary){.rights = false};
-	body_begin(&walk, message);
-	while (result == MACH_MSG_SUCCESS && walk.at < walk.end) {
-		result = check_next(&walk, &part);
-		summary->rights |= part.rights;
-		summary->out_of_line |= !part.in_line;
-		summary->n_deallocate += part.type->msgt_deallocate;
-		pause_sometimes(&walk);
-	}
-	return result;
+	body->rights |= part->rights;
+	body->out_of_line |= !part->in_line;
+	body->n_parts++;
 }
 
-bool body_next(struct body_walk *walk, struct part *part)
+/* The body has been checked, and has more special parts than there are places. */
+static __attribute__((noinline)) mach_msg_return_t note_all(struct message *message,
+							    struct body *body)
 {
-	mach_msg_return_t result;
-	bool huge;
+	struct part *parts = kernel_memory_alloc(body->n_parts * sizeof *parts);
+	struct body_walk walk;
 
-	if (walk->at >= walk->end)
-		return false;
-	result = decode_type(walk, part, &huge);
+	if (parts == NULL)
+		return MACH_SEND_NO_BUFFER;
+	body->parts = parts;
+	body_begin(&walk, message);
+	for (uint32_t i = 0; i < body->n_parts;) {
+		const struct part *part = body_next(&walk);
+
+		if (!is_no_right((const char *)part->type, walk.end))
+			parts[i++] = *part;
+	}
+	return MACH_MSG_SUCCESS;
+}
+
+mach_msg_return_t body_check(struct message *message, struct body *body)
+{
+	struct body_walk walk;
+
+	body->rights = false;
+	body->out_of_line = false;
+	body->n_parts = 0;
+	body->parts = body->few;
+	body->moved = NULL;
+	body_begin(&walk, message);
+	for (skip_words(&walk); walk.at < walk.end; skip_words(&walk)) {
+		struct part *part =
+			body->n_parts < BODY_FEW ? &body->few[body->n_parts] : &walk.part;
+		mach_msg_return_t result = MACH_MSG_SUCCESS;
+
+		pause_sometimes(&walk);
+		if (skip_no_right(&walk)) {
+			body->rights = true;
+			continue;
+		}
+		if (!next_right(&walk, part))
+			result = check_other(&walk, part);
+		if (result != MACH_MSG_SUCCESS)
+			return result;
+		if (part_is_special(part))
+			add_part(body, part);
+	}
+	return body->n_parts > BODY_FEW ? note_all(message, body) : MACH_MSG_SUCCESS;
+}
+
+static __attribute__((noinline)) void next_other(struct body_walk *walk)
+{
+	bool huge;
+	mach_msg_return_t result = decode_type(walk, &walk->part, &huge);
+
 	if (result == MACH_MSG_SUCCESS)
-		result = decode_data(walk, part, huge);
+		result = decode_data(walk, &walk->part, huge);
 	assert(result == MACH_MSG_SUCCESS);
-	pause_sometimes(walk);
-	return true;
+}
+
+struct part *body_next(struct body_walk *walk)
+{
+	struct part *part = &walk->part;
+
+	for (skip_words(walk); walk->at < walk->end; skip_words(walk)) {
+		if (!next_right(walk, part))
+			next_other(walk);
+		pause_sometimes(walk);
+		if (part_is_special(part))
+			return part;
+	}
+	return NULL;
 }
 
 void part_set_name(struct part *part, mach_msg_type_name_t name)

@@ -19,7 +19,9 @@
 #include "ipc/message.h"
 #include "kern/assert.h"
 #include "kern/thread.h"
+#include "vm/kernel_memory.h"
 
+struct copy;
 struct space;
 
 struct part {
@@ -27,6 +29,7 @@ struct part {
 	mach_msg_type_name_t name; /* MACH_MSG_TYPE_... */
 	uint32_t length;           /* Bytes of data, wherever they are. */
 	uint32_t *data;            /* The data, or the word that leads to it. */
+	uint32_t address;          /* Out of line, in a copyin: where the sender has it. */
 	bool rights;               /* The data is rights to ports, one a word. */
 	bool in_line;
 };
@@ -36,19 +39,43 @@ struct body_walk {
 	char *at;
 	char *end;
 	unsigned turns;
+	struct part part; /* Where it is. */
+};
+
+/* A special part has rights, or is out of line.  All others are data that nobody has to look at. */
+static inline bool part_is_special(const struct part *part)
+{
+	return part->rights || !part->in_line;
+}
+
+/* Special parts for which no memory has to be asked. */
+#define BODY_FEW 6u
+
+/*
+ * What a copyin knows of the body, once its descriptors have been checked: so they are looked at
+ * only once.
+ */
+struct body {
+	bool rights;        /* There are rights in it, in line or not, or places for them. */
+	bool out_of_line;   /* There is memory beside it. */
+	uint32_t n_parts;   /* Its special parts, but for places where there is no right: */
+	struct part *parts; /* `few`, or memory for more of them. */
+	struct copy *moved; /* The one that copy_move() made, by body_bring_memory(); or NULL. */
+	struct part few[BODY_FEW];
 };
 
 /*
- * What the whole body says of itself, as its descriptors are checked.  MACH_SEND_MSG_TOO_SMALL,
- * MACH_SEND_INVALID_TYPE, MACH_SEND_INVALID_MEMORY.  Changes nothing.
+ * Checks the descriptors.  MACH_SEND_MSG_TOO_SMALL, MACH_SEND_INVALID_TYPE,
+ * MACH_SEND_INVALID_MEMORY, MACH_SEND_NO_BUFFER.  Changes nothing of the message.  On success
+ * body_done() is due.
  */
-struct body_summary {
-	bool rights;           /* There are rights in it, in line or not. */
-	bool out_of_line;      /* There is memory beside it. */
-	uint32_t n_deallocate; /* Parts whose memory leaves the sender. */
-};
+mach_msg_return_t body_check(struct message *message, struct body *body);
 
-mach_msg_return_t body_check(struct message *message, struct body_summary *summary);
+static inline void body_done(const struct body *body)
+{
+	if (body->parts != body->few)
+		kernel_memory_free(body->parts, body->n_parts * sizeof *body->parts);
+}
 
 /* A walk over a body that has been checked, or that the kernel made. */
 static inline void body_begin(struct body_walk *walk, struct message *message)
@@ -62,7 +89,8 @@ static inline void body_begin(struct body_walk *walk, struct message *message)
 	assert(message->header.msgh_size <= message->room && message->header.msgh_size % 4 == 0);
 }
 
-bool body_next(struct body_walk *walk, struct part *part);
+/* The next special part, the walk's own until the next step; NULL: there is none. */
+struct part *body_next(struct body_walk *walk);
 
 /* Writes another name into the descriptor: the kind of right that is there now. */
 void part_set_name(struct part *part, mach_msg_type_name_t name);
@@ -91,12 +119,11 @@ static inline mach_msg_return_t body_unread(mach_msg_return_t result)
 }
 
 /*
- * The steps of a copyin (message_body_copyin.c), in this order; the body has been checked.
+ * The steps of a copyin (message_body_copyin.c), in this order; `body` is that of the message.
  *
- * body_bring_memory() copies all out-of-line data in, and notes in `addresses` where the parts are
- * that move.  When it fails the message has what came before and NULL for the rest.  May block;
- * when it succeeds nothing may wait until body_unmap_moved() or body_forget(), as it may have
- * taken pages that move (copy_move()).
+ * body_bring_memory() copies all out-of-line data in.  When it fails the message has what came
+ * before and NULL for the rest.  May block; when it succeeds nothing may wait until
+ * body_unmap_moved() or body_forget(), as there may be pages that move (copy_move()).
  *
  * body_check_rights() says whether each right, on its own, can be taken.  Changes nothing.
  *
@@ -107,11 +134,11 @@ static inline mach_msg_return_t body_unread(mach_msg_return_t result)
  *
  * body_forget() is the end instead, as long as no right was taken: it disposes of the memory.
  */
-mach_msg_return_t body_bring_memory(struct message *message, uint32_t *addresses);
-mach_msg_return_t body_check_rights(struct space *space, struct message *message);
-bool body_take_rights(struct space *space, struct message *message);
-void body_unmap_moved(struct message *message, const uint32_t *addresses);
-void body_forget(struct message *message);
+mach_msg_return_t body_bring_memory(struct body *body);
+mach_msg_return_t body_check_rights(struct space *space, const struct body *body);
+bool body_take_rights(struct space *space, struct message *message, struct body *body);
+void body_unmap_moved(const struct body *body);
+void body_forget(struct message *message, struct body *body);
 
 /*
  * The way back after a failed copyout: takes what the message, as its receiver would have seen it,

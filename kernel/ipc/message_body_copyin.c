@@ -53,54 +53,56 @@ static mach_msg_return_t refusal(kern_return_t why)
 	}
 }
 
-/* `last`: the part moves, and nothing of the message is waited for after it. */
-static mach_msg_return_t bring_data(const struct part *part, user_address_t address, bool last)
+static mach_msg_return_t bring_data(const struct part *part)
 {
-	struct vm_map *map = current_task()->map;
 	struct copy *copy;
-	kern_return_t result = last ? copy_move(map, address, part->length, &copy)
-				    : copy_take(map, address, part->length, &copy);
+	kern_return_t result = copy_take(current_task()->map, part->address, part->length, &copy);
 
 	if (result == KERN_SUCCESS)
 		*part->data = (uint32_t)copy;
 	return refusal(result);
 }
 
+/* The same for a part that moves, when nothing of the message is waited for after it. */
+static mach_msg_return_t bring_moved(struct body *body, const struct part *part)
+{
+	struct copy *copy;
+	kern_return_t result = copy_move(current_task()->map, part->address, part->length, &copy);
+
+	if (result == KERN_SUCCESS) {
+		*part->data = (uint32_t)copy;
+		body->moved = copy;
+	}
+	return refusal(result);
+}
+
 /* The first part that moves is brought last: so its pages need not be copied. */
-mach_msg_return_t body_bring_memory(struct message *message, uint32_t *addresses)
+mach_msg_return_t body_bring_memory(struct body *body)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
-	struct part part, moved = {.data = NULL};
-	user_address_t moved_from = 0;
-	struct body_walk walk;
-	unsigned turn = 0;
+	struct part *moved = NULL;
 
-	body_begin(&walk, message);
-	while (body_next(&walk, &part)) {
-		user_address_t address;
+	for (uint32_t i = 0; i < body->n_parts; i++) {
+		struct part *part = &body->parts[i];
 
 		/* Each may clear most of a page. */
-		if (++turn % 16 == 0)
+		if (i % 16 == 15)
 			kernel_pause();
-		if (part.in_line)
+		if (part->in_line)
 			continue;
-		address = *part.data;
-		*part.data = 0;
-		if (part.type->msgt_deallocate)
-			*addresses++ = address;
-		if (result != MACH_MSG_SUCCESS || part.length == 0)
+		part->address = *part->data;
+		*part->data = 0;
+		if (result != MACH_MSG_SUCCESS || part->length == 0)
 			continue;
-		if (part.rights) {
-			result = bring_names(&part, address);
-		} else if (part.type->msgt_deallocate && moved.data == NULL) {
+		if (part->rights)
+			result = bring_names(part, part->address);
+		else if (part->type->msgt_deallocate && moved == NULL)
 			moved = part;
-			moved_from = address;
-		} else {
-			result = bring_data(&part, address, false);
-		}
+		else
+			result = bring_data(part);
 	}
-	if (result == MACH_MSG_SUCCESS && moved.data != NULL)
-		result = bring_data(&moved, moved_from, true);
+	if (result == MACH_MSG_SUCCESS && moved != NULL)
+		result = bring_moved(body, moved);
 	return result;
 }
 
@@ -116,20 +118,18 @@ static void unmap(user_address_t address, uint32_t length)
 	map_deallocate(current_task()->map, start, page_round(address + length) - start);
 }
 
-void body_unmap_moved(struct message *message, const uint32_t *addresses)
+/* What moves is taken first: other parts may be in the same pages. */
+void body_unmap_moved(const struct body *body)
 {
-	struct body_walk walk;
-	struct part part;
+	if (body->moved != NULL)
+		copy_keep(body->moved);
+	for (uint32_t i = 0; i < body->n_parts; i++) {
+		const struct part *part = &body->parts[i];
 
-	body_begin(&walk, message);
-	while (body_next(&walk, &part)) {
-		if (!part.type->msgt_deallocate)
-			continue;
-		if (part.length != 0 && !part.rights)
-			copy_keep((struct copy *)*part.data);
-		if (part.length != 0)
-			unmap(*addresses, part.length);
-		addresses++;
+		if (part->type->msgt_deallocate && part->length != 0)
+			unmap(part->address, part->length);
+		if (i % 64 == 63)
+			kernel_pause();
 	}
 }
 
@@ -153,15 +153,16 @@ static mach_msg_return_t check_names(struct space *space, const struct part *par
 	return MACH_MSG_SUCCESS;
 }
 
-mach_msg_return_t body_check_rights(struct space *space, struct message *message)
+mach_msg_return_t body_check_rights(struct space *space, const struct body *body)
 {
-	struct body_walk walk;
-	struct part part;
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 
-	body_begin(&walk, message);
-	while (result == MACH_MSG_SUCCESS && body_next(&walk, &part))
-		result = check_names(space, &part);
+	for (uint32_t i = 0; i < body->n_parts && result == MACH_MSG_SUCCESS; i++) {
+		if (body->parts[i].rights)
+			result = check_names(space, &body->parts[i]);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
 	return result;
 }
 
@@ -198,7 +199,7 @@ static void send_receive_right(struct message *message, struct port *port)
 		port->destination = port_reference(dest);
 }
 
-/* Takes the rights of a part, or when not `good` wipes their names; returns whether all came. */
+/* Takes a part's rights, or when not `good` wipes their names; returns whether all came. */
 static bool take_names(struct space *space, struct message *message, struct part *part, bool good)
 {
 	uint32_t *names = part_rights(part);
@@ -215,33 +216,33 @@ static bool take_names(struct space *space, struct message *message, struct part
 		if (i % 64 == 63)
 			kernel_pause();
 	}
-	if (part->rights)
-		part_set_name(part, right_after(part->name));
+	part_set_name(part, right_after(part->name));
 	return good;
 }
 
 /* The message has the rights and their references; the rest of it need not be looked at. */
-bool body_take_rights(struct space *space, struct message *message)
+bool body_take_rights(struct space *space, struct message *message, struct body *body)
 {
-	struct body_walk walk;
-	struct part part;
 	bool good = true;
 
-	body_begin(&walk, message);
-	while (body_next(&walk, &part))
-		good = take_names(space, message, &part, good);
+	for (uint32_t i = 0; i < body->n_parts; i++) {
+		if (body->parts[i].rights)
+			good = take_names(space, message, &body->parts[i], good);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
 	return good;
 }
 
 /* Disposes of a body with memory of the kernel's, but names that are still the sender's. */
-void body_forget(struct message *message)
+void body_forget(struct message *message, struct body *body)
 {
-	struct body_walk walk;
-	struct part part;
-
-	body_begin(&walk, message);
-	while (body_next(&walk, &part))
-		take_names(NULL, message, &part, false);
+	for (uint32_t i = 0; i < body->n_parts; i++) {
+		if (body->parts[i].rights)
+			take_names(NULL, message, &body->parts[i], false);
+		if (i % 64 == 63)
+			kernel_pause();
+	}
 	message_destroy_body(message);
 }
 
@@ -285,14 +286,14 @@ void message_take_back(struct space *space, struct message *message)
 	mach_msg_bits_t bits = message->header.msgh_bits;
 	mach_port_t reply = message->header.msgh_remote_port;
 	struct body_walk walk;
-	struct part part;
+	struct part *part;
 
 	names_take_back(space, &reply, 1, MACH_MSGH_BITS_REMOTE(bits));
 	body_begin(&walk, message);
-	while ((bits & MACH_MSGH_BITS_COMPLEX) != 0 && body_next(&walk, &part)) {
-		if (!part.in_line)
-			take_back_memory(&part);
-		names_take_back(space, part_rights(&part), part_n_rights(&part), part.name);
+	while ((bits & MACH_MSGH_BITS_COMPLEX) != 0 && (part = body_next(&walk)) != NULL) {
+		if (!part->in_line)
+			take_back_memory(part);
+		names_take_back(space, part_rights(part), part_n_rights(part), part->name);
 	}
 	message_set_ports(message, PORT_NULL, PORT_NULL);
 	message_destroy(message);

@@ -195,9 +195,6 @@ COLD mach_msg_return_t take_simple(struct space *space, struct message *message,
 	return MACH_MSG_SUCCESS;
 }
 
-/* Addresses of parts that move, for which no memory has to be asked. */
-#define FEW 8
-
 /* Frees a message that `result` is wrong with: but what is wrong with the header comes first. */
 COLD mach_msg_return_t refuse(struct space *space, struct message *message, uint32_t notify,
 			      mach_msg_return_t result)
@@ -211,20 +208,20 @@ COLD mach_msg_return_t refuse(struct space *space, struct message *message, uint
 
 /* The steps after the body has been checked and its memory been brought. */
 static mach_msg_return_t take_rest(struct space *space, struct message *message, uint32_t notify,
-				   const struct body_summary *summary)
+				   struct body *body)
 {
 	struct header header;
 	mach_msg_return_t result = check_names(space, message, notify, &header);
 
-	if (result == MACH_MSG_SUCCESS && summary->rights)
-		result = body_check_rights(space, message);
+	if (result == MACH_MSG_SUCCESS && body->rights)
+		result = body_check_rights(space, body);
 	if (result != MACH_MSG_SUCCESS) {
-		body_forget(message);
+		body_forget(message, body);
 		message_free(message);
 		return result;
 	}
 	take_header(message, &header, MACH_MSGH_BITS_COMPLEX);
-	if (summary->rights && !body_take_rights(space, message)) {
+	if (body->rights && !body_take_rights(space, message, body)) {
 		message_destroy(message);
 		return MACH_SEND_INVALID_RIGHT;
 	}
@@ -236,45 +233,38 @@ static mach_msg_return_t take_rest(struct space *space, struct message *message,
  * the memory may block, so that all names are looked up after it.
  */
 static mach_msg_return_t take_with_memory(struct space *space, struct message *message,
-					  uint32_t notify, const struct body_summary *summary)
+					  uint32_t notify, struct body *body)
 {
-	uint32_t n_addresses = summary->n_deallocate;
-	uint32_t few[FEW];
-	uint32_t *addresses = few;
-	mach_msg_return_t result;
+	mach_msg_return_t result = body_bring_memory(body);
 
-	if (n_addresses > FEW)
-		addresses = kernel_memory_alloc(n_addresses * sizeof *addresses);
-	if (addresses == NULL)
-		return refuse(space, message, notify, MACH_SEND_NO_BUFFER);
-	result = body_bring_memory(message, addresses);
-	if (result == MACH_MSG_SUCCESS) {
-		result = take_rest(space, message, notify, summary);
-		if (result == MACH_MSG_SUCCESS && n_addresses > 0)
-			body_unmap_moved(message, addresses);
-	} else {
-		body_forget(message);
-		result = refuse(space, message, notify, result);
+	if (result != MACH_MSG_SUCCESS) {
+		body_forget(message, body);
+		return refuse(space, message, notify, result);
 	}
-	if (addresses != few)
-		kernel_memory_free(addresses, n_addresses * sizeof *addresses);
+	result = take_rest(space, message, notify, body);
+	if (result == MACH_MSG_SUCCESS)
+		body_unmap_moved(body);
 	return result;
 }
 
 /* The same for a message with descriptors. */
 COLD mach_msg_return_t take_typed(struct space *space, struct message *message, uint32_t notify)
 {
-	struct body_summary summary;
-	mach_msg_return_t result = body_check(message, &summary);
+	struct body body;
+	mach_msg_return_t result = body_check(message, &body);
 
 	if (result != MACH_MSG_SUCCESS)
 		return refuse(space, message, notify, result);
-	if (summary.out_of_line)
-		return take_with_memory(space, message, notify, &summary);
-	if (summary.rights)
-		return take_rest(space, message, notify, &summary);
-	message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
-	return take_simple(space, message, notify);
+	if (!body.rights && !body.out_of_line) {
+		message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
+		return take_simple(space, message, notify);
+	}
+	if (body.out_of_line)
+		result = take_with_memory(space, message, notify, &body);
+	else
+		result = take_rest(space, message, notify, &body);
+	body_done(&body);
+	return result;
 }
 
 /* Turns the user's message, which is not a usual one, into the kernel's, or frees it. */

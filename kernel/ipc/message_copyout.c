@@ -236,16 +236,19 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 {
 	mach_msg_return_t lacks = 0;
 	struct body_walk walk;
-	struct part part;
+	struct part *part;
 
 	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return 0;
 	body_begin(&walk, message);
-	while (body_next(&walk, &part)) {
-		lacks |= give_rights(space, &part);
-		if (!part.in_line && part.length != 0)
-			lacks |= part.rights ? give_names(space, &part) : give_data(&part);
-		part.type->msgt_deallocate = !part.in_line;
+	while ((part = body_next(&walk)) != NULL) {
+		if (part->rights)
+			lacks |= give_rights(space, part);
+		if (part->in_line)
+			continue;
+		if (part->length != 0)
+			lacks |= part->rights ? give_names(space, part) : give_data(part);
+		part->type->msgt_deallocate = true;
 	}
 	return lacks;
 }

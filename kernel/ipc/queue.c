@@ -278,29 +278,44 @@ static mach_msg_return_t wait_as_asked(struct message *message, const struct mac
 	return result;
 }
 
-void message_send_always(struct message *message)
+/* `woken`, if not NULL, is as in message_send(). */
+static inline void send_now(struct message *message, struct thread **woken)
 {
 	struct port *port = message_remote(message);
 
 	assert(port->magic == PORT_MAGIC);
 	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
 		message_destroy(message);
-	else if (port->kind != OBJECT_NONE)
-		kernel_object_send(message);
-	else
+	else if (port->kind == OBJECT_NONE)
 		deliver(port, message);
+	else if (woken != NULL)
+		kernel_object_send_before_wait(message, woken);
+	else
+		kernel_object_send(message);
+}
+
+void message_send_always(struct message *message)
+{
+	send_now(message, NULL);
+}
+
+void message_send_before_wait(struct message *message, struct thread **woken)
+{
+	*woken = NULL;
+	if (!hand_over(message, woken))
+		message_send_always(message);
 }
 
 /* message_send() in all cases but the usual one. */
-static __attribute__((noinline)) mach_msg_return_t send_other(struct message *message,
-							      const struct mach_msg_words *words)
+static __attribute__((noinline)) mach_msg_return_t
+send_other(struct message *message, const struct mach_msg_words *words, struct thread **woken)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 
 	if (must_wait(message_remote(message), message))
 		result = wait_as_asked(message, words);
 	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		message_send_always(message);
+		send_now(message, woken);
 	return result;
 }
 
@@ -309,7 +324,7 @@ mach_msg_return_t message_send(struct message *message, const struct mach_msg_wo
 {
 	if (woken != NULL && hand_over(message, woken))
 		return MACH_MSG_SUCCESS;
-	return send_other(message, words);
+	return send_other(message, words, woken);
 }
 
 /* ---------------- Receiving ---------------- */
@@ -363,9 +378,9 @@ static mach_msg_return_t wait_for_message(struct wait_queue *queue,
 }
 
 /* The same where neither the current thread's wait has a time limit nor that of `woken`. */
-static inline mach_msg_return_t exchange_for_message(struct wait_queue *queue,
-						     const struct mach_msg_words *words,
-						     struct thread *thread, struct thread *woken)
+static inline __attribute__((always_inline)) mach_msg_return_t
+exchange_for_message(struct wait_queue *queue, const struct mach_msg_words *words,
+		     struct thread *thread, struct thread *woken)
 {
 	struct receive_wait *receive = &thread->receive;
 
@@ -461,7 +476,8 @@ mach_msg_return_t message_receive(struct space *space, const struct mach_msg_wor
 	struct thread *thread = current_thread();
 
 	thread->receive.message = NULL;
-	if (woken != NULL && woken->receive.direct && is_plain(words)) {
+	if (woken != NULL && is_plain(words) &&
+	    (woken->receive.direct || thread_waits_forever(woken))) {
 		struct port *port = find_empty(space, words->rcv_name);
 
 		if (port != NULL)

@@ -31,13 +31,17 @@ struct wait_queue;
  * destroyed, with success.  May block.
  *
  * A caller that receives next passes `woken`, where NULL is.  A thread that waited for the message
- * and has it then may be left there: the caller wakes it at once, with message_receive().
+ * and has it then may be left there, or one that waited for what a call of the kernel has brought:
+ * the caller wakes it at once, with message_receive().
  */
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
 			       struct thread **woken);
 
 /* The same for the kernel's own messages: never waits, takes the message in any case. */
 void message_send_always(struct message *message);
+
+/* As message_send_always(), for a caller that waits next and wakes `*woken`, if not NULL, so. */
+void message_send_before_wait(struct message *message, struct thread **woken);
 
 /*
  * Receives from the port or set that words->rcv_name is in `space`; wakes `woken`, if not NULL, in

@@ -29,18 +29,16 @@ static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread
 /*
  * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
  * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
- * run.  How the wait ended is for whoever ends it to tell.  May block.
+ * run.  May block.
  */
-static inline void sched_exchange(struct thread *thread, struct wait_queue *queue,
-				  struct thread *to)
+static inline __attribute__((always_inline)) enum wait_result
+sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to)
 {
 	struct cpu *cpu = cpu_self();
 
 	assert(to->state == THREAD_WAITING);
-	if (!is_simple_exchange(cpu, to)) {
-		thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
-		return;
-	}
+	if (!is_simple_exchange(cpu, to))
+		return thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
 	list_remove(&to->wait_link);
 	to->wait_result = WAIT_WOKEN;
 	to->state = THREAD_RUNNING;
@@ -53,6 +51,7 @@ static inline void sched_exchange(struct thread *thread, struct wait_queue *queu
 	machine_switch(cpu, thread, to);
 	if (cpu_self()->leaving != NULL || thread->asked != 0)
 		sched_finish_switch();
+	return thread->wait_result;
 }
 
 #endif

@@ -78,15 +78,19 @@ static struct thread *choose(struct cpu *cpu)
 /* The CPU that should run `thread` rather than what it runs now; NULL if all have better to do. */
 static struct cpu *cpu_for(const struct thread *thread)
 {
-	struct cpu *worst = thread->cpu != NULL ? thread->cpu : &cpus[0];
+	struct cpu *worst = thread->bound;
+	unsigned priority;
 
-	if (thread->bound != NULL)
-		worst = thread->bound;
-	else
-		for (uint32_t n = 0; n < n_cpus; n++)
-			if (running_priority(&cpus[n]) > running_priority(worst))
-				worst = &cpus[n];
-	return thread->run_priority < running_priority(worst) ? worst : NULL;
+	if (worst == NULL)
+		worst = thread->cpu != NULL ? thread->cpu : &cpus[0];
+	priority = running_priority(worst);
+	for (uint32_t n = 0; n < n_cpus && thread->bound == NULL; n++) {
+		if (&cpus[n] != worst && running_priority(&cpus[n]) > priority) {
+			worst = &cpus[n];
+			priority = running_priority(worst);
+		}
+	}
+	return thread->run_priority < priority ? worst : NULL;
 }
 
 /* Makes `cpu` look for another thread to run, before it next goes on in user mode. */

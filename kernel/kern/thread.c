@@ -292,11 +292,35 @@ void wait_queue_init(struct wait_queue *queue)
 	list_init(&queue->waiters);
 }
 
+void thread_wake_all_soon(struct wait_queue *queue)
+{
+	struct thread *thread = current_thread();
+	struct list *waiters = &queue->waiters;
+
+	if (thread->owing == queue)
+		return;
+	if (!thread->hands_over || thread->owing != NULL || waiters->next->next != waiters)
+		thread_wake_all(queue);
+	else if (!list_empty(waiters))
+		thread->owing = queue;
+}
+
+void thread_pay_wake(struct thread *thread)
+{
+	struct wait_queue *queue = thread->owing;
+
+	thread->owing = NULL;
+	if (queue != NULL)
+		thread_wake_all(queue);
+}
+
 /* The current thread begins to wait; false: it is to go to the edge of user mode instead. */
 static inline bool begin_wait(struct thread *thread, struct wait_queue *queue, enum wait_kind kind)
 {
 	may_block();
 	assert(thread != cpu_self()->idle_thread);
+	if (thread->owing != NULL)
+		thread_pay_wake(thread);
 	if (thread->asked != 0 && kind == WAIT_INTERRUPTIBLE && thread_asked_before_wait(thread))
 		return false;
 	thread->state = THREAD_WAITING;

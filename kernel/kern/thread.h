@@ -137,6 +137,10 @@ struct thread {
 	enum wait_kind wait_kind;
 	enum wait_result wait_result;
 
+	/* While it calls the kernel: thread_wake_all_soon(). */
+	bool hands_over;          /* Whoever is left for it to wake then is woken. */
+	struct wait_queue *owing; /* One thread waits there that is left for it to wake; or NULL. */
+
 	/*
 	 * Ports: the one that stands for it, NULL once it ends, and send rights that it was given.
 	 */
@@ -199,6 +203,22 @@ enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wai
 
 /* Wakes all threads that wait on `queue`. */
 void thread_wake_all(struct wait_queue *queue);
+
+/*
+ * The same, perhaps not before the call of the kernel that the current thread makes is over, or
+ * waits: if there is one, and the caller is about to wait, that gets the CPU without the run queues
+ * (kernel_object_send_before_wait()).  What the queue is in lives as long as somebody waits there.
+ */
+void thread_wake_all_soon(struct wait_queue *queue);
+
+/* Wakes now whom the current thread owes that. */
+void thread_pay_wake(struct thread *thread);
+
+/* Whether a thread that waits does so without a time limit. */
+static inline bool thread_waits_forever(const struct thread *thread)
+{
+	return !timer_is_set(&thread->timeout);
+}
 
 /* Ends the wait of one waiting thread. */
 void thread_wake(struct thread *thread, enum wait_result result);

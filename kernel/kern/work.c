@@ -43,24 +43,30 @@ void kernel_pause(void)
 	}
 }
 
-/*
- * The current thread is asked something.  Not inlined, as preempt() is not: most ways out are
- * short.
- */
-static __attribute__((noinline)) void do_asked(void)
+/* The current thread is asked something. */
+static void do_asked(void)
 {
 	cpu_clear_work(cpu_self(), WORK_THREAD);
 	if (current_thread()->asked != 0)
 		thread_do_asked();
 }
 
-static __attribute__((noinline)) void preempt(void)
+static void preempt(void)
 {
 	struct thread *thread = current_thread();
 
 	thread->at_edge = true;
 	sched_preempt();
 	thread->at_edge = false;
+}
+
+/* The rarer part of do_work(), not inlined: most ways out are short. */
+static __attribute__((noinline)) void do_thread_work(void)
+{
+	if ((cpu_self()->work & WORK_THREAD) != 0)
+		do_asked();
+	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
+		preempt();
 }
 
 /*
@@ -70,15 +76,14 @@ static __attribute__((noinline)) void preempt(void)
 static void do_work(void)
 {
 	interrupt_work();
-	if ((cpu_self()->work & WORK_THREAD) != 0)
-		do_asked();
-	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
-		preempt();
+	if ((cpu_self()->work & (WORK_THREAD | WORK_RESCHEDULE)) != 0)
+		do_thread_work();
 }
 
 void kernel_rest(void)
 {
 	may_block();
+	thread_pay_wake(current_thread());
 	kernel_unlock_fair();
 	kernel_lock();
 	kernel_pause();
@@ -108,7 +113,8 @@ void user_return(void)
 	for (;;) {
 		uint32_t work;
 
-		do_work();
+		if (cpu_self()->work != 0)
+			do_work();
 		interrupts_off();
 		work = cpu_self()->work;
 		if (work == 0) {

@@ -94,10 +94,10 @@ static void free_pages(struct list *pages)
 void copy_destroy(struct copy *copy)
 {
 	assert(kernel_locked());
-	if (copy->source != NULL)
-		copy_put_back(copy);
+	copy->source = NULL;
 	free_pages(&copy->pages);
-	copy_entries_free(copy);
+	if (!list_empty(&copy->entries))
+		copy_entries_free(copy);
 	copy_free(copy);
 }
 

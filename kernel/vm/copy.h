@@ -19,6 +19,7 @@
 #include "kern/list.h"
 #include "vm/page.h"
 
+struct map_entry;
 struct object;
 struct pager;
 struct vm_map;
@@ -39,10 +40,10 @@ struct copy {
 	struct list entries; /* COPY_ENTRIES: struct map_entry, `start` from 0 on without gaps. */
 	struct pager *pager; /* Whom to tell when it has been received, pager_landed(); or NULL. */
 	/*
-	 * Between copy_move() and copy_keep(): the object that the pages come from and may go back
-	 * to, with a reference, and the index there of the first.  Otherwise NULL.
+	 * Between copy_move() and copy_keep(): the entry that shows the pages, and the index of the
+	 * first in its object.  Otherwise NULL.
 	 */
-	struct object *source;
+	struct map_entry *source;
 	uint32_t source_index;
 };
 
@@ -64,8 +65,8 @@ kern_return_t copy_take(struct vm_map *map, uint32_t address, uint32_t size, str
 
 /*
  * The same for memory that is moved, if nothing waits any more until copy_keep() or copy_destroy():
- * where that can be, takes the very pages, which nobody else can see.  copy_keep() is when the
- * memory is taken out of the map; copy_destroy() before that puts them back as they were.
+ * where that can be, the very pages, which nobody else can see.  copy_keep() takes them out of
+ * their object, before any of the memory is taken out of the map; the copy is empty until then.
  */
 kern_return_t copy_move(struct vm_map *map, uint32_t address, uint32_t size, struct copy **copy);
 void copy_keep(struct copy *copy);
@@ -135,9 +136,6 @@ void copy_clear_around(const struct copy *copy, uint32_t start, struct page *pag
  * A page of nobody's; waits for one if need be.  KERN_RESOURCE_SHORTAGE, KERN_ABORTED.  May block.
  */
 kern_return_t copy_page_alloc(struct page **page);
-
-/* copy_move.c: puts back what copy_move() has taken, and copy_keep() not kept. */
-void copy_put_back(struct copy *copy);
 
 /* copy_entries.c: what copy_take(), copy_give_at() and copy_destroy() do for COPY_ENTRIES. */
 kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t base);

@@ -3,9 +3,8 @@
  * Memory that moves: a copy that is the sender's own pages (vm/copy.h).  Guarded by the kernel
  * lock.
  *
- * The pages leave their object before it is sure that the message can be sent, and a mark stays in
- * their slots: so there is memory for their way back.  Nobody looks at the slots meanwhile, since
- * nothing waits; whoever touches the memory on another CPU waits for the kernel lock.
+ * The pages stay where they are until it is sure that the message can be sent, since nothing waits
+ * meanwhile: whoever touches the memory on another CPU waits for the kernel lock.
  */
 #include <stddef.h>
 
@@ -45,44 +44,28 @@ kern_return_t copy_move(struct vm_map *map, uint32_t address, uint32_t size, str
 	new = entry == NULL ? NULL : copy_for_pages(size);
 	if (new == NULL)
 		return copy_take(map, address, size, copy);
-	new->source = object_reference(entry->object);
+	new->source = entry;
 	new->source_index = map_entry_index(entry, address);
-	for (uint32_t n = 0; n < size / PAGE_SIZE; n++) {
-		struct page *page = object_slot(new->source, new->source_index + n);
-
-		object_remove(page, SLOT_ABSENT);
-		copy_add_page(new, page);
-	}
 	*copy = new;
 	return KERN_SUCCESS;
 }
 
+/* What the object's swap has of the pages is nobody's any more. */
 void copy_keep(struct copy *copy)
 {
-	struct list *link;
+	struct object *object;
 
 	if (copy->source == NULL)
 		return;
-	object_release(copy->source);
+	object = copy->source->object;
 	copy->source = NULL;
-	list_for_each (link, &copy->pages) {
-		struct page *page = list_object(link, struct page, link);
+	for (uint32_t n = 0; n < copy->size / PAGE_SIZE; n++) {
+		struct page *page = object_slot(object, copy->source_index + n);
 
-		/* What its object's swap has of it is nobody's any more. */
+		assert(slot_is_page(page) && page->wirings == 0);
+		object_remove(page, SLOT_EMPTY);
 		page->in_swap = false;
 		page->dirty = true;
+		copy_add_page(copy, page);
 	}
-}
-
-void copy_put_back(struct copy *copy)
-{
-	struct object *source = copy->source;
-
-	for (uint32_t n = 0; !list_empty(&copy->pages); n++) {
-		bool put = object_insert(source, copy->source_index + n, copy_take_page(copy));
-
-		assert(put); /* The slot is not empty. */
-	}
-	copy->source = NULL;
-	object_release(source);
 }

@@ -211,7 +211,7 @@ static kern_return_t bring_all(struct vm_map *map, uint32_t start, uint32_t end)
 	     address += PAGE_SIZE) {
 		result = bring(map, address);
 		if (address / PAGE_SIZE % 16 == 0)
-			kernel_pause();
+			kernel_rest();
 	}
 	return result;
 }

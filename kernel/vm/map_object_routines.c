@@ -33,7 +33,8 @@ struct source {
 /* A part of a proxy becomes one of what that stands for, with no more rights than it gives. */
 static kern_return_t resolve_proxy(const struct proxy *proxy, struct source *source)
 {
-	uint32_t size = page_round(proxy->size);
+	/* A proxy of all that there is ends with the last page. */
+	uint64_t size = ((uint64_t)proxy->size + PAGE_MASK) & ~(uint64_t)PAGE_MASK;
 
 	if (source->offset > size || source->size > size - source->offset)
 		return KERN_INVALID_ARGUMENT;

@@ -148,11 +148,15 @@ static struct object *make_row(uint32_t n, uint32_t alignment, uint64_t least, u
 	return NULL;
 }
 
-/* Maps the object and wires it there: the map has a reference of its own then. */
+/*
+ * Maps the object and wires it there: the map has a reference of its own then.  The object's pages
+ * are wired already, so its entry counts as shared: if it is unmapped before this is done, the
+ * pages are not freed with it but with the object.
+ */
 static kern_return_t map_row(struct vm_map *map, struct object *object, uint32_t bytes,
 			     vm_address_t *address)
 {
-	struct map_content content = {.object = object_reference(object)};
+	struct map_content content = {.object = object_reference(object), .shared = true};
 	kern_return_t result = map_place(map, address, bytes, 0, true, &new_memory, &content);
 
 	if (result != KERN_SUCCESS) {

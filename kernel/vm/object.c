@@ -78,12 +78,6 @@ struct object *(object_create)(uint32_t size)
 	return object;
 }
 
-static void wake_waiters(struct object *object)
-{
-	if (!list_empty(&object->waiters.waiters))
-		thread_wake_all(&object->waiters);
-}
-
 /* Ends the object, and gives the caller its reference to what was behind it, or NULL. */
 static struct object *object_end(struct object *object)
 {
@@ -103,7 +97,8 @@ static struct object *object_end(struct object *object)
 	object_free_range(object, 0, object->size);
 	assert(page_tree_is_empty(&object->slots));
 	assert((object->n_pages | object->n_swapped | object->n_unsettled) == 0);
-	wake_waiters(object);
+	if (!list_empty(&object->waiters.waiters))
+		thread_wake_all(&object->waiters);
 	shadow = object_leave_shadow(object);
 	keep_object(object);
 	return shadow;
@@ -154,7 +149,7 @@ static inline void lost(struct object *object, const struct page *slot)
 		--*count;
 	}
 	if (slot == SLOT_REQUESTED)
-		wake_waiters(object);
+		thread_wake_all_soon(&object->waiters);
 }
 
 /* A slot has got something. */

@@ -18,9 +18,11 @@
 #define MAX_HEIGHT 7u /* Enough for any index. */
 
 struct node {
-	void *slots[FANOUT]; /* Nodes, or on the last level what the tree is for. */
+	void *slots[FANOUT]; /* First.  Nodes, or on the last level what the tree is for. */
 	uint32_t used;       /* Slots that are not empty: never 0 between two calls. */
 };
+
+_Static_assert(PAGE_TREE_LEAF == FANOUT, "a leaf is a node");
 
 static struct zone node_zone;
 
@@ -60,6 +62,7 @@ struct page *page_tree_find(const struct page_tree *tree, uint32_t index)
 /* Takes away roots that have only their first child. */
 static __attribute__((noinline)) void shrink(struct page_tree *tree)
 {
+	tree->leaf = NULL;
 	while (tree->height > 0) {
 		struct node *root = tree->root;
 
@@ -81,6 +84,7 @@ static __attribute__((noinline)) void prune(struct page_tree *tree, uint32_t ind
 	uint32_t n = 0;
 	void *slot = tree->root;
 
+	tree->leaf = NULL;
 	while (height > 0 && slot != NULL) {
 		path[n++] = slot;
 		slot = *slot_of(slot, index, --height);
@@ -153,6 +157,18 @@ static __attribute__((noinline)) bool fill(struct page_tree *tree, uint32_t inde
 	return true;
 }
 
+/* The node, which has slots of the tree's, is the one for `index`: others near it are next. */
+static inline void remember(struct page_tree *tree, uint32_t index, struct node *node)
+{
+	tree->leaf = (struct page **)node->slots;
+	tree->leaf_first = index & ~(FANOUT - 1);
+}
+
+static inline struct node *leaf_of(const struct page_tree *tree)
+{
+	return (struct node *)tree->leaf;
+}
+
 /* Where the slot for `index` is, and in which node if in any; NULL if it would need a new node. */
 static inline void **place_of(struct page_tree *tree, uint32_t index, struct node **node)
 {
@@ -169,6 +185,8 @@ static inline void **place_of(struct page_tree *tree, uint32_t index, struct nod
 		shift -= BITS;
 		place = &(*node)->slots[index >> shift & (FANOUT - 1)];
 	}
+	if (*node != NULL)
+		remember(tree, index, *node);
 	return place;
 }
 
@@ -187,9 +205,17 @@ static inline void empty(struct page_tree *tree, uint32_t index, void **place, s
 
 bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
 {
+	struct page **near = page_tree_near(tree, index);
 	struct node *node;
-	void **place = place_of(tree, index, &node);
+	void **place;
 
+	if (near != NULL && slot != NULL) {
+		if (*near == NULL)
+			leaf_of(tree)->used++;
+		*near = slot;
+		return true;
+	}
+	place = place_of(tree, index, &node);
 	if (slot == NULL) {
 		if (place != NULL && *place != NULL)
 			empty(tree, index, place, node);

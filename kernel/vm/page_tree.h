@@ -15,10 +15,23 @@
 
 struct page;
 
+/* Slots that a node on the last level has. */
+#define PAGE_TREE_LEAF 32u
+
 struct page_tree {
-	void *root;      /* The one slot itself when `height` is 0: the slot of index 0. */
-	uint32_t height; /* Levels of nodes. */
+	void *root;          /* The one slot itself when `height` is 0: the slot of index 0. */
+	uint32_t height;     /* Levels of nodes. */
+	struct page **leaf;  /* The slots where one was changed last: others near it are next. */
+	uint32_t leaf_first; /* The index of the first of them.  NULL: it is not known. */
 };
+
+/* Where the slot is, if it is near the one that was changed last; or NULL. */
+static inline struct page **page_tree_near(const struct page_tree *tree, uint32_t index)
+{
+	if (tree->leaf == NULL || index - tree->leaf_first >= PAGE_TREE_LEAF)
+		return NULL;
+	return &tree->leaf[index - tree->leaf_first];
+}
 
 /* The same as the functions below, for trees that have nodes.  They are not inlined, so that what
  * calls them stays short. */
@@ -31,9 +44,12 @@ __attribute__((noinline)) struct page *page_tree_find_next(const struct page_tre
 /* The slot at `index`, whatever index. */
 static inline struct page *page_tree_get(const struct page_tree *tree, uint32_t index)
 {
+	struct page **place;
+
 	if (tree->height == 0)
 		return index == 0 ? tree->root : NULL;
-	return page_tree_find(tree, index);
+	place = page_tree_near(tree, index);
+	return place != NULL ? *place : page_tree_find(tree, index);
 }
 
 /*

@@ -261,9 +261,10 @@ static bool mark_requested(struct pager *pager, uint32_t index)
 }
 
 /* A fault comes here, so that it is not for tests to let the allocation fail. */
-kern_return_t pager_request(struct object *object, uint32_t index, uint32_t rights)
+kern_return_t pager_request(struct object *object, uint32_t index, const struct page *mark,
+			    uint32_t rights, struct thread **woken)
 {
-	bool swapped = object_slot(object, index) == SLOT_SWAPPED;
+	bool swapped = mark == SLOT_SWAPPED;
 	struct pager *pager = swapped ? object->swap : object->pager;
 	struct message *message;
 
@@ -276,7 +277,7 @@ kern_return_t pager_request(struct object *object, uint32_t index, uint32_t righ
 		message_free(message);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	pager_send_request(pager, message, index, rights);
+	pager_send_request(pager, message, index, rights, woken);
 	return KERN_SUCCESS;
 }
 
@@ -290,20 +291,21 @@ void pager_failure_told(struct object *object, uint32_t index)
 	object_mark(object, index, swapped ? SLOT_SWAPPED : SLOT_EMPTY);
 }
 
-kern_return_t pager_unlock(struct page *page, uint32_t rights)
+kern_return_t pager_unlock(struct page *page, uint32_t rights, struct thread **woken)
 {
 	struct pager *pager = page->object->pager;
 	struct message *message;
 
 	if (!pager_is_live(pager))
 		return KERN_MEMORY_FAILURE;
+	*woken = NULL;
 	if (page->unlocking)
 		return KERN_SUCCESS;
 	message = (message_alloc)(PAGER_MESSAGE_SIZE);
 	if (message == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	page->unlocking = true;
-	pager_send_unlock(pager, message, page->index, rights);
+	pager_send_unlock(pager, message, page->index, rights, woken);
 	return KERN_SUCCESS;
 }
 

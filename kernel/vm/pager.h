@@ -36,6 +36,7 @@ struct message;
 struct object;
 struct page;
 struct port;
+struct thread;
 
 #define PAGER_MAGIC     0x50475200u
 #define PAGER_IN_FLIGHT 32
@@ -92,11 +93,14 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size,
 kern_return_t pager_await_ready(struct object *object);
 
 /*
- * Asks for what is in no page: SLOT_EMPTY of an object whose pager is ready, or SLOT_SWAPPED.  The
- * slot is SLOT_REQUESTED then.  KERN_MEMORY_FAILURE when the pager is dead, KERN_RESOURCE_SHORTAGE:
- * nothing has changed.  Does not block.
+ * Asks for what is in no page: the slot has `mark`, SLOT_EMPTY of an object whose pager is ready,
+ * or SLOT_SWAPPED, and is SLOT_REQUESTED then.  KERN_MEMORY_FAILURE when the pager is dead,
+ * KERN_RESOURCE_SHORTAGE: nothing has changed.  On success the caller waits next, and lets go on
+ * whom it finds in *woken, a thread of the pager's or NULL: nothing comes between that may end
+ * waits.  Does not block.
  */
-kern_return_t pager_request(struct object *object, uint32_t index, uint32_t rights);
+kern_return_t pager_request(struct object *object, uint32_t index, const struct page *mark,
+			    uint32_t rights, struct thread **woken);
 
 /*
  * Whoever waited for a slot that is SLOT_FAILED now is told: it is as if nobody had asked,
@@ -105,7 +109,7 @@ kern_return_t pager_request(struct object *object, uint32_t index, uint32_t righ
 void pager_failure_told(struct object *object, uint32_t index);
 
 /* Asks the pager to allow `rights` for a page that it has locked against them, once.  As above. */
-kern_return_t pager_unlock(struct page *page, uint32_t rights);
+kern_return_t pager_unlock(struct page *page, uint32_t rights, struct thread **woken);
 
 /* ---------------- What page-out asks ---------------- */
 

@@ -155,7 +155,7 @@ void pager_send_copy(struct pager *pager, struct message *message, uint32_t inde
 /* ---------------- Pages ---------------- */
 
 static inline void send_wish(struct pager *pager, struct message *message, mach_msg_id_t id,
-			     uint32_t index, uint32_t rights)
+			     uint32_t index, uint32_t rights, struct thread **woken)
 {
 	struct word *words = begin(pager, message, id, 4);
 
@@ -163,19 +163,19 @@ static inline void send_wish(struct pager *pager, struct message *message, mach_
 	words[1] = integer(index * PAGE_SIZE);
 	words[2] = integer(PAGE_SIZE);
 	words[3] = integer(rights);
-	message_send_always(message);
+	message_send_before_wait(message, woken);
 }
 
 void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
-			uint32_t rights)
+			uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_DATA_REQUEST, index, rights);
+	send_wish(pager, message, ID_DATA_REQUEST, index, rights, woken);
 }
 
 void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,
-		       uint32_t rights)
+		       uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_DATA_UNLOCK, index, rights);
+	send_wish(pager, message, ID_DATA_UNLOCK, index, rights, woken);
 }
 
 /* The copy tells the pager when it has landed, and so keeps it. */

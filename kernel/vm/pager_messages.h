@@ -20,6 +20,7 @@ struct copy;
 struct message;
 struct pager;
 struct port;
+struct thread;
 
 #define PAGER_MESSAGE_SIZE 72u
 
@@ -32,11 +33,11 @@ void pager_send_terminate(struct pager *pager, struct message *message);
 void pager_send_copy(struct pager *pager, struct message *message, uint32_t index, uint32_t size,
 		     struct port *copy);
 
-/* One page. */
+/* One page.  The receiver may be left in *woken: as message_send_before_wait(). */
 void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
-			uint32_t rights);
+			uint32_t rights, struct thread **woken);
 void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,
-		       uint32_t rights);
+		       uint32_t rights, struct thread **woken);
 
 /* Contents of pages from `index` on; takes the copy, which is `in_flight` from now on. */
 struct pager_data {

@@ -135,7 +135,8 @@ static void lose(struct pager *pager, const struct pager_supplied *supplied)
 static void supply_copy(const struct supply *supply, struct copy *copy,
 			struct pager_supplied *supplied)
 {
-	supplied->result = copy_make_pages(copy);
+	if (copy->kind != COPY_PAGES)
+		supplied->result = copy_make_pages(copy);
 	if (!pager_is_live(supply->pager))
 		supplied->result = KERN_MEMORY_FAILURE;
 	else if (supplied->result != KERN_SUCCESS)
@@ -153,7 +154,7 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 {
 	const struct pager_reply reply = {reply_to, reply_type};
 	struct pager *pager = pager_of_control(control);
-	struct pager_supplied supplied = {.offset = offset, .size = size};
+	struct pager_supplied supplied = {.offset = offset, .size = size, .result = KERN_SUCCESS};
 	struct copy *copy = (struct copy *)data;
 	struct supply supply;
 
@@ -166,7 +167,8 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 	supply = (struct supply){pager_reference(pager), (uint32_t)lock, precious != 0};
 	if (copy != NULL)
 		supply_copy(&supply, copy, &supplied);
-	pager_reply_supplied(&reply, pager, &supplied);
+	if (port_is_valid(reply.port))
+		pager_reply_supplied(&reply, pager, &supplied);
 	pager_release(pager);
 	return KERN_SUCCESS;
 }

@@ -11,6 +11,7 @@
 
 #include "i386/pmap.h"
 #include "kern/assert.h"
+#include "kern/exchange.h"
 #include "kern/thread.h"
 #include "vm/fault.h"
 #include "vm/object.h"
@@ -28,14 +29,22 @@ kern_return_t touch_shortage(void)
 	return thread_is_interrupted(current_thread()) ? KERN_ABORTED : KERN_RESOURCE_SHORTAGE;
 }
 
-/* Waits until something has happened to a slot of the object, which lives until then. */
-static kern_return_t await_object(struct touch *touch, struct object *object)
+/*
+ * Waits until something has happened to a slot of the object, which lives until then.  `woken`, if
+ * not NULL, goes on instead: the pager.
+ */
+static kern_return_t await_object(struct touch *touch, struct object *object, struct thread *woken)
 {
 	enum wait_result result;
 
 	touch->worked = true;
 	object_reference(object);
-	result = thread_wait(&object->waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE);
+	if (woken == NULL)
+		result = thread_wait(&object->waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE);
+	else if (thread_waits_forever(woken))
+		result = sched_exchange(current_thread(), &object->waiters, woken);
+	else
+		result = thread_wait_handoff(&object->waiters, WAIT_INTERRUPTIBLE, woken);
 	object_release(object);
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }
@@ -81,12 +90,12 @@ static kern_return_t await_room(struct touch *touch)
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }
 
-static kern_return_t await_answer(struct touch *touch, struct object *object)
+static kern_return_t await_answer(struct touch *touch, struct object *object, struct thread *woken)
 {
 	kern_return_t result;
 
 	answers.due++;
-	result = await_object(touch, object);
+	result = await_object(touch, object, woken);
 	answers.due--;
 	thread_wake_all(&answers.given);
 	return result;
@@ -94,9 +103,10 @@ static kern_return_t await_answer(struct touch *touch, struct object *object)
 
 /* The pager has it, or the default pager.  It is asked, and the answer waited for. */
 static kern_return_t page_in(struct touch *touch, struct object *object, uint32_t index,
-			     uint32_t rights)
+			     const struct page *mark, uint32_t rights)
 {
-	bool swapped = object_slot(object, index) == SLOT_SWAPPED;
+	bool swapped = mark == SLOT_SWAPPED;
+	struct thread *woken;
 	kern_return_t result;
 
 	if (!swapped && object->dead)
@@ -105,7 +115,7 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 		return await_pager(touch, object);
 	if (swapped && !has_room_for_answer())
 		return await_room(touch);
-	result = pager_request(object, index, rights);
+	result = pager_request(object, index, mark, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
 	if (result != KERN_SUCCESS)
@@ -114,7 +124,7 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 		touch->asked = true;
 		fault_event(FAULT_PAGEIN);
 	}
-	return swapped ? await_answer(touch, object) : await_object(touch, object);
+	return swapped ? await_answer(touch, object, woken) : await_object(touch, object, woken);
 }
 
 /*
@@ -123,14 +133,15 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 static kern_return_t unlock(struct touch *touch, struct page *page, uint32_t rights)
 {
 	struct object *object = page->object;
+	struct thread *woken;
 	kern_return_t result;
 
 	if (object->pager == NULL)
 		return object->dead ? KERN_MEMORY_FAILURE : KERN_PROTECTION_FAILURE;
-	result = pager_unlock(page, rights);
+	result = pager_unlock(page, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
-	return result == KERN_SUCCESS ? await_object(touch, object) : result;
+	return result == KERN_SUCCESS ? await_object(touch, object, woken) : result;
 }
 
 /* ---------------- Pages that are there ---------------- */
@@ -268,15 +279,14 @@ static kern_return_t zero_fill(struct touch *touch, struct object *object, uint3
 
 /* A slot without a page, and not one that sends the search to the object behind. */
 static kern_return_t use_mark(struct touch *touch, struct object *object, uint32_t index,
-			      bool is_first)
+			      const struct page *mark, bool is_first)
 {
 	uint32_t rights = is_first ? touch->rights : touch->rights & ~(uint32_t)VM_PROT_WRITE;
-	struct page *mark = object_slot(object, index);
 
 	if (mark == SLOT_REQUESTED)
-		return await_object(touch, object);
+		return await_object(touch, object, NULL);
 	if (mark != SLOT_FAILED)
-		return page_in(touch, object, index, rights);
+		return page_in(touch, object, index, mark, rights);
 	pager_failure_told(object, index);
 	return KERN_MEMORY_ERROR;
 }
@@ -304,7 +314,7 @@ kern_return_t touch_page(struct touch *touch, struct object *first, uint32_t fir
 			return use_behind(touch, first, first_index, object, slot);
 		}
 		if (!is_behind(object, slot))
-			return use_mark(touch, object, index, object == first);
+			return use_mark(touch, object, index, slot, object == first);
 		if (object->shadow == NULL)
 			return zero_fill(touch, first, first_index);
 		index += object->shadow_index;

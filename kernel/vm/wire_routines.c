@@ -57,7 +57,13 @@ kern_return_t vm_wire(ipc_port_t host, struct vm_map *map, vm_address_t address,
 	result = map_check(map, start, bytes, (uint32_t)access);
 	if (result == KERN_INVALID_ADDRESS)
 		return KERN_NO_SPACE;
-	return result == KERN_SUCCESS ? map_wire(map, start, bytes, true) : result;
+	if (result == KERN_SUCCESS)
+		result = map_wire(map, start, bytes, true);
+	if (result != KERN_SUCCESS || privileged || map->wired <= WIRE_FREELY)
+		return result;
+	/* Others have wired while this waited: the whole range is let go of. */
+	map_wire(map, start, bytes, false);
+	return KERN_NO_ACCESS;
 }
 
 /*

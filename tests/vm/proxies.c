@@ -179,3 +179,23 @@ TEST(objects_are_told_as_usual)
 	EXPECT_EQ(map(proxy, 0, PAGE_SIZE, VM_PROT_READ, FALSE, &address), KERN_INVALID_ARGUMENT);
 	port_drop_send(proxy);
 }
+
+/* Who asks for all that there is need not know how much that is. */
+TEST(all_of_an_object)
+{
+	mach_port_t port = port_new_with_send(), proxy;
+	struct message message;
+	vm_address_t address;
+
+	EXPECT_EQ(part_of(port, VM_PROT_READ, 0, 0xffffffff, &proxy), KERN_SUCCESS);
+	EXPECT_EQ(map(proxy, 0, PAGE_SIZE, VM_PROT_READ, FALSE, &address), KERN_SUCCESS);
+	EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
+	port_destroy(message.body[1]);
+	port_destroy(message.body[3]);
+	EXPECT_EQ(vm_deallocate(SELF, address, PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
+	port_destroy(message.body[1]);
+	port_destroy(message.body[3]);
+	port_destroy(port);
+	port_drop_send(proxy);
+}

@@ -3,10 +3,12 @@
 /* Walks over the bodies of messages (ipc/message_body.h), valid ones and ones that lie. */
 #include "ipc/message_body.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/kernel.h"
 #include "ipc/message.h"
+#include "ipc/right.h"
 #include "kern/random.h"
 #include "kern/work.h"
 
@@ -15,6 +17,26 @@
 
 void kernel_pause(void)
 {
+}
+
+/* What message_body.c knows of rights: the kinds that are moved stay what they are. */
+const struct disposition dispositions[] = {
+	{MACH_MSG_TYPE_PORT_RECEIVE, 0},   {MACH_MSG_TYPE_PORT_SEND, 0},
+	{MACH_MSG_TYPE_PORT_SEND_ONCE, 0}, {MACH_MSG_TYPE_PORT_SEND, 0},
+	{MACH_MSG_TYPE_PORT_SEND, 0},      {MACH_MSG_TYPE_PORT_SEND_ONCE, 0},
+};
+
+static bool no_memory;
+
+void *(kernel_memory_alloc)(uint32_t size)
+{
+	return no_memory ? NULL : malloc(size);
+}
+
+void kernel_memory_free(void *memory, uint32_t size)
+{
+	(void)size;
+	free(memory);
 }
 
 /* A message with room for WORDS words of body, and nothing behind them that one may look at. */
@@ -31,7 +53,7 @@ static struct message *new_message(uint32_t words)
 	return message;
 }
 
-static uint32_t *body(struct message *message)
+static uint32_t *body_of(struct message *message)
 {
 	return (uint32_t *)(&message->header + 1);
 }
@@ -62,105 +84,139 @@ static mach_msg_type_long_t *put_long(uint32_t *at, unsigned name, unsigned size
 	return type;
 }
 
-static mach_msg_return_t check(struct message *message, struct body_summary *summary)
-{
-	return body_check(message, summary);
-}
-
 TEST(body_of_nothing)
 {
-	struct body_summary summary;
+	struct body body;
 
-	EXPECT_EQ(check(new_message(0), &summary), MACH_MSG_SUCCESS);
-	EXPECT(!(summary.rights || summary.out_of_line));
+	EXPECT_EQ(body_check(new_message(0), &body), MACH_MSG_SUCCESS);
+	EXPECT(!body.rights && !body.out_of_line);
 }
 
 TEST(body_data_rounds_up_to_words)
 {
-	struct message *message = new_message(4);
-	struct body_summary summary;
+	struct message *message = new_message(6);
 	struct body_walk walk;
-	struct part part;
+	struct body body;
+	struct part *part;
 
-	put_type(body(message), MACH_MSG_TYPE_CHAR, 8, 5);
-	put_type(body(message) + 3, MACH_MSG_TYPE_INTEGER_32, 32, 0);
-	EXPECT_EQ(check(message, &summary), MACH_MSG_SUCCESS);
-	EXPECT(!(summary.rights || summary.out_of_line));
+	put_type(body_of(message), MACH_MSG_TYPE_CHAR, 8, 5);
+	put_type(body_of(message) + 3, MACH_MSG_TYPE_INTEGER_32, 32, 0);
+	put_type(body_of(message) + 4, MACH_MSG_TYPE_MAKE_SEND, 32, 1);
+	EXPECT_EQ(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT(body.rights && !body.out_of_line);
 	body_begin(&walk, message);
-	EXPECT(body_next(&walk, &part));
-	EXPECT_EQ(part.length, 5);
-	EXPECT(part.data == body(message) + 1 && part.in_line && !part.rights);
-	EXPECT(body_next(&walk, &part));
-	EXPECT_EQ(part.length, 0);
-	EXPECT(!body_next(&walk, &part));
+	part = body_next(&walk);
+	EXPECT(part != NULL && part->data == body_of(message) + 5);
+	EXPECT(body_next(&walk) == NULL);
+	EXPECT(walk.at == walk.end);
 }
 
 TEST(body_rights_and_memory)
 {
 	struct message *message = new_message(7);
-	struct body_summary summary;
 	struct body_walk walk;
-	struct part part;
+	struct body body;
+	struct part *part;
 
-	put_type(body(message), MACH_MSG_TYPE_MAKE_SEND, 32, 2);
-	put_long(body(message) + 3, MACH_MSG_TYPE_BYTE, 8, 4096)->msgtl_header.msgt_deallocate = 1;
-	EXPECT_EQ(check(message, &summary), MACH_MSG_SUCCESS);
-	EXPECT((summary.rights || summary.out_of_line));
-	EXPECT_EQ(summary.n_deallocate, 1);
+	put_type(body_of(message), MACH_MSG_TYPE_MAKE_SEND, 32, 2);
+	put_long(body_of(message) + 3, MACH_MSG_TYPE_BYTE, 8, 4096)->msgtl_header.msgt_deallocate =
+		1;
+	EXPECT_EQ(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT(body.rights && body.out_of_line);
+	EXPECT_EQ(body.n_parts, 2);
+	EXPECT_EQ(body.parts[1].length, 4096);
 	body_begin(&walk, message);
-	EXPECT(body_next(&walk, &part));
-	EXPECT_EQ(part_n_rights(&part), 2);
-	part_set_name(&part, MACH_MSG_TYPE_PORT_SEND);
-	EXPECT_EQ(part.type->msgt_name, MACH_MSG_TYPE_PORT_SEND);
-	EXPECT(body_next(&walk, &part));
-	EXPECT_EQ(part.length, 4096);
-	EXPECT(part.data == body(message) + 6 && !part.in_line);
-	EXPECT_EQ(part_n_rights(&part), 0);
+	part = body_next(&walk);
+	EXPECT_EQ(part_n_rights(part), 2);
+	part_set_name(part, MACH_MSG_TYPE_PORT_SEND);
+	EXPECT_EQ(part->type->msgt_name, MACH_MSG_TYPE_PORT_SEND);
+	part = body_next(&walk);
+	EXPECT_EQ(part->length, 4096);
+	EXPECT(part->data == body_of(message) + 6 && !part->in_line);
+	EXPECT_EQ(part_n_rights(part), 0);
+	EXPECT(body_next(&walk) == NULL);
+}
+
+/* Where there may be a right and is none nothing has to be taken, and its kind is set at once. */
+TEST(body_places_without_rights)
+{
+	struct message *message = new_message(6);
+	struct body body;
+
+	put_type(body_of(message), MACH_MSG_TYPE_MAKE_SEND_ONCE, 32, 1);
+	put_type(body_of(message) + 2, MACH_MSG_TYPE_COPY_SEND, 32, 1);
+	body_of(message)[3] = 7;
+	put_type(body_of(message) + 4, MACH_MSG_TYPE_MOVE_SEND, 32, 1);
+	EXPECT_EQ(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT(body.rights && !body.out_of_line);
+	EXPECT_EQ(body.n_parts, 1);
+	EXPECT(body.parts[0].data == body_of(message) + 3);
+	EXPECT_EQ(((mach_msg_type_t *)body_of(message))->msgt_name, MACH_MSG_TYPE_PORT_SEND_ONCE);
+	EXPECT_EQ(body.parts[0].type->msgt_name, MACH_MSG_TYPE_COPY_SEND);
+}
+
+TEST(body_of_many_parts)
+{
+	struct message *message = new_message(WORDS);
+	struct body body;
+
+	for (unsigned i = 0; i < WORDS; i += 2) {
+		put_type(body_of(message) + i, MACH_MSG_TYPE_COPY_SEND, 32, 1);
+		body_of(message)[i + 1] = i % 4 == 0 ? MACH_PORT_NULL : i + 1;
+	}
+	no_memory = true;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_NO_BUFFER);
+	no_memory = false;
+	EXPECT_EQ(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT_EQ(body.n_parts, WORDS / 4);
+	for (unsigned i = 0; i < body.n_parts; i++)
+		EXPECT_EQ(*body.parts[i].data, 4 * i + 3);
+	body_done(&body);
 }
 
 TEST(body_too_small)
 {
 	struct message *message = new_message(3);
-	struct body_summary summary;
+	struct body body;
 
-	put_type(body(message), MACH_MSG_TYPE_INTEGER_32, 32, 3);
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
-	put_type(body(message), MACH_MSG_TYPE_CHAR, 8, 9);
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
-	put_long(body(message), MACH_MSG_TYPE_BYTE, 8, 1); /* No word for its address. */
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
+	put_type(body_of(message), MACH_MSG_TYPE_INTEGER_32, 32, 3);
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
+	put_type(body_of(message), MACH_MSG_TYPE_CHAR, 8, 9);
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
+	put_long(body_of(message), MACH_MSG_TYPE_BYTE, 8, 1); /* No word for its address. */
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
 	message = new_message(2);
-	put_type(body(message), 0, 0, 0)->msgt_longform = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
+	put_type(body_of(message), 0, 0, 0)->msgt_longform = 1;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
 }
 
 TEST(body_lengths_that_wrap)
 {
 	struct message *message = new_message(4);
-	struct body_summary summary;
+	struct body body;
 	mach_msg_type_long_t *type =
-		put_long(body(message), MACH_MSG_TYPE_INTEGER_32, 32, 0x40000000);
+		put_long(body_of(message), MACH_MSG_TYPE_INTEGER_32, 32, 0x40000000);
 
-	EXPECT_EQ(check(message, &summary), MACH_SEND_INVALID_MEMORY);
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_INVALID_MEMORY);
 	type->msgtl_header.msgt_inline = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
-	put_long(body(message), MACH_MSG_TYPE_BYTE, 8, UINT32_MAX)->msgtl_header.msgt_inline = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_MSG_TOO_SMALL);
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
+	put_long(body_of(message), MACH_MSG_TYPE_BYTE, 8, UINT32_MAX)->msgtl_header.msgt_inline = 1;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_MSG_TOO_SMALL);
 }
 
 TEST(body_invalid_types)
 {
 	struct message *message = new_message(4);
-	struct body_summary summary;
+	struct body body;
 
-	put_type(body(message), MACH_MSG_TYPE_MOVE_SEND, 16, 2);
-	EXPECT_EQ(check(message, &summary), MACH_SEND_INVALID_TYPE);
-	put_type(body(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgt_deallocate = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_INVALID_TYPE);
-	put_type(body(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgt_unused = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_INVALID_TYPE);
-	put_long(body(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgtl_header.msgt_number = 1;
-	EXPECT_EQ(check(message, &summary), MACH_SEND_INVALID_TYPE);
+	put_type(body_of(message), MACH_MSG_TYPE_MOVE_SEND, 16, 2);
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_INVALID_TYPE);
+	put_type(body_of(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgt_deallocate = 1;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_INVALID_TYPE);
+	put_type(body_of(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgt_unused = 1;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_INVALID_TYPE);
+	put_long(body_of(message), MACH_MSG_TYPE_BYTE, 8, 4)->msgtl_header.msgt_number = 1;
+	EXPECT_EQ(body_check(message, &body), MACH_SEND_INVALID_TYPE);
 }
 
 /* Whatever the words are: the check ends, and a body that passes can be walked to its very end. */
@@ -171,23 +227,26 @@ TEST(body_random)
 	for (unsigned i = 0; i < BODIES; i++) {
 		uint32_t words = host_random_below(&seed, 8);
 		struct message *message = new_message(words);
-		struct body_summary summary;
 		struct body_walk walk;
-		struct part part;
+		struct body body;
+		struct part *part;
+		uint32_t parts = 0;
 
 		for (uint32_t word = 0; word < words; word++) {
-			put_type(body(message) + word, host_random_below(&seed, 24),
+			put_type(body_of(message) + word, host_random_below(&seed, 24),
 				 8 * host_random_below(&seed, 5), host_random_below(&seed, 4));
 			if (host_random_below(&seed, 4) == 0)
-				body(message)[word] ^= random_next(&seed);
+				body_of(message)[word] ^= random_next(&seed);
 		}
-		if (check(message, &summary) != MACH_MSG_SUCCESS)
+		if (body_check(message, &body) != MACH_MSG_SUCCESS)
 			continue;
 		good++;
 		body_begin(&walk, message);
-		while (body_next(&walk, &part))
-			EXPECT((uint32_t *)part.type < part.data || part.data == NULL);
+		for (; (part = body_next(&walk)) != NULL; parts++)
+			EXPECT((uint32_t *)part->type < part->data && part_is_special(part));
 		EXPECT(walk.at == walk.end);
+		EXPECT(parts >= body.n_parts);
+		body_done(&body);
 	}
 	EXPECT(good > BODIES / 100);
 }
