@@ -76,7 +76,7 @@ TEST(null_traps_get_on_everywhere)
 }
 
 #define AREA  ((void *)0x08100000)
-#define PAGES 200u
+#define PAGES 600u
 
 static volatile uint32_t before[CPUS_MOST];
 
