@@ -35,6 +35,9 @@ kern_return_t register_new_task_notification(host_t host, ipc_port_t notificatio
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
+	/* The kernel tells itself nothing, and its port would be kept, alive, for good. */
+	if (port_is_valid(notification) && notification->kind != OBJECT_NONE)
+		return KERN_INVALID_ARGUMENT;
 	task_notify_forget();
 	if (port_is_valid(registered))
 		return KERN_NO_ACCESS;

@@ -421,8 +421,8 @@ static mach_port_t open_device(const char *name)
 }
 
 /*
- * By as many calls as it takes, for the kernel may have kept a right: the port of the device, which
- * may be another one than at first, is dead then.
+ * By as many calls as it takes, for a read that waits may have the device's own port to answer to:
+ * that, which may be another one than at first, is dead then.
  */
 static void close_device(mach_port_t device, const char *name)
 {
