@@ -32,8 +32,8 @@ static unsigned n_running; /* Programs that have not ended, but for servers, */
 static unsigned n_servers; /* and those: each is in `servers`, at the number of its module. */
 static struct task *servers[MAX_MODULES];
 static bool one_has_ended; /* Before that no run is over, if all are servers too. */
-static int first_module; /* The first in their order that ended with a status not zero, */
-static int first_status; /* and that status; 0: none did. */
+static int first_module;   /* The first in their order that ended with a status not zero, */
+static int first_status;   /* and that status; 0: none did. */
 
 /* ---------------- The stack that a program starts with ---------------- */
 
