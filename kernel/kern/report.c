@@ -16,6 +16,7 @@
 #include "kern/timer.h"
 #include "kern/zone.h"
 #include "vm/page.h"
+#include "vm/pageout.h"
 
 /* Volatile: the runner reads it, and writes `request`, from outside the machine. */
 volatile struct machine_report machine_report;
@@ -50,7 +51,7 @@ static void gather(struct gathered *counts)
 	add(counts, "pages of messages", page_count(PAGE_KERNEL));
 	add(counts, "pages of tables", page_count(PAGE_TABLE));
 	add(counts, "kernel stacks", kernel_stack_count());
-	add(counts, "timers", timer_count());
+	add(counts, "timers", timer_count() - pageout_timers());
 	zone_for_each(add_zone, counts);
 }
 

@@ -259,6 +259,11 @@ static void pageout_thread(void)
 	}
 }
 
+uint32_t pageout_timers(void)
+{
+	return list_empty(&pageout.resting.waiters) ? 0 : 1;
+}
+
 void pageout_start(void)
 {
 	assert(kernel_locked() && pageout.daemon == NULL);

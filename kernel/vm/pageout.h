@@ -26,6 +26,9 @@ void pageout_wake(void);
  */
 bool page_wait(void);
 
+/* Timers that the daemon has set, for the balance: it may rest though there is memory by now. */
+uint32_t pageout_timers(void);
+
 /* Pages sent to pagers since boot. */
 extern uint32_t pageouts;
 
