@@ -58,7 +58,7 @@ compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
 
 # Interfaces that the kernel serves, those that it calls and programs serve, and further ways for
 # programs to call it.
-SERVERS  := mach_port mach mach_host mach4 gnumach mach_i386 device
+SERVERS  := mach_port mach mach_host mach4 gnumach mach_i386 device assay
 CATCHERS := exc notify task_notify memory_object memory_object_default device_reply
 CALLERS  := device_request
 

@@ -136,7 +136,7 @@ size_t mig_strncpy(char *to, const char *from, size_t size)
 		length++;
 	}
 	to[length] = '\0';
-	return length + 1;
+	return length;
 }
 
 void mig_allocate(vm_offset_t *address, vm_size_t size)

@@ -14,8 +14,10 @@
 #include <mach/mig_support.h>
 #include <mach/notify.h>
 #include <mach/port.h>
+#include <mach/task_vtimer.h>
 #include <mach/traps.h>
 
+#include <mach/assay.h>
 #include <mach/device.h>
 #include <mach/device_request.h>
 #include <mach/gnumach.h>

@@ -6,11 +6,16 @@
  */
 #include <assay.h>
 
+#define WORD sizeof(uint32_t)
+
+/* Word by word, which is what most copies are made of. */
 void *memcpy(void *to, const void *from, size_t size)
 {
 	void *start = to;
+	size_t words = size / WORD, rest = size % WORD;
 
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+	__asm__ volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest) : : "memory");
 	return start;
 }
 
@@ -32,8 +37,11 @@ void *memmove(void *to, const void *from, size_t size)
 void *memset(void *to, int byte, size_t size)
 {
 	void *start = to;
+	size_t words = size / WORD, rest = size % WORD;
+	uint32_t word = (uint8_t)byte * 0x01010101u;
 
-	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
+	__asm__ volatile("rep stosl" : "+D"(to), "+c"(words) : "a"(word) : "memory");
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(rest) : "a"(word) : "memory");
 	return start;
 }
 

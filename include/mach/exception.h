@@ -7,7 +7,7 @@
 #define EXC_BAD_INSTRUCTION 2
 #define EXC_ARITHMETIC      3
 #define EXC_EMULATION       4
-#define EXC_SOFTWARE        5
+#define EXC_SOFTWARE        5 /* Also told, and never fatal: a virtual timer has expired. */
 #define EXC_BREAKPOINT      6
 
 /* Codes of EXC_BAD_INSTRUCTION: an invalid opcode, or the number of a fault of the processor. */
@@ -27,6 +27,10 @@
 #define EXC_I386_EXTERR 5
 #define EXC_I386_EMERR  6
 #define EXC_I386_BOUND  7
+
+/* Codes of EXC_SOFTWARE besides EXC_I386_BOUND: <mach/task_vtimer.h>. */
+#define EXC_VTIMER_VIRTUAL 0x10001
+#define EXC_VTIMER_PROF    0x10002
 
 /* Codes of EXC_BREAKPOINT. */
 #define EXC_I386_SGL 1

@@ -23,7 +23,8 @@ void mig_dealloc_reply_port(mach_port_t port);
 void mig_release_reply_ports(void);
 
 /*
- * Copies a string of at most size - 1 characters and its zero; returns their number with the zero.
+ * Copies a string of at most size - 1 characters and its zero; returns their number without it, to
+ * which the stubs add one.
  */
 size_t mig_strncpy(char *to, const char *from, size_t size);
 

@@ -66,6 +66,18 @@ typedef struct task_id_info task_id_info_data_t;
 typedef struct task_id_info *task_id_info_t;
 #define TASK_ID_INFO_COUNT (sizeof(task_id_info_data_t) / sizeof(integer_t))
 
+/* Assay's own: CPU time that threads of other tasks used on the task's behalf. */
+#define TASK_SERVED_INFO 1001
+
+struct task_served_info {
+	rpc_time_value_t user_time;
+	rpc_time_value_t system_time;
+};
+
+typedef struct task_served_info task_served_info_data_t;
+typedef struct task_served_info *task_served_info_t;
+#define TASK_SERVED_INFO_COUNT (sizeof(task_served_info_data_t) / sizeof(integer_t))
+
 /* task_ras_control() */
 #define TASK_RAS_CONTROL_PURGE_ALL                 0
 #define TASK_RAS_CONTROL_PURGE_ONE                 1

@@ -18,7 +18,7 @@
 #include <mach/kern_return.h>
 #include <mach/vm_prot.h>
 
-#include "kern/list.h"
+#include <assay/list.h>
 
 struct copy;
 struct device;

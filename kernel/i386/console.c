@@ -8,7 +8,7 @@
 #include "kern/cpu_state.h"
 #include "kern/machine.h"
 
-/* Guarded by the log's lock, as both devices are; but for input. */
+/* Guarded by the log's lock, where the log goes; but for input. */
 static struct serial serials[] = {
 	[MACHINE_CONSOLE_COM0] = {.base = SERIAL_COM0},
 	[MACHINE_CONSOLE_COM1] = {.base = SERIAL_COM1},
@@ -29,29 +29,43 @@ void machine_console_drain(void)
 		serial_drain(&serials[n]);
 }
 
-/* ---------------- Input: from the first serial port ---------------- */
+/* ---------------- Input ---------------- */
 
-static struct serial *const input = &serials[MACHINE_CONSOLE_COM0];
+static const unsigned irqs[] = {
+	[MACHINE_CONSOLE_COM0] = SERIAL_COM0_IRQ,
+	[MACHINE_CONSOLE_COM1] = SERIAL_COM1_IRQ,
+};
 
-void machine_console_prepare(void)
+static struct serial *serial_of(enum machine_console console)
 {
-	serial_find(input);
+	assert(console < sizeof serials / sizeof serials[0]);
+	return &serials[console];
+}
+
+bool machine_console_prepare(enum machine_console console)
+{
+	struct serial *serial = serial_of(console);
+
+	serial_find(serial);
+	return serial->state == SERIAL_PRESENT;
 }
 
 /* To one CPU: of two that read the same port each would get a part. */
-void machine_console_listen(unsigned interrupt, bool listen)
+void machine_console_listen(enum machine_console console, unsigned interrupt, bool listen)
 {
-	if (!ioapic_has(SERIAL_COM0_IRQ))
+	const struct serial *serial = serial_of(console);
+	unsigned irq = irqs[console];
+
+	if (!ioapic_has(irq))
 		return;
 	if (listen)
-		ioapic_route_to(SERIAL_COM0_IRQ, (uint8_t)(VECTOR_DEVICE + interrupt),
-				cpus[0].machine.apic_id);
-	serial_listen(input, listen);
+		ioapic_route_to(irq, (uint8_t)(VECTOR_DEVICE + interrupt), cpus[0].machine.apic_id);
+	serial_listen(serial, listen);
 	if (!listen)
-		ioapic_mask(SERIAL_COM0_IRQ);
+		ioapic_mask(irq);
 }
 
-bool machine_console_take(char *byte)
+bool machine_console_take(enum machine_console console, char *byte)
 {
-	return serial_take(input, byte);
+	return serial_take(serial_of(console), byte);
 }

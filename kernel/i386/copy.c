@@ -4,7 +4,22 @@
 
 #include "i386/copy_bytes.h"
 #include "i386/memory.h"
+#include "kern/assert.h"
 #include "kern/thread.h"
+
+bool copyout_again(user_address_t to, const void *from, uint32_t size)
+{
+	struct thread *thread = current_thread();
+	bool copied;
+
+	if ((thread->asked & THREAD_ASKED_ABORT) == 0)
+		return false;
+	assert(!thread->finishes_copy);
+	thread->finishes_copy = true;
+	copied = copy_bytes((void *)to, from, size) == 0;
+	thread->finishes_copy = false;
+	return copied;
+}
 
 uint32_t copyin_string(char *to, user_address_t from, uint32_t size)
 {

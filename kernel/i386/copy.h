@@ -30,10 +30,19 @@ static inline bool copyin(void *to, user_address_t from, uint32_t size)
 	return range_is_user(from, size) && copy_bytes(to, (const void *)from, size) == 0;
 }
 
+/*
+ * The end of a copyout() that was broken off: if thread_abort() did that it is made again, and
+ * waits for its pages whoever aborts the thread.  What goes out is an answer, and often the only
+ * one: a call that is interrupted can be made again, a message that was taken out of its queue
+ * cannot.
+ */
+bool copyout_again(user_address_t to, const void *from, uint32_t size);
+
 static inline bool copyout(user_address_t to, const void *from, uint32_t size)
 {
 	may_block();
-	return range_is_user(to, size) && copy_bytes((void *)to, from, size) == 0;
+	return range_is_user(to, size) &&
+	       (copy_bytes((void *)to, from, size) == 0 || copyout_again(to, from, size));
 }
 
 /*

@@ -17,7 +17,7 @@
 
 #include "i386/pmap.h"
 #include "i386/shootdown.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/lock.h"
 #include "kern/work.h"
 

@@ -20,6 +20,7 @@ struct serial {
 #define SERIAL_COM1 0x2f8
 
 #define SERIAL_COM0_IRQ 4
+#define SERIAL_COM1_IRQ 3
 
 /* Sends one character as it is; drops it where there is no port or nothing leaves it. */
 void serial_put(struct serial *serial, char c);

@@ -127,7 +127,7 @@ static void exception_of_user(const struct frame *frame)
 		page_fault_of_user(frame, address);
 	else
 		other_fault_of_user(frame);
-	user_return();
+	trap_return();
 }
 
 /*
@@ -157,7 +157,7 @@ void trap_bad_return(struct frame *frame)
 	interrupts_on();
 	kernel_lock();
 	exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_GPFLT, frame->error);
-	user_return();
+	trap_return();
 }
 
 /* ---------------- Exceptions of kernel mode ---------------- */

@@ -22,16 +22,16 @@ typedef boolean_t server_function(mach_msg_header_t *request, mach_msg_header_t 
 
 /* Generated: NAME_server of defs/mach/NAME.defs. */
 server_function mach_server, mach_host_server, mach_port_server, mach_i386_server, gnumach_server,
-	mach4_server, device_server;
+	mach4_server, device_server, assay_server;
 
 /* Each interface has the ids of one hundred; the next hundred's are those of its replies. */
 #define INTERFACE_SIZE 100u
-#define INTERFACES     43u
+#define INTERFACES     47u
 
 static server_function *const servers[INTERFACES] = {
 	[20] = mach_server,      [26] = mach_host_server, [28] = device_server,
 	[32] = mach_port_server, [38] = mach_i386_server, [40] = mach4_server,
-	[42] = gnumach_server,
+	[42] = gnumach_server,   [46] = assay_server,
 };
 
 /* Ids without an interface go to one that has them not. */

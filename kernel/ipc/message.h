@@ -20,7 +20,7 @@
 
 #include "kern/alloc_site.h"
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/zone.h"
 
 struct entry;

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/thread.h"
 
 struct message;

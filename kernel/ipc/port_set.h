@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "ipc/port.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/thread.h"
 
 #define PORT_SET_MAGIC 0x50534554u

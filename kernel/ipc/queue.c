@@ -21,6 +21,7 @@
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "kern/work.h"
+#include "vm/pager.h"
 
 static struct thread *first_waiter(const struct wait_queue *queue)
 {
@@ -97,6 +98,8 @@ static struct message *dequeue(struct port *port)
 		port_set_note_empty(port);
 	if (has_waiters(&port->senders) && port->n_messages < port->limit)
 		wake_sender(port);
+	if (port->pager != NULL)
+		pager_note_received(port->pager);
 	return message;
 }
 

@@ -14,7 +14,7 @@
 
 #include <mach/kern_return.h>
 
-#include "kern/list.h"
+#include <assay/list.h>
 
 struct entry;
 struct message;

@@ -14,18 +14,19 @@
 #define LINE_SIZE 1024
 #define MAX_WORDS 64
 
-/* The copy, with a zero behind each word, and where its words begin. */
+/* The copy as it came; and with a zero behind each word, and where its words begin. */
+static char whole[LINE_SIZE];
 static char line[LINE_SIZE];
 static const char *words[MAX_WORDS];
 static unsigned n_words;
 
 /*
  * Every argument that some part of the kernel asks for, wherever that is: whoever adds one there
- * adds it here, or the log calls it unknown.
+ * adds it here, or the log calls it unknown.  Some are for programs (${kernel-command-line}).
  */
 static const char *const known[] = {
-	"clock",  "console", "cpus", "crash", "fastpath", "inject",
-	"jitter", "limit",   "log",  "pool",  "ramdisk",  "raw",
+	"clock", "console", "cpus", "crash",   "fastpath", "inject",  "jitter", "limit",
+	"log",   "pool",    "raw",  "ramdisk", "root",     "sigprof", "ux",
 };
 
 /* Boot loaders' configuration files leave ends of lines behind. */
@@ -52,6 +53,7 @@ void arguments_init(const char *command_line)
 	assert(command_line != NULL);
 	if (strlcpy(line, command_line, sizeof(line)) >= sizeof(line))
 		klog("arguments: only the first %u characters are heeded\n", LINE_SIZE - 1);
+	strlcpy(whole, line, sizeof(whole));
 	n_words = 0;
 	for (;;) {
 		while (is_blank(*p))
@@ -177,6 +179,17 @@ static bool is_image_name(unsigned i)
 {
 	assert(i < n_words);
 	return i == 0 && strchr(words[i], '=') == NULL;
+}
+
+const char *arguments_line(void)
+{
+	const char *text = whole;
+
+	if (n_words > 0 && is_image_name(0))
+		text += (size_t)(words[0] - line) + strlen(words[0]);
+	while (is_blank(*text))
+		text++;
+	return text;
 }
 
 void arguments_check(void)

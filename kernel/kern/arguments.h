@@ -26,6 +26,9 @@ bool argument_string(const char *name, char *value, size_t size);
  */
 uint32_t argument_number(const char *name, uint32_t otherwise);
 
+/* All of it as it came, but for the image's path: what ${kernel-command-line} stands for. */
+const char *arguments_line(void);
+
 /* Logs every word that no kernel argument is called: a typing error should not pass in silence. */
 void arguments_check(void);
 

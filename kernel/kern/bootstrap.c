@@ -14,6 +14,7 @@
 #include "kern/assert.h"
 #include "kern/command.h"
 #include "kern/elf.h"
+#include "kern/format.h"
 #include "kern/host.h"
 #include "kern/log.h"
 #include "kern/machine.h"
@@ -85,36 +86,66 @@ static struct task *make_task(const char *name, int number)
 	return map == NULL ? NULL : task_new(NULL, name, map, number);
 }
 
-/* The port that an argument stands for; NULL if there is no such. */
-static struct port *port_for(const struct command *command, unsigned argument)
+/* Gives the task a send right to the port, whose name as a number is left in `text`. */
+static const char *give_port(struct task *task, struct port *port, char *text, size_t size)
 {
-	if (command_is_substitution(command, argument, "${host-port}"))
-		return host_priv_port();
-	if (command_is_substitution(command, argument, "${device-port}"))
-		return host_device_port();
+	uint32_t name;
+
+	if (right_give(task->space, port_make_send(port), MACH_MSG_TYPE_PORT_SEND, &name) !=
+	    KERN_SUCCESS)
+		return "does not fit into memory";
+	format_string(text, size, "%u", (unsigned)name);
 	return NULL;
 }
 
-/*
- * Gives the task a send right for each argument that stands for a port; its name is the argument.
- */
-static const char *give_ports(struct task *task, struct command *command)
+/* Replaces the `${...}` of so many bytes at `place`. */
+static const char *substitute(struct task *task, struct command *command, const char *place,
+			      size_t length)
 {
-	for (unsigned argument = 0; argument < command->count; argument++) {
-		struct port *port;
-		uint32_t name;
+	static const char *const words[] = {"${host-port}", "${device-port}",
+					    "${kernel-command-line}"};
+	struct port *const ports[] = {host_priv_port(), host_device_port(), NULL};
+	char number[sizeof "4294967295"];
 
-		if (!command_is_substitution(command, argument, NULL))
+	for (unsigned n = 0; n < sizeof words / sizeof words[0]; n++) {
+		const char *wrong = NULL;
+
+		if (strlen(words[n]) != length || strncmp(place, words[n], length) != 0)
 			continue;
-		port = port_for(command, argument);
-		if (port == NULL)
-			return "has a ${...} on its command line that stands for nothing";
-		if (right_give(task->space, port_make_send(port), MACH_MSG_TYPE_PORT_SEND, &name) !=
-		    KERN_SUCCESS)
-			return "does not fit into memory";
-		command_substitute(command, argument, name);
+		if (ports[n] == NULL)
+			return command_replace(command, place, length, arguments_line());
+		wrong = give_port(task, ports[n], number, sizeof number);
+		return wrong != NULL ? wrong : command_replace(command, place, length, number);
 	}
-	return NULL;
+	return "has a ${...} on its command line that stands for nothing";
+}
+
+/* Replaces what stands for something else in one argument; what it is replaced by is text. */
+static const char *substitute_in(struct task *task, struct command *command, unsigned argument)
+{
+	const char *wrong = NULL;
+	size_t from = 0;
+	size_t length;
+
+	for (;;) {
+		size_t before = command->length;
+		const char *place = command_substitution(command, argument, from, &length);
+
+		if (place == NULL || wrong != NULL)
+			return wrong;
+		from = (size_t)(place - command->arguments[argument]) + length;
+		wrong = substitute(task, command, place, length);
+		from += command->length - before;
+	}
+}
+
+static const char *substitute_all(struct task *task, struct command *command)
+{
+	const char *wrong = NULL;
+
+	for (unsigned argument = 0; argument < command->count && wrong == NULL; argument++)
+		wrong = substitute_in(task, command, argument);
+	return wrong;
 }
 
 /* Makes the module a task with a thread that is ready to run; NULL, or what is wrong with it. */
@@ -130,7 +161,7 @@ static const char *make_program(int number, struct command *command, struct thre
 		return "does not fit into memory";
 	if (image->end > DIRECT_MAP_SIZE)
 		return "lies beyond the memory that the kernel uses";
-	wrong = give_ports(task, command);
+	wrong = substitute_all(task, command);
 	if (wrong == NULL)
 		wrong = elf_load(task->map, phys_to_virt(image->start), image->end - image->start,
 				 &program);

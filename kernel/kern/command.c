@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "kern/assert.h"
-#include "kern/format.h"
 #include "kern/string.h"
 
 static size_t word_length(const char *line)
@@ -21,11 +20,6 @@ static size_t word_length(const char *line)
 static bool is_action(const char *word)
 {
 	return word[0] == '$' && word[1] == '(';
-}
-
-static bool is_substitution(const char *word)
-{
-	return word[0] == '$' && word[1] == '{';
 }
 
 static void strip_folders(const char **word, size_t *length)
@@ -97,20 +91,38 @@ bool command_has_action(const char *line, const char *action)
 	return false;
 }
 
-bool command_is_substitution(const struct command *command, unsigned argument, const char *word)
+const char *command_substitution(const struct command *command, unsigned argument, size_t from,
+				 size_t *length)
 {
-	const char *text = command->arguments[argument];
+	const char *place = command->arguments[argument] + from;
 
-	return is_substitution(text) && (word == NULL || strcmp(text, word) == 0);
+	for (; *place != '\0'; place++) {
+		const char *end;
+
+		if (place[0] != '$' || place[1] != '{')
+			continue;
+		end = strchr(place, '}');
+		*length = end == NULL ? strlen(place) : (size_t)(end - place) + 1;
+		return place;
+	}
+	return NULL;
 }
 
-/* In place: no 32-bit number is longer than the words that stand for one. */
-void command_substitute(struct command *command, unsigned argument, uint32_t number)
+/* What lies behind the place moves, and with it the arguments that begin there. */
+const char *command_replace(struct command *command, const char *place, size_t length,
+			    const char *text)
 {
-	char *text = command->text + (command->arguments[argument] - command->text);
-	size_t room = strlen(text) + 1;
+	size_t start = (size_t)(place - command->text);
+	size_t size = strlen(text);
 
-	assert(room > sizeof "4294967295" - 1);
-	memset(text, 0, room);
-	format_string(text, room, "%u", (unsigned)number);
+	assert(start < command->length && length < command->length - start);
+	if (size > length && size - length > COMMAND_SIZE - command->length)
+		return "has too long a command line";
+	memmove(command->text + start + size, place + length, command->length - start - length);
+	memcpy(command->text + start, text, size);
+	command->length += size - length;
+	for (unsigned n = 0; n < command->count; n++)
+		if (command->arguments[n] > place)
+			command->arguments[n] += size - length;
+	return NULL;
 }

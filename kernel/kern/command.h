@@ -2,8 +2,8 @@
 /*
  * The command line of a boot module, cut into arguments.
  *
- * A word `${...}` stands for something that is known only when the program's task is there; it is
- * an argument as it stands until it is replaced.
+ * `${...}` in a word stands for something that is known only when the program's task is there; it
+ * is part of the argument as it stands until it is replaced.
  */
 #ifndef KERN_COMMAND_H
 #define KERN_COMMAND_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMAND_SIZE          256
+#define COMMAND_SIZE          1536 /* The kernel's own command line can be in it. */
 #define COMMAND_MAX_ARGUMENTS 32
 
 struct command {
@@ -31,11 +31,18 @@ const char *command_parse(struct command *command, const char *line);
 /* Whether `action`, such as "$(ramdisk-create)", is a word of `line`. */
 bool command_has_action(const char *line, const char *action);
 
-/* Whether an argument is to be replaced; `word` is NULL or what it must be besides, such as
- * "${host-port}". */
-bool command_is_substitution(const struct command *command, unsigned argument, const char *word);
+/*
+ * The next `${...}` of an argument, at or behind `from` in it: where it begins, or NULL; its length
+ * is left in *length.
+ */
+const char *command_substitution(const struct command *command, unsigned argument, size_t from,
+				 size_t *length);
 
-/* Puts the number in the place of such an argument. */
-void command_substitute(struct command *command, unsigned argument, uint32_t number);
+/*
+ * Puts `text` in the place of `length` bytes at `place`, which are in an argument.  NULL on
+ * success, else what is wrong in a sentence.
+ */
+const char *command_replace(struct command *command, const char *place, size_t length,
+			    const char *text);
 
 #endif

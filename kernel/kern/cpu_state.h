@@ -44,6 +44,7 @@ struct cpu {
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t quantum;       /* Ticks left for the current thread. */
 	bool turn_over;         /* It has had its turn: an equal is next. */
+	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 
 	/* This CPU's tick interrupt. */

@@ -58,11 +58,15 @@ static bool is_success(struct thread *thread, struct message *message)
 	return success;
 }
 
-/*
- * Sends the message, which it takes, and waits for the answer at the thread's answer port.  Whether
- * the thread is done with the exception: it may go on, or was interrupted and has to.
- */
-static bool call_handler(struct thread *thread, struct message *message)
+/* What has become of an exception that was offered. */
+enum offer {
+	OFFER_DECLINED,
+	OFFER_UNSENT, /* The thread was interrupted, and has to go on, before it was told, */
+	OFFER_OVER    /* or after that; or the handler has answered that it may. */
+};
+
+/* Sends the message, which it takes, and waits for the answer at the thread's answer port. */
+static enum offer call_handler(struct thread *thread, struct message *message)
 {
 	static const struct mach_msg_words words = {.option = MACH_MSG_OPTION_NONE};
 	struct thread *woken = NULL;
@@ -72,26 +76,37 @@ static bool call_handler(struct thread *thread, struct message *message)
 	if (message_send(message, &words, &woken) != MACH_MSG_SUCCESS) {
 		message_destroy(message);
 		drop_answer_port(thread);
-		return true;
+		return OFFER_UNSENT;
 	}
 	if (port_receive(thread->answer_port, woken, &answer) != MACH_MSG_SUCCESS) {
 		drop_answer_port(thread);
-		return true;
+		return OFFER_OVER;
 	}
 	success = is_success(thread, answer);
 	assert(thread->answer_port->send_once_rights == 0);
-	return success;
+	return success ? OFFER_OVER : OFFER_DECLINED;
 }
 
-/* Offers the exception to one handler; false if that does not take it. */
-static bool offer(struct thread *thread, struct port *handler, const struct exception *exception)
+/* Offers the exception to one handler. */
+static enum offer offer_to(struct thread *thread, struct port *handler,
+			   const struct exception *exception)
 {
 	struct message *message;
 
 	if (!port_is_valid(handler) || answer_port(thread) == NULL)
-		return false;
+		return OFFER_DECLINED;
 	message = exception_message(handler, thread->answer_port, exception);
-	return message != NULL && call_handler(thread, message);
+	return message == NULL ? OFFER_DECLINED : call_handler(thread, message);
+}
+
+/* Offers it to the thread's handler, and then to the task's. */
+static enum offer offer(struct thread *thread, const struct exception *exception)
+{
+	enum offer result = offer_to(thread, thread->exception_port, exception);
+
+	if (result != OFFER_DECLINED || thread_is_dying(thread))
+		return result;
+	return offer_to(thread, thread->task->exception_port, exception);
 }
 
 static void end_task(struct task *task, const struct exception *exception)
@@ -109,12 +124,17 @@ void exception_raise(int exception, int code, uint32_t subcode)
 {
 	const struct exception what = {.exception = exception, .code = code, .subcode = subcode};
 	struct thread *thread = current_thread();
-	struct task *task = thread->task;
 
 	assert(kernel_locked());
-	if (offer(thread, thread->exception_port, &what) || thread_is_dying(thread))
-		return;
-	if (offer(thread, task->exception_port, &what) || thread_is_dying(thread))
-		return;
-	end_task(task, &what);
+	if (offer(thread, &what) == OFFER_DECLINED && !thread_is_dying(thread))
+		end_task(thread->task, &what);
+}
+
+bool exception_tell(int exception, int code, uint32_t subcode)
+{
+	const struct exception what = {.exception = exception, .code = code, .subcode = subcode};
+	struct thread *thread = current_thread();
+
+	assert(kernel_locked());
+	return offer(thread, &what) != OFFER_UNSENT || !thread_is_interrupted(thread);
 }

@@ -24,6 +24,13 @@ struct port;
  */
 void exception_raise(int exception, int code, uint32_t subcode);
 
+/*
+ * Tells a handler of something that is no fault of the current thread's, at the edge of user mode:
+ * whoever does not take it need not.  False if it could not be sent because the thread was
+ * interrupted.  Under the kernel lock.  May block.
+ */
+bool exception_tell(int exception, int code, uint32_t subcode);
+
 /* ---------------- exception_message.c ---------------- */
 
 struct exception {

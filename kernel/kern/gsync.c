@@ -23,7 +23,7 @@
 #include <mach/gsync.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/tick.h"

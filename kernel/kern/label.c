@@ -9,11 +9,23 @@
  * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
  * again.
  */
+#include "kern/label.h"
+
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/traps.h"
+
+void label_charge(uint32_t label, bool in_kernel)
+{
+	struct task *task = task_find(label);
+
+	if (task == NULL)
+		return;
+	task->served_ticks++;
+	task->served_system_ticks += in_kernel;
+}
 
 /* The label that a right gives to whoever holds it in `task`; false if it gives none. */
 static bool label_of_right(const struct entry *entry, const struct task *task, uint32_t *label)

@@ -36,6 +36,7 @@ static struct {
 	struct spinlock lock;
 	uint32_t seizer;   /* 1 + the CPU that has seized it for good, or 0. */
 	uint32_t mid_line; /* Consoles whose last character did not end a line. */
+	bool mid_log;      /* The line begun on the kernel's consoles is of log_write(). */
 	uint32_t kernel;   /* Consoles that messages of the kernel go to, */
 	uint32_t programs; /* and what programs print. */
 	uint32_t with_cr;  /* Consoles that want a carriage return before each line feed. */
@@ -120,6 +121,7 @@ void klog_va(const char *prefix, const char *format, va_list args)
 {
 	assert(format != NULL);
 	output_begin();
+	output.mid_log = false;
 	finish_lines();
 	while (*prefix != '\0')
 		put(output.kernel, *prefix++);
@@ -145,8 +147,23 @@ void console_write(const char *bytes, size_t length)
 {
 	assert(bytes != NULL || length == 0);
 	output_begin();
+	if ((output.kernel & output.programs) != 0)
+		output.mid_log = false;
 	for (size_t i = 0; i < length; i++)
 		put(output.programs, bytes[i]);
+	output_end();
+}
+
+/* A line of its own that was begun before goes on, unless something came in between. */
+void log_write(const char *bytes, size_t length)
+{
+	assert(bytes != NULL || length == 0);
+	output_begin();
+	if (!output.mid_log)
+		finish_lines();
+	for (size_t i = 0; i < length; i++)
+		put(output.kernel, bytes[i]);
+	output.mid_log = (output.mid_line & output.kernel) != 0;
 	output_end();
 }
 
@@ -162,6 +179,11 @@ void log_seize(void)
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	while (!seized_by_this_cpu())
 		machine_relax();
+}
+
+bool log_uses(enum machine_console console)
+{
+	return ((output.kernel | output.programs) & BIT(console)) != 0;
 }
 
 /* Puts the console that `argument` names into each of the sets; the sets stay if it names none. */

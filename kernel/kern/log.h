@@ -10,7 +10,10 @@
 #define KERN_LOG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "kern/machine.h"
 
 /*
  * Prints one formatted message of the kernel, on a line of its own: a line that a program has begun
@@ -24,8 +27,14 @@ void klog_va(const char *prefix, const char *format, va_list args);
 /* Prints `length` bytes for a program, byte for byte. */
 void console_write(const char *bytes, size_t length);
 
+/* Adds `length` bytes of a program's to the log; those of one call stay together. */
+void log_write(const char *bytes, size_t length);
+
 /* Chooses the sinks from the kernel's command line; before that the log goes to both defaults. */
 void log_configure(void);
+
+/* Whether messages of the kernel, or what programs print, go there. */
+bool log_uses(enum machine_console console);
 
 /*
  * From now on this CPU alone prints, whoever holds the lock: every other CPU that tries waits for

@@ -30,13 +30,14 @@ void machine_console_drain(void);
 uint64_t machine_cycles(void);
 
 /*
- * Input of the console.  While it is listened to, bytes that come interrupt as `interrupt`
- * (device/interrupt.h), always on the same CPU, whose handler takes them until there are no more.
- * machine_console_prepare() comes before all that, at boot.
+ * Input, from consoles that are serial ports.  While one is listened to, bytes that come interrupt
+ * as `interrupt` (device/interrupt.h), always on the same CPU, whose handler takes them until there
+ * are no more.  machine_console_prepare() comes before all that, at boot, and says whether the port
+ * is there.
  */
-void machine_console_prepare(void);
-void machine_console_listen(unsigned interrupt, bool listen);
-bool machine_console_take(char *byte);
+bool machine_console_prepare(enum machine_console console);
+void machine_console_listen(enum machine_console console, unsigned interrupt, bool listen);
+bool machine_console_take(enum machine_console console, char *byte);
 
 /* Raises the scheduler's tick on this CPU once, `cycles` from now. */
 void machine_timer_arm(uint32_t cycles);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kern/list.h"
+#include <assay/list.h>
 
 #define PRIORITIES      64
 #define PRIORITY_BEST   0

@@ -8,9 +8,11 @@
 
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
+#include "kern/label.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/thread.h"
+#include "kern/vtimer.h"
 #include "kern/work.h"
 
 struct run_queue sched_common;
@@ -303,14 +305,29 @@ void sched_raise_depressed(struct thread *thread)
 		sched_set_priority(thread, thread->priority);
 }
 
+/* Somebody besides the thread may want to know of the tick that it was charged. */
+static __attribute__((noinline)) void charge_others(const struct cpu *cpu, struct thread *thread)
+{
+	bool in_kernel = cpu->kernel_tick == cpu->ticks;
+
+	if (vtimer_tasks != 0)
+		vtimer_tick(thread, in_kernel);
+	if (thread->label != thread->home)
+		label_charge(thread->label, in_kernel);
+}
+
 void sched_tick(struct cpu *cpu)
 {
 	struct thread *thread = cpu->thread;
 
 	thread->ticks++;
-	if (thread == cpu->idle_thread || --cpu->quantum > 0)
+	if ((vtimer_tasks | (thread->label ^ thread->home)) != 0)
+		charge_others(cpu, thread);
+	if (--cpu->quantum > 0)
 		return;
 	cpu->quantum = QUANTUM;
+	if (thread == cpu->idle_thread)
+		return;
 	cpu->turn_over = true;
 	if (waiting_priority(cpu) <= thread->priority)
 		cpu_set_work(cpu, WORK_RESCHEDULE);

@@ -20,8 +20,15 @@ struct list all_tasks = LIST_INITIALIZER(all_tasks);
 static struct zone task_zone;
 static uint32_t last_id;
 
+/* Tasks by their ids, which follow one another: no list is long before there are very many. */
+#define ID_LISTS 256u
+
+static struct list by_id[ID_LISTS];
+
 void task_module_init(void)
 {
+	for (unsigned n = 0; n < ID_LISTS; n++)
+		list_init(&by_id[n]);
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
 }
 
@@ -86,7 +93,21 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 	if (parent != NULL)
 		inherit(task, parent);
 	list_add_last(&all_tasks, &task->link);
+	list_add_last(&by_id[task->id % ID_LISTS], &task->id_link);
 	return task;
+}
+
+struct task *task_find(uint32_t id)
+{
+	struct list *link;
+
+	list_for_each (link, &by_id[id % ID_LISTS]) {
+		struct task *task = list_object(link, struct task, id_link);
+
+		if (task->id == id)
+			return task;
+	}
+	return NULL;
 }
 
 void task_release(struct task *task)
@@ -142,6 +163,8 @@ static void task_over(struct task *task)
 	space_release(task->space);
 	task->space = NULL;
 	list_remove(&task->link);
+	list_remove(&task->id_link);
+	vtimer_forget(task);
 	task_release(task);
 	if (module >= 0)
 		bootstrap_task_ended(module, status);

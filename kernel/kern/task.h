@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/thread.h"
+#include "kern/vtimer.h"
 #include "vm/fault.h"
 
 struct port;
@@ -31,7 +32,8 @@ struct task {
 	uint32_t magic; /* TASK_MAGIC */
 	uint32_t id;    /* From 1, never used again. */
 	char name[TASK_NAME_SIZE];
-	struct list link; /* On the list of all tasks. */
+	struct list link;    /* On the list of all tasks, */
+	struct list id_link; /* and on one of those by which task_find() finds it. */
 	struct list threads;
 	uint32_t n_threads;
 	struct vm_map *map;  /* NULL when it is over: ended, and without threads. */
@@ -57,6 +59,10 @@ struct task {
 	uint32_t messages_sent;
 	uint32_t messages_received;
 	struct fault_counts faults;
+	uint32_t served_ticks;        /* Of threads of other tasks, on its behalf; */
+	uint32_t served_system_ticks; /* and of these, in kernel mode. */
+	struct vtimer vtimers[TASK_VTIMERS];
+	bool timed;       /* It is one of vtimer_tasks. */
 	uint64_t created; /* In cycles. */
 
 	bool ending; /* It has ended: no new threads. */
@@ -78,6 +84,9 @@ void task_module_init(void);
  * success.  NULL when there is no memory.  The caller gets no reference.
  */
 struct task *task_new(struct task *parent, const char *name, struct vm_map *map, int module);
+
+/* The task with this id, which has not gone; or NULL.  The caller gets no reference. */
+struct task *task_find(uint32_t id);
 
 /* References: each pointer that outlives a wait is one. */
 static inline struct task *task_reference(struct task *task)

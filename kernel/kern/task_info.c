@@ -77,6 +77,17 @@ static kern_return_t id_info(const struct task *task, integer_t *out, mach_msg_t
 	return info_give(out, room, &info, sizeof info);
 }
 
+static kern_return_t served_info(const struct task *task, integer_t *out,
+				 mach_msg_type_number_t *room)
+{
+	const struct task_served_info info = {
+		.user_time = info_time_of_ticks(task->served_ticks - task->served_system_ticks),
+		.system_time = info_time_of_ticks(task->served_system_ticks),
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
 kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_number_t *room)
 {
 	if (task == NULL || task->ending)
@@ -90,6 +101,8 @@ kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_
 		return thread_times_info(task, out, room);
 	case TASK_ID_INFO:
 		return id_info(task, out, room);
+	case TASK_SERVED_INFO:
+		return served_info(task, out, room);
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}

@@ -16,6 +16,7 @@
 #include "kern/sched.h"
 #include "kern/string.h"
 #include "kern/task.h"
+#include "kern/vtimer.h"
 #include "kern/work.h"
 #include "kern/zone.h"
 
@@ -119,6 +120,7 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 	thread->port = port;
 	thread->self_port = port_make_send(port);
 	thread->label = task->id;
+	thread->home = task->id;
 	thread->state = THREAD_STOPPED;
 	thread->at_edge = true;
 	if (task->suspend_count > 0)
@@ -196,6 +198,8 @@ void thread_reap(struct thread *thread)
 	if (task != NULL) {
 		task->ended_ticks += thread->ticks;
 		task->ended_system_ticks += thread->system_ticks;
+		if ((thread->asked & THREAD_ASKED_EXPIRED) != 0)
+			vtimer_pass_on(thread);
 	}
 	thread_release(thread);
 	if (task != NULL)
@@ -381,7 +385,8 @@ bool thread_end_wait(struct thread *thread, enum wait_result result)
 	if (timer_is_set(&thread->timeout))
 		timer_cancel(&thread->timeout);
 	thread->wait_result = result;
-	if (thread->asked == THREAD_ASKED_STOP && thread->wait_kind == WAIT_INTERRUPTIBLE) {
+	if ((thread->asked & (uint8_t)~THREAD_ASKED_EXPIRED) == THREAD_ASKED_STOP &&
+	    thread->wait_kind == WAIT_INTERRUPTIBLE) {
 		thread->state = THREAD_STOPPED;
 		return false;
 	}

@@ -31,11 +31,12 @@
 
 #include <mach/kern_return.h>
 #include <mach/message.h>
+#include <mach/task_vtimer.h>
 
 #include "i386/cpu.h"
 #include "i386/thread_state.h"
 #include "ipc/message.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/may_block.h"
 #include "kern/timer.h"
 
@@ -54,9 +55,10 @@ enum thread_state {
 };
 
 /* Bits of `asked`: what a thread is to do at the edge of user mode. */
-#define THREAD_ASKED_END   0x1u /* No wait that can be interrupted holds it any more. */
-#define THREAD_ASKED_STOP  0x2u /* Set as long as it, its task or a hold says so. */
-#define THREAD_ASKED_ABORT 0x4u /* Nor does one here; forgotten at the edge. */
+#define THREAD_ASKED_END     0x1u /* No wait that can be interrupted holds it any more. */
+#define THREAD_ASKED_STOP    0x2u /* Set as long as it, its task or a hold says so. */
+#define THREAD_ASKED_ABORT   0x4u /* Nor does one here; forgotten at the edge. */
+#define THREAD_ASKED_EXPIRED 0x8u /* A virtual timer has expired: it tells of it at the edge. */
 
 #define THREAD_NAME_SIZE 32
 
@@ -104,7 +106,8 @@ struct thread {
 	uint32_t magic; /* THREAD_MAGIC */
 	uint32_t id;    /* Small, never used again; what samples and messages to people say. */
 	uint32_t refs;  /* Pointers to it, and one until it has ended; the last frees it. */
-	uint32_t label; /* On whose behalf it runs: ipc/label.h. */
+	uint32_t label; /* On whose behalf it runs: kern/label.h, */
+	uint32_t home; /* and what that was at first: its task's id, 0 of a thread of the kernel. */
 	struct task *task;
 	enum thread_state state;
 	uint8_t priority;     /* Its own, */
@@ -113,6 +116,7 @@ struct thread {
 	uint8_t asked;        /* THREAD_ASKED_* */
 	bool vm_privileged;   /* It may have the last pages: it makes memory free. */
 	bool at_edge;         /* It does not run, and goes on to user mode when it does. */
+	bool finishes_copy;   /* thread_abort() comes later: i386/copy.h. */
 	uint8_t max_priority; /* The best that thread_priority() may give it. */
 	uint8_t policy;       /* POLICY_*, and its number: noted and told, no more. */
 	int policy_data;
@@ -127,9 +131,10 @@ struct thread {
 	struct wait_queue stop_waiters; /* Who waits for it to stop or to end. */
 
 	/* What it used. */
-	uint32_t ticks;        /* That came while it ran, */
-	uint32_t system_ticks; /* and of these, in kernel mode. */
-	uint64_t created;      /* In cycles. */
+	uint32_t ticks;                 /* That came while it ran, */
+	uint32_t system_ticks;          /* and of these, in kernel mode. */
+	uint64_t created;               /* In cycles. */
+	uint32_t expired[TASK_VTIMERS]; /* Expiries that it has to tell of: kern/vtimer.h. */
 
 	/* While it waits. */
 	struct list wait_link;
@@ -168,7 +173,8 @@ static inline bool thread_is_dying(const struct thread *thread)
  * not to wait before that. */
 static inline bool thread_is_interrupted(const struct thread *thread)
 {
-	return (thread->asked & (THREAD_ASKED_END | THREAD_ASKED_ABORT)) != 0;
+	return thread_is_dying(thread) ||
+	       ((thread->asked & THREAD_ASKED_ABORT) != 0 && !thread->finishes_copy);
 }
 
 /* References: each pointer that outlives a wait is one.  The last one frees the structure. */

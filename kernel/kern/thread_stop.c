@@ -9,6 +9,7 @@
 #include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "kern/vtimer.h"
 
 /* ---------------- What others do to a thread ---------------- */
 
@@ -103,34 +104,48 @@ void thread_interrupt(struct thread *thread)
 	thread->asked |= THREAD_ASKED_ABORT;
 	if (thread->state == THREAD_RUNNING)
 		sched_notice(thread);
-	else if (thread->state == THREAD_WAITING && thread->wait_kind == WAIT_INTERRUPTIBLE)
-		thread_wake(thread, WAIT_INTERRUPTED);
-	else
+	else if (thread->state != THREAD_WAITING)
 		let_go(thread);
+	else if (thread->wait_kind == WAIT_INTERRUPTIBLE && thread_is_interrupted(thread))
+		thread_wake(thread, WAIT_INTERRUPTED);
 }
 
 /* ---------------- What a thread does itself ---------------- */
 
 bool thread_asked_before_wait(struct thread *thread)
 {
-	if ((thread->asked & (THREAD_ASKED_END | THREAD_ASKED_ABORT)) != 0)
+	if (thread_is_interrupted(thread))
 		return true;
 	thread_wake_all(&thread->stop_waiters);
 	return false;
 }
 
+static void stop_at_edge(struct thread *thread)
+{
+	thread->at_edge = true;
+	thread->state = THREAD_STOPPED;
+	thread_wake_all(&thread->stop_waiters);
+	sched_switch();
+	thread->at_edge = false;
+}
+
+/*
+ * Whoever aborts a thread waits until it is at the edge, and may be the one to whom expiries would
+ * be told: they are told when it goes on from there.
+ */
 void thread_do_asked(void)
 {
 	struct thread *thread = current_thread();
 
 	if (thread_is_dying(thread))
 		thread_exit();
-	thread->asked &= (uint8_t)~THREAD_ASKED_ABORT;
-	if ((thread->asked & THREAD_ASKED_STOP) == 0)
-		return;
-	thread->at_edge = true;
-	thread->state = THREAD_STOPPED;
-	thread_wake_all(&thread->stop_waiters);
-	sched_switch();
-	thread->at_edge = false;
+	if ((thread->asked & (THREAD_ASKED_ABORT | THREAD_ASKED_EXPIRED)) == THREAD_ASKED_EXPIRED) {
+		vtimer_raise(thread);
+	} else {
+		thread->asked &= (uint8_t)~THREAD_ASKED_ABORT;
+		if ((thread->asked & THREAD_ASKED_STOP) != 0)
+			stop_at_edge(thread);
+	}
+	if (thread->asked != 0)
+		cpu_set_work(cpu_self(), WORK_THREAD);
 }

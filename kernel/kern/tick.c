@@ -20,10 +20,6 @@ static uint64_t start;       /* In cycles: tick n of every CPU is due n interval
 static uint32_t jitter_seed; /* 0: none. */
 static uint32_t limit_ticks; /* A CPU that has counted so many ends the run. */
 
-/* Under the kernel lock. */
-static uint64_t now;          /* Ticks of CPU 0, all of them, */
-static uint32_t ticks_worked; /* and its counter when `now` was brought up to date. */
-
 void tick_init(void)
 {
 	uint32_t limit = argument_number("limit", 0);
@@ -112,28 +108,28 @@ void tick_interrupt(struct cpu *cpu)
 		tick_irregular(cpu, behind);
 }
 
+/* The timers' ticks are CPU 0's, in 64 bits. */
 void tick_work(struct cpu *cpu)
 {
 	sched_tick(cpu);
 	if (cpu->number == 0) {
-		uint32_t ticks = cpu->ticks;
+		uint64_t now = timer_now();
 
-		now += ticks - ticks_worked;
-		ticks_worked = ticks;
-		timer_advance(now);
+		timer_advance(now + (cpu->ticks - (uint32_t)now));
 		if (time_device_used)
 			time_device_update();
 	}
 }
 
 /*
- * The tick that runs now is partly over: one more than the duration takes.  And `now` may be behind
- * the schedule, when the tick is late (jitter=) or CPU 0 has not worked on it: signed, for the time
- * stamp counters of two CPUs may differ a little.
+ * The tick that runs now is partly over: one more than the duration takes.  The timers may be
+ * behind the schedule, when the tick is late (jitter=) or CPU 0 has not worked on it: signed, for
+ * the time stamp counters of two CPUs may differ a little.
  */
 uint64_t tick_after_ms(uint32_t ms)
 {
 	const uint32_t ms_per_tick = 1000 / TICK_HZ;
+	uint64_t now = timer_now();
 	uint64_t due = now + ms / ms_per_tick + (ms % ms_per_tick != 0) + 1;
 	int64_t behind = (int64_t)(machine_cycles() - start - now * interval);
 

@@ -124,6 +124,11 @@ void timer_advance(uint64_t now)
 	}
 }
 
+uint64_t timer_now(void)
+{
+	return wheel.now;
+}
+
 uint32_t timer_count(void)
 {
 	return wheel.count;

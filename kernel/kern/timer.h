@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 
 struct timer;
 typedef void timer_callback(struct timer *timer);
@@ -46,6 +46,9 @@ static inline bool timer_is_set(const struct timer *timer)
  * the order of setting within one.  A tick that has been reached before runs nothing again.
  */
 void timer_advance(uint64_t now);
+
+/* The last tick whose timers have been run, or are running: ticks of CPU 0, all of them. */
+uint64_t timer_now(void);
 
 /* Timers that are set. */
 uint32_t timer_count(void);

@@ -31,8 +31,12 @@ void interrupt_work(void)
 /* A tick whose work is done here came in kernel mode. */
 static void note_kernel_tick(void)
 {
-	if ((cpu_self()->work & WORK_TICK) != 0)
+	struct cpu *cpu = cpu_self();
+
+	if ((cpu->work & WORK_TICK) != 0) {
 		current_thread()->system_ticks++;
+		cpu->kernel_tick = cpu->ticks;
+	}
 }
 
 void kernel_pause(void)

@@ -29,7 +29,7 @@ void kernel_rest(void);
  */
 void user_return(void);
 
-/* The same at the end of a trap: what has come up came in kernel mode. */
+/* The same at the end of a trap or a fault: a tick that has come came in kernel mode. */
 void trap_return(void);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "kern/alloc_site.h"
-#include "kern/list.h"
+#include <assay/list.h>
 
 struct zone {
 	const char *name;

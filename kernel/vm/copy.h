@@ -16,7 +16,7 @@
 #include <mach/kern_return.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "vm/page.h"
 
 struct map_entry;
@@ -106,13 +106,14 @@ kern_return_t copy_read(struct copy *copy, void *to, uint32_t size);
 kern_return_t copy_write_to(struct copy *copy, struct vm_map *map, uint32_t address);
 
 /*
- * Makes COPY_PAGES of any copy, with pages of its own: pages that only the copy has are taken as
- * they are.  What a fault says; the copy can only be destroyed then.  May block.
+ * Takes the first page off the copy, the caller's own: a page that only the copy has as it is, else
+ * a copy of it.  NULL when there is none left.  What a fault says; the copy can only be destroyed
+ * then.  May block, for COPY_ENTRIES.
  */
-kern_return_t copy_make_pages(struct copy *copy);
+kern_return_t copy_take_page(struct copy *copy, struct page **page);
 
-/* The first page of a COPY_PAGES, taken off it; NULL when there is none left. */
-struct page *copy_take_page(struct copy *copy);
+/* Makes COPY_PAGES of any copy, with such pages.  As above. */
+kern_return_t copy_make_pages(struct copy *copy);
 
 /* ---------------- Between the files of copies ---------------- */
 

@@ -274,33 +274,57 @@ static kern_return_t make_page(const struct map_entry *entry, uint32_t at, struc
 	return result;
 }
 
-kern_return_t copy_make_pages(struct copy *copy)
+/* The first page of a COPY_ENTRIES is taken: its first entry has one less, or ends. */
+static void shorten(struct map_entry *entry)
 {
-	struct walk walk = {.copy = copy, .link = copy->entries.next};
-	uint32_t end = copy_span(copy);
+	entry->start += PAGE_SIZE;
+	entry->index++;
+	if (entry->start < entry->end)
+		return;
+	list_remove(&entry->link);
+	if (entry->object != NULL)
+		object_release(entry->object);
+	map_entry_free(entry);
+}
+
+static __attribute__((noinline)) kern_return_t take_of_entries(struct copy *copy,
+							       struct page **page)
+{
+	struct map_entry *entry = entry_of(copy->entries.next);
+	kern_return_t result;
 
 	assert(kernel_locked());
-	if (copy->kind == COPY_PAGES)
-		return KERN_SUCCESS;
-	while (walk.start < end) {
-		struct page *page;
-		kern_return_t result = make_page(entry_of(walk.link), walk.start, &page);
-
-		if (result != KERN_SUCCESS)
-			return result;
-		copy_clear_around(copy, walk.start, page);
-		list_add_last(&copy->pages, &page->link);
-		walk_on(&walk, PAGE_SIZE);
-	}
-	copy_entries_free(copy);
-	copy->kind = COPY_PAGES;
+	result = make_page(entry, entry->start, page);
+	if (result != KERN_SUCCESS)
+		return result;
+	copy_clear_around(copy, entry->start, *page);
+	shorten(entry);
 	return KERN_SUCCESS;
 }
 
-struct page *copy_take_page(struct copy *copy)
+kern_return_t copy_take_page(struct copy *copy, struct page **page)
 {
-	assert(copy->kind == COPY_PAGES);
-	if (list_empty(&copy->pages))
-		return NULL;
-	return page_of(list_take_first(&copy->pages));
+	*page = NULL;
+	if (!list_empty(&copy->entries))
+		return take_of_entries(copy, page);
+	if (!list_empty(&copy->pages))
+		*page = page_of(list_take_first(&copy->pages));
+	return KERN_SUCCESS;
+}
+
+kern_return_t copy_make_pages(struct copy *copy)
+{
+	struct page *page;
+
+	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
+		kern_return_t result = copy_take_page(copy, &page);
+
+		if (result != KERN_SUCCESS)
+			return result;
+		list_add_last(&copy->pages, &page->link);
+		if (turn % 16 == 0)
+			kernel_pause();
+	}
+	copy->kind = COPY_PAGES;
+	return KERN_SUCCESS;
 }

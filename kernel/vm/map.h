@@ -28,7 +28,7 @@
 #include <mach/vm_prot.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "vm/page.h"
 
 struct object;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "i386/memory.h"
+#include "i386/pmap.h"
 #include "ipc/ipc_port.h"
 #include "kern/assert.h"
 #include "kern/work.h"
@@ -16,6 +17,7 @@
 #include "vm/map_routines.h"
 #include "vm/object.h"
 #include "vm/page.h"
+#include "vm/page_queue.h"
 #include "vm/pager.h"
 #include "vm/pager_internal.h"
 #include "vm/proxy.h"
@@ -261,6 +263,8 @@ static kern_return_t sync_object(struct object *object, const struct pager_order
 
 	if (object == NULL || !pager_is_live(object->pager))
 		return KERN_SUCCESS;
+	if (!pager_takes_order(object->pager, order->should_return))
+		return KERN_RESOURCE_SHORTAGE;
 	object_reference(object);
 	result = pager_lock_pages(object, order);
 	object_release(object);
@@ -273,6 +277,25 @@ static void restrict_order(const struct map_entry *entry, struct pager_order *or
 	if ((entry->attributes.max_rights & VM_PROT_WRITE) == 0 &&
 	    order->should_return == MEMORY_OBJECT_RETURN_NONE)
 		order->flush = false;
+}
+
+/* Makes the pages that the object has itself inactive, unless they are wired. */
+static void deactivate_pages(struct object *object, uint32_t first, uint32_t end)
+{
+	if (object == NULL)
+		return;
+	object_reference(object);
+	for (uint32_t index = first; index < end; index++) {
+		struct page *page = object_slot(object, index);
+
+		if (slot_is_page(page) && page->queue == PAGE_QUEUE_ACTIVE) {
+			pmap_page_is_dirty(page); /* Which is kept in the page from then on. */
+			page_deactivate(page);
+		}
+		if (index % 64 == 63)
+			kernel_pause();
+	}
+	object_release(object);
 }
 
 /*
@@ -300,7 +323,10 @@ static kern_return_t sync_range(struct vm_map *map, uint32_t start, uint32_t end
 		order.first = map_entry_index(entry, start);
 		order.end = order.first + (last - start) / PAGE_SIZE;
 		start = last;
-		result = sync_object(entry->object, &order);
+		if ((flags & VM_SYNC_DEACTIVATE) != 0)
+			deactivate_pages(entry->object, order.first, order.end);
+		else
+			result = sync_object(entry->object, &order);
 		if (turn % 64 == 0)
 			kernel_pause();
 	}
@@ -313,6 +339,8 @@ kern_return_t vm_msync(struct vm_map *map, vm_address_t address, vm_size_t size,
 	uint32_t start, bytes;
 
 	if (!map_is_usable(map) || (flags & both) == both)
+		return KERN_INVALID_ARGUMENT;
+	if ((flags & VM_SYNC_DEACTIVATE) != 0 && flags != VM_SYNC_DEACTIVATE)
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
 	return sync_range(map, start, start + bytes, flags);
@@ -334,8 +362,10 @@ kern_return_t vm_object_sync(ipc_port_t name, vm_offset_t offset, vm_size_t size
 		return KERN_INVALID_ARGUMENT;
 	if (!pager_is_live(pager))
 		return KERN_SUCCESS;
-	object = pager_hold_object(pager);
 	set_order(&order, should_flush != 0, should_return != 0);
+	if (!pager_takes_order(pager, order.should_return))
+		return KERN_RESOURCE_SHORTAGE;
+	object = pager_hold_object(pager);
 	pager_range(object, offset, size, &order.first, &order.end);
 	result = pager_lock_pages(object, &order);
 	object_release(object);

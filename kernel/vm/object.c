@@ -129,7 +129,7 @@ void object_terminate(struct object *object)
 /* Where marks like this are counted, or NULL. */
 static __attribute__((noinline)) uint32_t *count_of(struct object *object, const struct page *mark)
 {
-	if (mark == SLOT_SWAPPED)
+	if (slot_is_away(mark))
 		return &object->n_swapped;
 	if (mark == SLOT_REQUESTED || mark == SLOT_FAILED)
 		return &object->n_unsettled;

@@ -10,6 +10,8 @@
  *   SLOT_ABSENT     the pager has none (data_unavailable): behind it
  *   SLOT_FAILED     the pager could not (data_error), which the next fault that looks is told
  *   SLOT_SWAPPED    at the default pager, in `swap`
+ *   SLOT_LOST       nowhere: it was in swap when that died.  Who looks is told so until the page is
+ *                   thrown away, as older contents, or others, would be worse than none
  *
  * Copying memory gives the copy the same object, both sides copy-pending: their map entries may not
  * write to it.  Who wants to write first puts an object of his own in front, a *shadow*, empty,
@@ -24,8 +26,8 @@
  * *copy object* in `copy`, which has it as its shadow, is given each page before it is written to.
  *
  *   invariants   a page in a slot has this object and index, and is on a queue or wired
- *                n_pages, n_swapped and n_unsettled count slots with a page, SLOT_SWAPPED ones, and
- *                SLOT_REQUESTED and SLOT_FAILED ones
+ *                n_pages, n_swapped and n_unsettled count slots with a page, SLOT_SWAPPED and
+ *                SLOT_LOST ones, and SLOT_REQUESTED and SLOT_FAILED ones
  *                a shadow is a reference; `copy` is none: copy->shadow is this object
  *                of an object that has `copy` no page is mapped writable unless the copy has its
  *                own or does not reach so far
@@ -46,7 +48,7 @@
 
 #include "kern/alloc_site.h"
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "kern/thread.h"
 #include "vm/page.h"
 #include "vm/page_tree.h"
@@ -85,10 +87,17 @@ struct object {
 #define SLOT_ABSENT    ((struct page *)2)
 #define SLOT_FAILED    ((struct page *)3)
 #define SLOT_SWAPPED   ((struct page *)4)
+#define SLOT_LOST      ((struct page *)5)
 
 static inline bool slot_is_page(const struct page *slot)
 {
-	return (uintptr_t)slot > (uintptr_t)SLOT_SWAPPED;
+	return (uintptr_t)slot > (uintptr_t)SLOT_LOST;
+}
+
+/* Whether the contents are those that were paged out, and so newer than what its pager has. */
+static inline bool slot_is_away(const struct page *slot)
+{
+	return slot == SLOT_SWAPPED || slot == SLOT_LOST;
 }
 
 void object_module_init(void);

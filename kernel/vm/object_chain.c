@@ -172,9 +172,13 @@ static bool unite(struct object **object, uint32_t *index)
 }
 
 /*
- * Unites objects behind `object` with those behind them, where one is left that many refer to.  A
- * task that always has a child from before its last write would have a chain without end: whose
- * child an object was for does not end when it is the first.
+ * Unites each object of the chain with the one behind it, if nobody else refers to that.  It is
+ * always the front that is left: that is the one which others may refer to.
+ *
+ * This is for a task that forks again and again, and always before the child of the time before has
+ * ended.  Its first object is never alone with the second, as the living child refers to that; but
+ * of the objects that were made for earlier children, which have ended, each is referred to by the
+ * one in front of it alone.  Without this there would be one more of them with each fork.
  */
 static void unite_behind(struct object *object)
 {

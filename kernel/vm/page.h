@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "kern/alloc_site.h"
-#include "kern/list.h"
+#include <assay/list.h>
 
 #define PAGE_SHIFT 12
 #define PAGE_SIZE  (1u << PAGE_SHIFT)

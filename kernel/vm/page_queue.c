@@ -11,7 +11,7 @@
 
 #include "i386/pmap.h"
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 
 static struct list queues[PAGE_QUEUES] = {
 	[PAGE_QUEUE_ACTIVE] = LIST_INITIALIZER(queues[PAGE_QUEUE_ACTIVE]),

@@ -111,7 +111,7 @@ static bool can_drop(const struct page *page, struct page **mark)
 		return false;
 	if (page->in_swap) {
 		*mark = SLOT_SWAPPED;
-		return object->swap != NULL && object->swap->state != PAGER_DEAD;
+		return true;
 	}
 	*mark = SLOT_EMPTY;
 	return !object->dead && (object->pager != NULL || object->shadow == NULL);

@@ -142,6 +142,25 @@ struct object *pager_hold_object(struct pager *pager)
 	return object_reference(object);
 }
 
+/* ---------------- The queue ---------------- */
+
+static bool has_room(const struct port *port)
+{
+	return port->n_messages < PAGER_QUEUED;
+}
+
+bool pager_has_room(const struct pager *pager)
+{
+	return !pager_is_live(pager) || has_room(pager->port);
+}
+
+/* Messages are received one by one, so none passes this by. */
+void pager_note_received(struct pager *pager)
+{
+	if (pager->port->n_messages == PAGER_QUEUED - 1)
+		thread_wake_all(&pager->object->waiters);
+}
+
 /* ---------------- Mapping ---------------- */
 
 /* The object that a memory object has already. */
@@ -156,7 +175,7 @@ static struct object *known_object(struct pager *pager, uint32_t size)
 }
 
 /* A new object for a memory object, which is told; NULL when there is no memory. */
-static struct object *new_object(struct port *port, uint32_t size)
+static struct object *make_object(struct port *port, uint32_t size)
 {
 	struct object *object = object_create(size);
 	struct message *message = message_alloc(PAGER_MESSAGE_SIZE);
@@ -176,6 +195,12 @@ static struct object *new_object(struct port *port, uint32_t size)
 	if (object != NULL)
 		object_release(object);
 	return NULL;
+}
+
+/* The same, but a port that is not received from has no new objects without end. */
+static struct object *new_object(struct port *port, uint32_t size)
+{
+	return has_room(port) ? make_object(port, size) : NULL;
 }
 
 kern_return_t pager_object(struct port *port, uint32_t size, struct object **object)
@@ -217,6 +242,8 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size, s
 
 	if (!pager_is_live(pager))
 		return KERN_MEMORY_FAILURE;
+	if (!pager_has_room(pager))
+		return KERN_RESOURCE_SHORTAGE;
 	message = message_alloc(PAGER_MESSAGE_SIZE);
 	port = port_create(OBJECT_NONE, NULL);
 	*copy = NULL;
@@ -283,7 +310,7 @@ kern_return_t pager_request(struct object *object, uint32_t index, const struct 
 
 void pager_failure_told(struct object *object, uint32_t index)
 {
-	bool swapped = object->pager == NULL || pager_swap_asked(object, index);
+	bool swapped = pager_swap_asked(object, index);
 
 	assert(object_slot(object, index) == SLOT_FAILED);
 	if (object->swap != NULL)
@@ -312,10 +339,10 @@ kern_return_t pager_unlock(struct page *page, uint32_t rights, struct thread **w
 /* ---------------- Parting ---------------- */
 
 /*
- * What `pager` was asked for will not come.  Threads that wait for a page to be unlocked find that
- * out too.
+ * What the object's own pager was asked for will not come.  Threads that wait for a page to be
+ * unlocked find that out too.
  */
-static void fail_requested(struct pager *pager, struct object *object)
+static void fail_requested(struct object *object)
 {
 	uint32_t index = 0;
 	struct page *slot;
@@ -323,7 +350,7 @@ static void fail_requested(struct pager *pager, struct object *object)
 	for (unsigned turn = 1;
 	     (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
 	     turn++, index++) {
-		if (slot == SLOT_REQUESTED && pager_swap_asked(object, index) == pager->is_swap)
+		if (slot == SLOT_REQUESTED && !pager_swap_asked(object, index))
 			object_mark(object, index, SLOT_FAILED);
 		if (turn % 64 == 0)
 			kernel_pause();
@@ -363,9 +390,11 @@ void pager_part(struct pager *pager)
 	pager->state = PAGER_DEAD;
 	if (object->terminating)
 		return;
-	fail_requested(pager, object);
-	if (pager->is_swap)
+	if (pager->is_swap) {
+		pager_lose_swap(pager);
 		return;
+	}
+	fail_requested(object);
 	object->dead = true;
 	if (object->refs == 0) {
 		pager_cache_remove(object);
@@ -373,7 +402,7 @@ void pager_part(struct pager *pager)
 	}
 }
 
-/* An object that is about to end is held by nobody, so that the pager is kept meanwhile. */
+/* An object that ends, or that leaves its swap, gives the pager up, so that is kept meanwhile. */
 void pager_port_died(struct pager *pager)
 {
 	pager_reference(pager);

@@ -17,7 +17,8 @@
  *   MAPPED  memory_object_init was sent; nothing is asked yet
  *   READY   after memory_object_ready, or from the beginning if it is a `swap`
  *   DEAD    its port died, it said memory_object_destroy, or its object has ended: requests fail,
- *           what is there stays, and what is dirty goes to swap
+ *           what is there stays, and what is dirty goes to swap.  A `swap` that dies before its
+ *           object leaves it, and what was there is SLOT_LOST
  *
  * Guarded by the kernel lock.
  */
@@ -40,6 +41,13 @@ struct thread;
 
 #define PAGER_MAGIC     0x50475200u
 #define PAGER_IN_FLIGHT 32
+
+/*
+ * So many messages at a port are enough: then the kernel adds none that users can cause at will
+ * (pager_has_room()).  More than there are threads that touch one object, and no more memory than
+ * the 16 messages of 64 KiB that users can have in a queue.
+ */
+#define PAGER_QUEUED 1024u
 
 enum pager_state {
 	PAGER_MAPPED, /* memory_object_init has been sent. */
@@ -86,6 +94,19 @@ struct port *pager_name_right(const struct object *object);
 kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size,
 			 struct object **copy);
 
+/* ---------------- The queue ---------------- */
+
+/*
+ * Whether the kernel may queue another message that somebody asks for: the pager is dead, so that
+ * none will be sent, or fewer than PAGER_QUEUED wait at its port.  Else a fault waits on the
+ * object, and a call is refused.  What an object returns at its end, and its farewell, are sent in
+ * any case: they are no more than it has pages, and one for each memory_object_init.
+ */
+bool pager_has_room(const struct pager *pager);
+
+/* One more message has been received from the pager's port: who waits for room may have it. */
+void pager_note_received(struct pager *pager);
+
 /* ---------------- What faults ask ---------------- */
 
 /* Waits until the object's pager, if it has one, is ready.  KERN_MEMORY_FAILURE if it is dead,
@@ -94,10 +115,10 @@ kern_return_t pager_await_ready(struct object *object);
 
 /*
  * Asks for what is in no page: the slot has `mark`, SLOT_EMPTY of an object whose pager is ready,
- * or SLOT_SWAPPED, and is SLOT_REQUESTED then.  KERN_MEMORY_FAILURE when the pager is dead,
- * KERN_RESOURCE_SHORTAGE: nothing has changed.  On success the caller waits next, and lets go on
- * whom it finds in *woken, a thread of the pager's or NULL: nothing comes between that may end
- * waits.  Does not block.
+ * or SLOT_SWAPPED, and is SLOT_REQUESTED then.  The pager has room for the message.
+ * KERN_MEMORY_FAILURE when the pager is dead, KERN_RESOURCE_SHORTAGE: nothing has changed.  On
+ * success the caller waits next, and lets go on whom it finds in *woken, a thread of the pager's or
+ * NULL: nothing comes between that may end waits.  Does not block.
  */
 kern_return_t pager_request(struct object *object, uint32_t index, const struct page *mark,
 			    uint32_t rights, struct thread **woken);

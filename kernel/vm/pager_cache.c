@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "kern/assert.h"
-#include "kern/list.h"
+#include <assay/list.h>
 #include "vm/object.h"
 #include "vm/pager.h"
 #include "vm/pager_internal.h"

@@ -69,9 +69,16 @@ void pager_forget_asked(struct pager *pager);
 
 /*
  * Ends what was between the kernel and the memory object: tells it, if it lives, and gives up the
- * ports.  The state is PAGER_DEAD, and whoever waits for the object knows.
+ * ports.  The state is PAGER_DEAD, and whoever waits for the object knows.  The caller has a
+ * reference of its own if the object does not end.
  */
 void pager_part(struct pager *pager);
+
+/*
+ * A swap is dead before its object: that leaves it, with a reference, and what was only there is
+ * SLOT_LOST.
+ */
+void pager_lose_swap(struct pager *swap);
 
 /* ---------------- pager_return.c ---------------- */
 
@@ -110,9 +117,20 @@ struct pager_order {
 };
 
 /*
+ * Whether an order to return pages can be given now: all it returns is sent in any case, and is no
+ * more than the object has pages, so that the pager needs room only for the first.
+ */
+static inline bool pager_takes_order(const struct pager *pager,
+				     memory_object_return_t should_return)
+{
+	return should_return == MEMORY_OBJECT_RETURN_NONE || pager_has_room(pager);
+}
+
+/*
  * Does with the pages of an object with a pager, which the caller keeps, what memory_object_lock_
- * request() says.  KERN_MEMORY_FAILURE when the pager dies, KERN_RESOURCE_SHORTAGE, KERN_ABORTED,
- * what the default pager says; part may be done then.  May block.
+ * request() says.  KERN_MEMORY_FAILURE when the pager dies or a page to be returned is lost,
+ * KERN_RESOURCE_SHORTAGE, KERN_ABORTED, what the default pager says; part may be done then.  May
+ * block.
  */
 kern_return_t pager_lock_pages(struct object *object, const struct pager_order *order);
 

@@ -83,7 +83,7 @@ static kern_return_t obey_in_swap(struct object *object, uint32_t index,
 {
 	struct page *page;
 
-	if (object_slot(object, index) == SLOT_SWAPPED &&
+	if (slot_is_away(object_slot(object, index)) &&
 	    order->should_return == MEMORY_OBJECT_RETURN_NONE) {
 		if (order->flush)
 			object_mark(object, index, SLOT_EMPTY);
@@ -92,11 +92,14 @@ static kern_return_t obey_in_swap(struct object *object, uint32_t index,
 	return fault_object_page(object, index, &page);
 }
 
-/* Whether an order can wait for what is in the slot, or has something to do with it. */
+/* Whether an order can wait for what is in the slot, or has something to do with it.  What is lost
+ * can be forgotten, but not returned. */
 static bool is_in_swap(const struct object *object, uint32_t index, const struct pager_order *order)
 {
-	if (object_slot(object, index) == SLOT_SWAPPED)
-		return true;
+	const struct page *slot = object_slot(object, index);
+
+	if (slot_is_away(slot))
+		return slot == SLOT_SWAPPED || order->should_return == MEMORY_OBJECT_RETURN_NONE;
 	return pager_swap_asked(object, index) &&
 	       (order->flush || order->should_return != MEMORY_OBJECT_RETURN_NONE);
 }
@@ -120,7 +123,7 @@ static kern_return_t obey_slot(struct pager_batch *batch, uint32_t index,
 	}
 	if (!is_in_swap(batch->object, index, order))
 		return KERN_SUCCESS;
-	*done = slot == SLOT_SWAPPED && order->should_return == MEMORY_OBJECT_RETURN_NONE;
+	*done = slot_is_away(slot) && order->should_return == MEMORY_OBJECT_RETURN_NONE;
 	if (!*done && !pager_batch_send(batch))
 		return await_memory();
 	return obey_in_swap(batch->object, index, order);
@@ -130,17 +133,20 @@ kern_return_t pager_lock_pages(struct object *object, const struct pager_order *
 {
 	struct pager_batch batch = {.object = object};
 	kern_return_t result = KERN_SUCCESS;
+	bool returns = order->should_return != MEMORY_OBJECT_RETURN_NONE;
 	uint32_t index = order->first;
+	bool done, lost = false;
 	unsigned turn = 0;
-	bool done;
+	struct page *slot;
 
 	assert(object->refs > 0 && object->pager != NULL);
 	if (order->lock != VM_PROT_NO_CHANGE && object->swap != NULL)
 		object->pager->lock_in_swap |= order->lock;
 	while (result == KERN_SUCCESS &&
-	       page_tree_next(&object->slots, &index, order->end) != SLOT_EMPTY) {
+	       (slot = page_tree_next(&object->slots, &index, order->end)) != SLOT_EMPTY) {
 		if (!pager_is_live(object->pager))
 			return KERN_MEMORY_FAILURE;
+		lost |= returns && slot == SLOT_LOST;
 		result = obey_slot(&batch, index, order, &done);
 		index += done;
 		if (++turn % 16 == 0)
@@ -149,7 +155,7 @@ kern_return_t pager_lock_pages(struct object *object, const struct pager_order *
 	if (pager_is_live(object->pager) && !pager_batch_send(&batch) && result == KERN_SUCCESS)
 		result = KERN_RESOURCE_SHORTAGE;
 	thread_wake_all(&object->waiters);
-	return result;
+	return result == KERN_SUCCESS && lost ? KERN_MEMORY_FAILURE : result;
 }
 
 kern_return_t memory_object_lock_request(ipc_port_t control, vm_offset_t offset, vm_size_t size,
@@ -157,7 +163,7 @@ kern_return_t memory_object_lock_request(ipc_port_t control, vm_offset_t offset,
 					 boolean_t should_flush, vm_prot_t lock,
 					 ipc_port_t reply_to, mach_msg_type_name_t reply_type)
 {
-	const struct pager_reply reply = {reply_to, reply_type};
+	struct pager_reply reply = {reply_to, reply_type};
 	struct pager *pager = pager_of_control(control);
 	struct pager_order order = {
 		.should_return = should_return,
@@ -172,6 +178,9 @@ kern_return_t memory_object_lock_request(ipc_port_t control, vm_offset_t offset,
 		return KERN_INVALID_ARGUMENT;
 	if (lock != VM_PROT_NO_CHANGE && (lock & ~VM_PROT_ALL) != 0)
 		return KERN_INVALID_ARGUMENT;
+	if (!pager_takes_order(pager, should_return))
+		return KERN_RESOURCE_SHORTAGE;
+	pager_reply_limit(&reply);
 	pager_reference(pager);
 	object = pager_hold_object(pager);
 	pager_range(object, offset, size, &order.first, &order.end);
@@ -221,12 +230,13 @@ kern_return_t memory_object_change_attributes(ipc_port_t control, boolean_t may_
 					      memory_object_copy_strategy_t strategy,
 					      ipc_port_t reply_to, mach_msg_type_name_t reply_type)
 {
-	const struct pager_reply reply = {reply_to, reply_type};
+	struct pager_reply reply = {reply_to, reply_type};
 	struct pager *pager = pager_of_control(control);
 
 	if (pager == NULL || pager->is_swap || !strategy_is_valid(strategy) ||
 	    !pager_reply_is_valid(&reply))
 		return KERN_INVALID_ARGUMENT;
+	pager_reply_limit(&reply);
 	pager_reference(pager);
 	set_attributes(pager, may_cache != 0, strategy);
 	pager_reply_changed(&reply, pager);

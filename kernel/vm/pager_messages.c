@@ -241,6 +241,15 @@ bool pager_reply_is_valid(const struct pager_reply *reply)
 	       reply->kind == MACH_MSG_TYPE_PORT_SEND_ONCE;
 }
 
+void pager_reply_limit(struct pager_reply *reply)
+{
+	if (!port_is_valid(reply->port) || reply->kind != MACH_MSG_TYPE_PORT_SEND ||
+	    reply->port->n_messages < PAGER_QUEUED)
+		return;
+	port_release_send(reply->port);
+	reply->port = PORT_NULL;
+}
+
 /*
  * A message of `n` words by the reply right, which it takes, on behalf of whom that was made for;
  * NULL if there is no right, or no memory, and the right is gone then.

@@ -68,6 +68,13 @@ struct pager_reply {
 /* Whether what came in a message's polymorphic place is a right to answer by, or none. */
 bool pager_reply_is_valid(const struct pager_reply *reply);
 
+/*
+ * Gives the right up if PAGER_QUEUED messages wait at its port: what is asked for is done then, and
+ * not answered.  It comes before what the call itself sends, so that an answer which is promised
+ * comes behind all that.  A send-once right was made for one message, and brings it in any case.
+ */
+void pager_reply_limit(struct pager_reply *reply);
+
 /* Each takes the right, and finds a message itself; nobody is told anything if there is none. */
 void pager_reply_locked(const struct pager_reply *reply, struct pager *pager, uint32_t offset,
 			uint32_t size);

@@ -34,9 +34,11 @@ static bool is_wanted(const struct pager *pager, uint32_t index)
 	const struct page *slot = object_slot(object, index);
 	bool swap_asked = pager_swap_asked(object, index);
 
+	if (slot_is_page(slot))
+		return false;
 	if (pager->is_swap)
 		return swap_asked || slot == SLOT_SWAPPED;
-	return !slot_is_page(slot) && slot != SLOT_SWAPPED && !swap_asked;
+	return !slot_is_away(slot) && !swap_asked;
 }
 
 /*
@@ -76,29 +78,6 @@ static kern_return_t supply_page(const struct supply *supply, uint32_t index, st
 	return result;
 }
 
-/* Takes the pages of the copy, and says which was the first that had no place. */
-static void supply_pages(const struct supply *supply, struct copy *copy,
-			 struct pager_supplied *supplied)
-{
-	uint32_t index = supplied->offset / PAGE_SIZE;
-	struct page *page;
-
-	for (unsigned turn = 1; (page = copy_take_page(copy)) != NULL; turn++, index++) {
-		kern_return_t result = KERN_SUCCESS;
-
-		if (index < supply->pager->object->size)
-			result = supply_page(supply, index, page);
-		else
-			page_free(page);
-		if (result != KERN_SUCCESS && supplied->result == KERN_SUCCESS) {
-			supplied->result = result;
-			supplied->error_offset = index * PAGE_SIZE;
-		}
-		if (turn % 64 == 0)
-			kernel_pause();
-	}
-}
-
 /*
  * Marks what was requested from this pager in the range, and is to come no more.
  */
@@ -121,28 +100,63 @@ static void settle(struct pager *pager, uint32_t offset, uint32_t size, struct p
 	}
 }
 
-/* The data could not be had: for want of memory, and then who waits asks again; or for good. */
-static void lose(struct pager *pager, const struct pager_supplied *supplied)
+/* The rest of the data could not be had: for want of memory, and then who waits asks again; or for
+ * good. */
+static void lose(struct pager *pager, uint32_t index, const struct pager_supplied *supplied,
+		 kern_return_t result)
 {
+	uint32_t offset = index * PAGE_SIZE;
 	struct page *mark = SLOT_FAILED;
 
-	if (supplied->result == KERN_RESOURCE_SHORTAGE)
+	if (result == KERN_RESOURCE_SHORTAGE)
 		mark = pager->is_swap ? SLOT_SWAPPED : SLOT_EMPTY;
-	settle(pager, supplied->offset, supplied->size, mark);
+	settle(pager, offset, supplied->size - (offset - supplied->offset), mark);
 }
 
-/* The object may end while the pages are made; the pager is the caller's.  Takes the copy. */
+/* What is told of pages without a place is the first of them. */
+static void note_error(struct pager_supplied *supplied, uint32_t index, kern_return_t result)
+{
+	if (result == KERN_SUCCESS || supplied->result != KERN_SUCCESS)
+		return;
+	supplied->result = result;
+	supplied->error_offset = index * PAGE_SIZE;
+}
+
+/* The next page of the data, or NULL at its end.  The object may end while that is waited for. */
+static kern_return_t next_page(const struct pager *pager, struct copy *copy, struct page **page)
+{
+	kern_return_t result = copy_take_page(copy, page);
+
+	if (result != KERN_SUCCESS || pager_is_live(pager))
+		return result;
+	if (*page != NULL)
+		page_free(*page);
+	return KERN_MEMORY_FAILURE;
+}
+
+/*
+ * Takes the pages of the copy to where they belong, and the copy.  Each goes there before the next
+ * is made: so a pager whose data is itself waited for has one page in hand, not all before it.
+ */
 static void supply_copy(const struct supply *supply, struct copy *copy,
 			struct pager_supplied *supplied)
 {
-	if (copy->kind != COPY_PAGES)
-		supplied->result = copy_make_pages(copy);
-	if (!pager_is_live(supply->pager))
-		supplied->result = KERN_MEMORY_FAILURE;
-	else if (supplied->result != KERN_SUCCESS)
-		lose(supply->pager, supplied);
-	else
-		supply_pages(supply, copy, supplied);
+	uint32_t index = supplied->offset / PAGE_SIZE;
+	struct pager *pager = supply->pager;
+	kern_return_t result = KERN_SUCCESS;
+	struct page *page;
+
+	for (unsigned turn = 1; index < pager->object->size; turn++, index++) {
+		result = next_page(pager, copy, &page);
+		if (result != KERN_SUCCESS || page == NULL)
+			break;
+		note_error(supplied, index, supply_page(supply, index, page));
+		if (turn % 16 == 0)
+			kernel_pause();
+	}
+	note_error(supplied, index, result);
+	if (result != KERN_SUCCESS && pager_is_live(pager))
+		lose(pager, index, supplied, result);
 	copy_destroy(copy);
 }
 
@@ -152,7 +166,7 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 					boolean_t precious, ipc_port_t reply_to,
 					mach_msg_type_name_t reply_type)
 {
-	const struct pager_reply reply = {reply_to, reply_type};
+	struct pager_reply reply = {reply_to, reply_type};
 	struct pager *pager = pager_of_control(control);
 	struct pager_supplied supplied = {.offset = offset, .size = size, .result = KERN_SUCCESS};
 	struct copy *copy = (struct copy *)data;
@@ -164,6 +178,7 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 		return KERN_INVALID_ARGUMENT;
 	if (copy != NULL && (copy->offset != 0 || copy->size != size))
 		return KERN_INVALID_ARGUMENT;
+	pager_reply_limit(&reply);
 	supply = (struct supply){pager_reference(pager), (uint32_t)lock, precious != 0};
 	if (copy != NULL)
 		supply_copy(&supply, copy, &supplied);

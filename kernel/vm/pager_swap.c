@@ -15,6 +15,8 @@
 #include "ipc/port.h"
 #include "kern/assert.h"
 #include "kern/host.h"
+#include "kern/thread.h"
+#include "kern/work.h"
 #include "mach/mach_server.h"
 #include "vm/copy.h"
 #include "vm/object.h"
@@ -66,15 +68,37 @@ kern_return_t vm_set_default_memory_manager(host_t host, ipc_port_t *port)
 
 /* ---------------- Swap ---------------- */
 
-/* The default pager that had it is gone, and with it what was there. */
-static void drop_dead_swap(struct object *object)
+/* What a slot has is not in swap any more, and if it was only there it is nowhere. */
+static void lose_slot(struct object *object, uint32_t index, struct page *slot)
 {
-	struct pager *swap = object->swap;
+	bool unsettled = slot == SLOT_REQUESTED || slot == SLOT_FAILED;
 
-	assert(swap->state == PAGER_DEAD);
+	if (slot_is_page(slot)) {
+		slot->dirty |= slot->in_swap;
+		slot->in_swap = false;
+	} else if (slot == SLOT_SWAPPED || (unsettled && pager_swap_asked(object, index))) {
+		object_mark(object, index, SLOT_LOST);
+	}
+}
+
+void pager_lose_swap(struct pager *swap)
+{
+	struct object *object = swap->object;
+	uint32_t index = 0;
+	struct page *slot;
+
+	assert(swap->state == PAGER_DEAD && object->swap == swap && !object->terminating);
+	for (unsigned turn = 1;
+	     (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
+	     turn++, index++) {
+		lose_slot(object, index, slot);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
 	pager_forget_asked(swap);
 	object->swap = NULL;
 	swap->object = NULL;
+	thread_wake_all(&object->waiters);
 	pager_release(swap);
 }
 
@@ -103,16 +127,10 @@ static struct pager *make_swap(struct object *object, struct port *to)
 /* The object's swap, made with its first use; NULL if there is no default pager, or no memory. */
 static struct pager *swap_of(struct object *object)
 {
-	struct port *to;
+	struct port *to = default_pager_port();
 
-	if (pager_is_live(object->swap))
-		return object->swap;
-	to = default_pager_port();
-	if (to == PORT_NULL)
-		return NULL;
-	if (object->swap != NULL)
-		drop_dead_swap(object);
-	object->swap = make_swap(object, to);
+	if (object->swap == NULL && to != PORT_NULL)
+		object->swap = make_swap(object, to);
 	return object->swap;
 }
 

@@ -115,6 +115,8 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 		return await_pager(touch, object);
 	if (swapped && !has_room_for_answer())
 		return await_room(touch);
+	if (!pager_has_room(swapped ? object->swap : object->pager))
+		return await_object(touch, object, NULL);
 	result = pager_request(object, index, mark, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
@@ -138,6 +140,8 @@ static kern_return_t unlock(struct touch *touch, struct page *page, uint32_t rig
 
 	if (object->pager == NULL)
 		return object->dead ? KERN_MEMORY_FAILURE : KERN_PROTECTION_FAILURE;
+	if (!pager_has_room(object->pager))
+		return await_object(touch, object, NULL);
 	result = pager_unlock(page, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
@@ -285,6 +289,8 @@ static kern_return_t use_mark(struct touch *touch, struct object *object, uint32
 
 	if (mark == SLOT_REQUESTED)
 		return await_object(touch, object, NULL);
+	if (mark == SLOT_LOST)
+		return KERN_MEMORY_FAILURE;
 	if (mark != SLOT_FAILED)
 		return page_in(touch, object, index, mark, rights);
 	pager_failure_told(object, index);

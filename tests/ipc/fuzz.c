@@ -4,7 +4,7 @@
  * field broken, by several threads of several tasks.  The kernel must survive, everything must be
  * gone when the tasks are, and nothing may come back that looks like an address in the kernel.
  *
- *     tools/guest run --icount -- 'ipc/fuzz calls=100000 seed=7 ${host-port} ${device-port}'
+ *     tools/guest boot --icount -- 'ipc/fuzz calls=100000 seed=7 ${host-port} ${device-port}'
  *
  * A batch is two tasks that make BATCH calls each, watched by this one, which puts their threads
  * right after exceptions, and when they wait for a pager, which they are themselves.  It ends both
@@ -36,6 +36,7 @@
 #define QUIET        60u         /* Milliseconds without a word: all threads wait for something. */
 #define OBJECT_START 0x20010000u /* Where the tasks' calls mean it to be: fuzz_address(). */
 #define OBJECT_SIZE  (12 * PAGE_SIZE)
+#define PATIENCE     10u  /* Milliseconds in which a thread gives up what it waits for. */
 #define RESCUES      8u   /* Of a batch: that often its threads are called back. */
 #define RESTARTS     24u  /* Exceptions in a batch; a task without its code has no end of them. */
 #define REPORTS      300u /* Of a batch, more than it can make in order. */
@@ -358,12 +359,32 @@ static void take_report(struct batch *batch, const struct message *message)
 	}
 }
 
+static volatile uint32_t aborted;
+
+static void abort_thread(void *thread)
+{
+	thread_abort((mach_port_t)thread);
+	aborted = 1;
+}
+
+/* A message that it is given by way of a pager, who does not answer, is not taken from it. */
+static void abort_or_end(mach_port_t thread)
+{
+	aborted = 0;
+	worker_start(0, abort_thread, (void *)thread);
+	for (uint32_t n = 0; n < PATIENCE && aborted == 0; n++)
+		sleep_ms(1);
+	if (aborted == 0)
+		thread_terminate(thread);
+	worker_join(0);
+}
+
 /* Calls a thread back from whatever it waits for, or is suspended in. */
 static void rescue_thread(mach_port_t thread, uint32_t n)
 {
 	if (thread_suspend(thread) != KERN_SUCCESS)
 		return;
-	thread_abort(thread);
+	abort_or_end(thread);
 	begin_again(thread, n);
 	while (thread_resume(thread) == KERN_SUCCESS)
 		continue;

@@ -228,6 +228,10 @@ const struct fuzz_call fuzz_calls[] = {
 	{4214, 'H', ""},
 	{4215, 'M', "pss"},
 	{4216, 'T', ""},
+	/* assay */
+	{4600, 'T', "Ill"},
+	{4601, 'T', "I"},
+	{4602, 'T', "I"},
 };
 
 const uint32_t fuzz_n_calls = sizeof fuzz_calls / sizeof fuzz_calls[0];

@@ -29,6 +29,28 @@ bool pressure_ready(void)
 	return false;
 }
 
+mach_port_t pressure_pager(void)
+{
+	mach_port_t host = pressure_host(), set_name, set, found = MACH_PORT_NULL;
+	mach_port_t self = mach_task_self();
+	mach_msg_type_number_t n = 0;
+	task_array_t tasks;
+
+	EXPECT_EQ(processor_set_default(host, &set_name), KERN_SUCCESS);
+	EXPECT_EQ(host_processor_set_priv(host, set_name, &set), KERN_SUCCESS);
+	EXPECT_EQ(processor_set_tasks(set, &tasks, &n), KERN_SUCCESS);
+	for (uint32_t i = 0; i < n; i++) {
+		if (tasks[i] != self && found == MACH_PORT_NULL)
+			found = tasks[i];
+		else
+			port_drop_send(tasks[i]);
+	}
+	memory_free((vm_address_t)tasks, n * sizeof *tasks);
+	port_drop_send(set_name);
+	port_drop_send(set);
+	return found;
+}
+
 void pressure_wire_program(void)
 {
 	EXPECT_EQ(vm_wire_all(pressure_host(), mach_task_self(), VM_WIRE_CURRENT), KERN_SUCCESS);

@@ -20,6 +20,9 @@ mach_port_t pressure_host(void);
 /* Waits until there is a default pager. */
 bool pressure_ready(void);
 
+/* A send right to the default pager's task, the only other one. */
+mach_port_t pressure_pager(void);
+
 /* Keeps the program, as it is now, in memory; what it allocates later may go to swap. */
 void pressure_wire_program(void);
 

@@ -134,6 +134,27 @@ def test_another_kernel(machine, tmp_path: Path) -> None:
     assert b"Other: a kernel" in machine([PROGRAM], kernel=kernel).log
 
 
+def test_a_program_is_told_the_kernels_arguments(machine) -> None:
+    """As one word, wherever it stands in one; what is in it is not replaced again."""
+    arguments = "root=rd0 sigprof=process ux=${host-port}"
+    result = machine(["act print a ${kernel-command-line} --b=${kernel-command-line}, p${host-port}."
+                      "${host-port} $(task-resume) c"], append=arguments, limit=9)
+    first, whole, within, ports, last = result.output.decode().splitlines()
+    assert (first, last) == ("a", "c")
+    assert whole.startswith("console=com0 ")
+    assert whole.endswith(f" limit=9 {arguments}")
+    assert within == f"--b={whole},"
+    assert ports == "p1.1"
+    assert b"unknown" not in result.log
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_the_last_program_ends_the_run(machine, cpus: int) -> None:
+    """Not the tasks that it has made, which are left, nor servers, whatever their place."""
+    result = machine(["act serve sleep", "act leave exit 5", "act serve sleep"], cpus=cpus)
+    assert (result.outcome, result.status) == ("exit", 5)
+
+
 @pytest.mark.parametrize("how", ["reboot", "halt"])
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_the_machine_ends_when_asked(machine, how: str, cpus: int) -> None:

@@ -113,6 +113,12 @@ def test_port_that_nobody_can_give(refusal) -> None:
     assert "stands for nothing" in said
 
 
+def test_a_module_s_line_is_too_long_with_the_kernel_s(refusal) -> None:
+    word = "x" * 500
+    words = " ".join(["${kernel-command-line}"] * 3)
+    assert "too long a command line" in refusal([f"hello {words}"], append=f"ux={word}")
+
+
 def test_actions_are_no_arguments(machine) -> None:
     """What GNU Mach's command lines end with."""
     assert machine(["machine/act exit 7 $(task-create) $(task-resume)"]).status == 7

@@ -127,3 +127,23 @@ TEST(reactivations)
 	EXPECT_EQ(vm_deallocate(SELF, touched_pages, TOUCHED * PAGE_SIZE), KERN_SUCCESS);
 	EXPECT_EQ(vm_deallocate(SELF, newer, MOST * PAGE_SIZE), KERN_SUCCESS);
 }
+
+/* Pages that are made inactive by request, without any pressure: all of them, and no others. */
+TEST(reactivations_by_request)
+{
+	vm_address_t pages = memory_of(TOUCHED);
+	struct counts task;
+
+	write_pages(pages, TOUCHED);
+	EXPECT_EQ(vm_msync(SELF, pages + PAGE_SIZE, (TOUCHED - 2) * PAGE_SIZE, VM_SYNC_DEACTIVATE),
+		  KERN_SUCCESS);
+	EXPECT_EQ(vm_msync(SELF, pages, PAGE_SIZE, VM_SYNC_DEACTIVATE | VM_SYNC_SYNCHRONOUS),
+		  KERN_INVALID_ARGUMENT);
+	task = of_task();
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		for (uint32_t n = 0; n < TOUCHED; n++)
+			EXPECT_EQ(*(volatile uint32_t *)(pages + n * PAGE_SIZE), n + 1);
+	}
+	EXPECT_EQ(of_task().reactivations - task.reactivations, TOUCHED - 2);
+	EXPECT_EQ(vm_deallocate(SELF, pages, TOUCHED * PAGE_SIZE), KERN_SUCCESS);
+}

@@ -97,6 +97,21 @@ TEST(arguments_without_the_image_name)
 	EXPECT(argument_present("raw"));
 }
 
+/* For programs: blanks and all, but without the image's name. */
+TEST(arguments_as_one_line)
+{
+	arguments_init(" /boot/mach_kernel  root=rd0\tsigprof=process ");
+	EXPECT_STREQ(arguments_line(), "root=rd0\tsigprof=process ");
+	arguments_check();
+	EXPECT_STREQ(host_log(), "");
+	arguments_init("ux=a raw");
+	EXPECT_STREQ(arguments_line(), "ux=a raw");
+	arguments_init("mach_kernel");
+	EXPECT_STREQ(arguments_line(), "");
+	arguments_init("");
+	EXPECT_STREQ(arguments_line(), "");
+}
+
 TEST(arguments_line_too_long)
 {
 	char line[2000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* links: */
-/* Lists (kern/list.h) alone and against an array. */
-#include "kern/list.h"
+/* Lists (assay/list.h) alone and against an array. */
+#include <assay/list.h>
 
 #include <string.h>
 

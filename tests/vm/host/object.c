@@ -17,10 +17,11 @@ TEST(object_slots_are_counted)
 	EXPECT_EQ(page->queue, PAGE_QUEUE_ACTIVE);
 	EXPECT(object_mark(object, 4, SLOT_REQUESTED));
 	EXPECT(object_mark(object, 5, SLOT_FAILED));
+	EXPECT(object_mark(object, 2, SLOT_LOST));
 	EXPECT(object_mark(object, 6, SLOT_SWAPPED));
 	EXPECT(object_mark(object, 7, SLOT_ABSENT));
 	EXPECT_EQ(object->n_unsettled, 2);
-	EXPECT_EQ(object->n_swapped, 1);
+	EXPECT_EQ(object->n_swapped, 2);
 	check_slots(object);
 	object_remove(page, SLOT_SWAPPED);
 	EXPECT(page->object == NULL && object_slot(object, 3) == SLOT_SWAPPED);
@@ -120,8 +121,7 @@ TEST(object_end_tells_pagers)
 	struct view *view;
 
 	begin();
-	object = object_create(4);
-	object->pager = &new_pager(false)->pager;
+	object = paged_object(4);
 	object->pager->may_cache = true;
 	insert(object, 2, 0);
 	object_release(object);
@@ -156,40 +156,70 @@ TEST(object_own_needs_no_shadow)
 	finish();
 }
 
+/* A copy of four pages in the middle, for an entry that is not pending then. */
+static struct object *copy_middle(struct object *object)
+{
+	struct object *copy = NULL;
+	uint32_t index;
+	bool pending;
+
+	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
+	EXPECT(index == 0 && !pending);
+	return copy;
+}
+
 TEST(object_copies_by_strategy)
+{
+	struct object *object, *copy;
+
+	begin();
+	object = paged_object(8);
+	object->pager->strategy = MEMORY_OBJECT_COPY_NONE;
+	copy = copy_middle(object);
+	EXPECT(copy->shadow == NULL && copy->size == 4);
+	object_release(copy);
+	object->pager->strategy = MEMORY_OBJECT_COPY_CALL;
+	copy = copy_middle(object);
+	EXPECT_EQ(asked, 1);
+	object_release(copy);
+	object->pager->strategy = MEMORY_OBJECT_COPY_TEMPORARY;
+	copy = copy_middle(object);
+	EXPECT(copy->shadow == object && object->copy == copy);
+	object_release(copy);
+	EXPECT(object->copy == NULL);
+	object_release(object);
+	finish();
+}
+
+/* A pager that is not ready is waited for, and what a dead one has left needs none. */
+TEST(object_copies_without_a_pager)
 {
 	struct object *object, *copy;
 	uint32_t index;
 	bool pending;
 
 	begin();
-	object = object_create(8);
-	object->pager = &new_pager(false)->pager;
-	object->pager->strategy = MEMORY_OBJECT_COPY_NONE;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
-	EXPECT(copy->shadow == NULL && copy->size == 4 && index == 0 && !pending);
-	object_release(copy);
-	object->pager->strategy = MEMORY_OBJECT_COPY_CALL;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
-	EXPECT_EQ(asked, 1);
-	object_release(copy);
-	object->pager->strategy = MEMORY_OBJECT_COPY_TEMPORARY;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
-	EXPECT(copy->shadow == object && object->copy == copy && !pending);
-	object_release(copy);
-	EXPECT(object->copy == NULL);
+	object = paged_object(8);
 	object->pager->state = PAGER_DEAD;
 	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_ABORTED);
 	object->dead = true;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
+	copy = copy_middle(object);
 	EXPECT(copy->shadow == object);
 	object_release(copy);
 	EXPECT_EQ(object->refs, 1);
 	object_release(object);
+	finish();
+}
+
+TEST(object_copies_of_the_kernels_own)
+{
+	struct object *object, *copy;
+
+	begin();
 	object = object_create(8);
 	object->kernel = true;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
-	EXPECT(copy->shadow == NULL && !pending);
+	copy = copy_middle(object);
+	EXPECT(copy->shadow == NULL);
 	object_release(copy);
 	object_release(object);
 	finish();
@@ -201,10 +231,8 @@ TEST(object_pieces_share_a_copy_object)
 	struct view *view, *first, *second, *third;
 
 	begin();
-	view = allocate(12);
-	view->shared = true;
-	for (uint32_t i = 0; i < 12; i++)
-		write_view(view, i, i + 1);
+	view = allocate_shared(12);
+	write_all(view, 1);
 	first = copy_view(view, 2, 3);
 	second = copy_view(view, 6, 4);
 	EXPECT(first->object == second->object);
@@ -232,8 +260,7 @@ TEST(object_copy_that_is_written_to_is_not_shared)
 	struct view *view, *first, *second;
 
 	begin();
-	view = allocate(4);
-	view->shared = true;
+	view = allocate_shared(4);
 	write_view(view, 0, 1);
 	first = fork_view(view);
 	EXPECT(object_make_own(&first->object, &first->index, 4));
@@ -252,8 +279,7 @@ TEST(object_copy_that_was_united_is_not_shared)
 	struct view *view, *first, *second;
 
 	begin();
-	view = allocate(4);
-	view->shared = true;
+	view = allocate_shared(4);
 	write_view(view, 0, 1);
 	first = fork_view(view);
 	second = fork_view(first);
@@ -275,8 +301,7 @@ TEST(object_copy_of_a_pager_outlives_its_mappings)
 	struct view *view, *child;
 
 	begin();
-	object = object_create(4);
-	object->pager = &new_pager(false)->pager;
+	object = paged_object(4);
 	view = new_view(object, 0, 4);
 	write_view(view, 1, 7);
 	child = fork_view(view);
@@ -297,8 +322,7 @@ TEST(object_copy_that_is_alone_takes_the_pages)
 	struct view *view, *child;
 
 	begin();
-	view = allocate(4);
-	view->shared = true;
+	view = allocate_shared(4);
 	write_view(view, 1, 7);
 	child = fork_view(view);
 	release(view);
@@ -316,12 +340,10 @@ TEST(object_copy_object_full_of_pages_forgets_what_is_behind)
 	struct view *view, *child;
 
 	begin();
-	view = allocate(4);
-	view->shared = true;
+	view = allocate_shared(4);
 	write_view(view, 3, 1);
 	child = fork_view(view);
-	for (uint32_t i = 0; i < 4; i++)
-		write_view(view, i, i + 11);
+	write_all(view, 11);
 	EXPECT_EQ(object_chain_length(child->object), 1);
 	EXPECT(view->object->copy == NULL);
 	EXPECT_EQ(view->object->refs, 1);
@@ -336,11 +358,9 @@ TEST(object_full_of_pages_forgets_what_is_behind)
 
 	begin();
 	view = allocate(4);
-	for (uint32_t i = 0; i < 4; i++)
-		write_view(view, i, i + 1);
+	write_all(view, 1);
 	child = fork_view(view);
-	for (uint32_t i = 0; i < 4; i++)
-		write_view(child, i, i + 11);
+	write_all(child, 11);
 	EXPECT_EQ(object_chain_length(child->object), 1);
 	EXPECT_EQ(view->object->refs, 1);
 	read_all();

@@ -91,8 +91,7 @@ TEST(object_unite_frees_what_nobody_sees)
 
 	begin();
 	view = allocate(16);
-	for (uint32_t i = 0; i < 16; i++)
-		write_view(view, i, i + 1);
+	write_all(view, 1);
 	child = copy_view(view, 4, 8);
 	write_view(child, 1, 100);
 	release(view);
@@ -139,8 +138,7 @@ static void forks_in_a_row(bool late)
 
 	begin();
 	parent = allocate(32);
-	for (uint32_t i = 0; i < 32; i++)
-		write_view(parent, i, i + 1);
+	write_all(parent, 1);
 	count_moves();
 	for (uint32_t fork = 0; fork < FORKS; fork++) {
 		uint32_t length;
@@ -184,8 +182,7 @@ TEST(object_generations)
 
 	begin();
 	view = allocate(32);
-	for (uint32_t i = 0; i < 32; i++)
-		write_view(view, i, i + 1);
+	write_all(view, 1);
 	for (uint32_t fork = 0; fork < FORKS; fork++) {
 		child = fork_view(view);
 		write_view(view, fork % 32, fork);
@@ -206,10 +203,8 @@ TEST(object_copies_of_shared_memory)
 	struct view *view, *first, *child;
 
 	begin();
-	view = allocate(32);
-	view->shared = true;
-	for (uint32_t i = 0; i < 32; i++)
-		write_view(view, i, i + 1);
+	view = allocate_shared(32);
+	write_all(view, 1);
 	first = fork_view(view);
 	for (uint32_t fork = 0; fork < FORKS; fork++) {
 		child = fork_view(view);
@@ -303,8 +298,7 @@ static void random_steps(uint32_t seed, bool with_failures)
 	struct view *file;
 
 	begin();
-	object = object_create(SIZE_MAX_VIEW);
-	object->pager = &new_pager(false)->pager;
+	object = paged_object(SIZE_MAX_VIEW);
 	file = new_view(object, 0, SIZE_MAX_VIEW);
 	for (uint32_t i = 0; i < SIZE_MAX_VIEW; i++) {
 		((struct test_pager *)object->pager)->values[i] = 5000 + i;

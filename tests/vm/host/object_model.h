@@ -438,6 +438,31 @@ static inline struct view *allocate(uint32_t size)
 	return object == NULL ? NULL : new_view(object, 0, size);
 }
 
+/* The same, but others may show it too and are to see what is written. */
+static inline struct view *allocate_shared(uint32_t size)
+{
+	struct view *view = allocate(size);
+
+	view->shared = true;
+	return view;
+}
+
+/* Writes to each page, `first` and the numbers after it. */
+static inline void write_all(struct view *view, uint32_t first)
+{
+	for (uint32_t i = 0; i < view->size; i++)
+		write_view(view, i, first + i);
+}
+
+/* A memory object of a program's. */
+static inline struct object *paged_object(uint32_t size)
+{
+	struct object *object = object_create(size);
+
+	object->pager = &new_pager(false)->pager;
+	return object;
+}
+
 static inline void release(struct view *view)
 {
 	for (uint32_t i = 0; i < SIZE_MAX_VIEW; i++)
@@ -537,7 +562,7 @@ static inline void find_chain(const struct object *object)
 
 static inline void check_slots(const struct object *object)
 {
-	uint32_t counts[5] = {0};
+	uint32_t counts[6] = {0}; /* By mark; those of pages come first. */
 
 	for (uint32_t i = 0; i < object->size; i++) {
 		struct page *slot = object_slot(object, i);
@@ -552,7 +577,8 @@ static inline void check_slots(const struct object *object)
 		}
 	}
 	EXPECT_EQ(counts[0], object->n_pages);
-	EXPECT_EQ(counts[(uintptr_t)SLOT_SWAPPED], object->n_swapped);
+	EXPECT_EQ(counts[(uintptr_t)SLOT_SWAPPED] + counts[(uintptr_t)SLOT_LOST],
+		  object->n_swapped);
 	EXPECT_EQ(counts[(uintptr_t)SLOT_REQUESTED] + counts[(uintptr_t)SLOT_FAILED],
 		  object->n_unsettled);
 }

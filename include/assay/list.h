@@ -5,8 +5,8 @@
  * A `struct list` is both a head and a link.  A head that points at itself is an empty list; a link
  * that points at itself is on no list.  The caller holds whatever guards the list.
  */
-#ifndef KERN_LIST_H
-#define KERN_LIST_H
+#ifndef ASSAY_LIST_H
+#define ASSAY_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

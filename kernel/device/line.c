@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines: see line.h, which says who may touch what. */
+#include "device/line.h"
+
+#include "kern/assert.h"
+#include "kern/lock.h"
+#include "kern/work.h"
+#include "vm/copy.h"
+#include "vm/page.h"
+
+/* A line on which more than this comes at once is broken. */
+#define BYTES_AT_ONCE 65536u
+
+/* A slow line takes some 10 ms for so many; then others may have the kernel lock. */
+#define CHUNK 128u
+
+static struct line *line_of(struct device *device)
+{
+	return device->state;
+}
+
+/* ---------------- The ring ---------------- */
+
+/* A byte for which there is no room is lost, as if the line had been. */
+static void ring_put(struct line *line, char byte)
+{
+	uint32_t taken = __atomic_load_n(&line->taken, __ATOMIC_ACQUIRE);
+
+	if (line->come - taken == LINE_RING_SIZE)
+		return;
+	line->ring[line->come % LINE_RING_SIZE] = byte;
+	__atomic_store_n(&line->come, line->come + 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t ring_length(const struct line *line)
+{
+	return __atomic_load_n(&line->come, __ATOMIC_ACQUIRE) - line->taken;
+}
+
+/* Copies the first `n` bytes, which are there, and leaves them. */
+static void ring_show(const struct line *line, char *to, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = line->ring[(line->taken + i) % LINE_RING_SIZE];
+}
+
+static void ring_drop(struct line *line, uint32_t n)
+{
+	__atomic_store_n(&line->taken, line->taken + n, __ATOMIC_RELEASE);
+}
+
+/* ---------------- Input ---------------- */
+
+/* Copies what the request gets of the first `n` bytes; false when there is no memory. */
+static bool show(const struct line *line, struct device_request *request, uint32_t n)
+{
+	static char together[LINE_RING_SIZE]; /* Too much for a stack; used without a wait. */
+
+	if (request->in_band) {
+		ring_show(line, request->bytes, n);
+		return true;
+	}
+	ring_show(line, together, n);
+	request->data = copy_of_kernel(together, n);
+	return request->data != NULL;
+}
+
+/* Answers a request for some bytes while there are some. */
+static void give(struct line *line, struct device_request *request)
+{
+	uint32_t n = ring_length(line);
+
+	if (n > request->size)
+		n = request->size;
+	if (!show(line, request, n)) {
+		request_done(request, D_NO_MEMORY);
+		return;
+	}
+	ring_drop(line, n);
+	request->done = n;
+	request_done(request, D_SUCCESS);
+}
+
+static struct device_request *request_of(struct list *link)
+{
+	return list_object(link, struct device_request, link);
+}
+
+/* Brings bytes and readers together, first to first. */
+static void serve(struct line *line)
+{
+	assert(kernel_locked());
+	for (unsigned turn = 1; !list_empty(&line->readers) && ring_length(line) > 0; turn++) {
+		struct device_request *request = request_of(list_take_first(&line->readers));
+
+		if (request_is_orphan(request))
+			request_done(request, D_DEVICE_DOWN);
+		else
+			give(line, request);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+static void work(struct device_interrupt *interrupt)
+{
+	serve(list_object(interrupt, struct line, input));
+}
+
+/* In the interrupt handler. */
+static bool take_input(struct device_interrupt *interrupt)
+{
+	struct line *line = list_object(interrupt, struct line, input);
+	unsigned n;
+	char byte;
+
+	for (n = 0; n < BYTES_AT_ONCE && machine_console_take(line->console, &byte); n++)
+		ring_put(line, byte);
+	return n > 0;
+}
+
+/* Readers that are gone would wait for input that may never come: the next one sees them off. */
+static void drop_orphans(struct line *line)
+{
+	struct list *link, *after;
+	unsigned turn = 0;
+
+	list_for_each_removable (link, after, &line->readers) {
+		if (++turn % 64 == 0)
+			return; /* The rest is for the next one after. */
+		if (!request_is_orphan(request_of(link)))
+			continue;
+		list_remove(link);
+		request_done(request_of(link), D_DEVICE_DOWN);
+	}
+}
+
+static io_return_t line_read(struct device *device, struct device_request *request)
+{
+	struct line *line = line_of(device);
+
+	if (request->size == 0) {
+		request_done(request, D_SUCCESS);
+		return D_SUCCESS;
+	}
+	drop_orphans(line);
+	if ((request->mode & D_NOWAIT) != 0 &&
+	    (ring_length(line) == 0 || !list_empty(&line->readers)))
+		return D_WOULD_BLOCK;
+	list_add_last(&line->readers, &request->link);
+	serve(line);
+	return D_SUCCESS;
+}
+
+/* ---------------- Output ---------------- */
+
+/* Up to the end of the first line in them, if that is not too long. */
+static uint32_t chunk_of(const char *bytes, uint32_t size)
+{
+	uint32_t n = 0;
+
+	while (n < size && n < CHUNK)
+		if (bytes[n++] == '\n')
+			break;
+	return n;
+}
+
+io_return_t line_print(struct device_request *request,
+		       void (*put)(const char *bytes, size_t length))
+{
+	const char *bytes = request->bytes;
+	uint32_t n;
+
+	request->done = request->size;
+	if (!request->in_band && request->size > 0) {
+		struct copy *copy = request->data;
+		struct page *page = list_first_object(&copy->pages, struct page, link);
+		uint32_t room = PAGE_SIZE - copy->offset;
+
+		assert(copy->kind == COPY_PAGES && !list_empty(&copy->pages));
+		bytes = (const char *)page_data(page) + copy->offset;
+		if (request->done > room)
+			request->done = room;
+	}
+	for (uint32_t written = 0; written < request->done; written += n) {
+		if (written > 0)
+			kernel_rest();
+		n = chunk_of(bytes + written, request->done - written);
+		put(bytes + written, n);
+	}
+	request_done(request, D_SUCCESS);
+	return D_SUCCESS;
+}
+
+static io_return_t line_write(struct device *device, struct device_request *request)
+{
+	return line_print(request, line_of(device)->put);
+}
+
+/* ---------------- The device ---------------- */
+
+static io_return_t line_open(struct device *device, dev_mode_t mode)
+{
+	const struct line *line = line_of(device);
+
+	(void)mode;
+	if (device->opens == 0)
+		machine_console_listen(line->console, line->number, true);
+	return D_SUCCESS;
+}
+
+/* What came for those who have it open no longer is nobody's. */
+static void line_close(struct device *device)
+{
+	struct line *line = line_of(device);
+
+	machine_console_listen(line->console, line->number, false);
+	ring_drop(line, ring_length(line));
+	for (unsigned turn = 1; !list_empty(&line->readers); turn++) {
+		request_done(request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+static const struct driver driver = {
+	.open = line_open,
+	.close = line_close,
+	.read = line_read,
+	.write = line_write,
+};
+
+void line_add(struct line *line, const char *name, enum machine_console console,
+	      void (*put)(const char *bytes, size_t length))
+{
+	line->device = (struct device){
+		.name = name,
+		.driver = &driver,
+		.state = line,
+		.record_size = 1,
+	};
+	line->input = (struct device_interrupt){.acknowledge = take_input, .work = work};
+	line->console = console;
+	line->put = put;
+	list_init(&line->readers);
+	line->number = device_interrupt_add(&line->input);
+	device_add(&line->device);
+}

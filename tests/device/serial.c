@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second serial port as a device, by its loop mode; and the device of the log.
+ *
+ * machine: cpus=1 append="log=vga" arguments="${device-port} free=1"
+ * machine: cpus=2 seed=3 append="log=vga" arguments="${device-port} free=1"
+ * machine: cpus=1 arguments="${device-port}"
+ */
+#include "check.h"
+#include "ipc.h"
+
+#define COM0        0x3f8
+#define COM1        0x2f8
+#define MODEM       4 /* From the base. */
+#define STATUS      5
+#define LAST        7
+#define MODEM_USUAL 0x0b
+#define MODEM_LOOP  0x1b
+#define ALL_SENT    0x40
+
+static mach_port_t device;
+
+/* Whether the kernel's log leaves the port alone. */
+static bool is_free(void)
+{
+	return check_parameter("free", 0) != 0;
+}
+
+static void begin(void)
+{
+	EXPECT_EQ(device_open(check_number(0), D_READ | D_WRITE, "com1", &device), D_SUCCESS);
+}
+
+static void end(void)
+{
+	EXPECT_EQ(device_close(device), D_SUCCESS);
+	port_drop_send(device);
+}
+
+static void out(uint16_t port, uint8_t byte)
+{
+	__asm__ volatile("outb %0, %1" ::"a"(byte), "Nd"(port));
+}
+
+static uint8_t in(uint16_t port)
+{
+	uint8_t byte;
+
+	__asm__ volatile("inb %1, %0" : "=a"(byte) : "Nd"(port));
+	return byte;
+}
+
+/* The ports stay the task's, as memory of its that is there before any test counts. */
+static void use_ports(uint16_t base)
+{
+	mach_port_t ports;
+
+	EXPECT_EQ(i386_io_perm_create(check_number(0), base, base + LAST, &ports), KERN_SUCCESS);
+	EXPECT_EQ(i386_io_perm_modify(mach_task_self(), ports, TRUE), KERN_SUCCESS);
+	port_drop_send(ports);
+	in(base + STATUS);
+}
+
+static void use_both(void)
+{
+	static bool used;
+
+	if (used)
+		return;
+	used = true;
+	use_ports(COM0);
+	use_ports(COM1);
+	balance_note();
+}
+
+static void await_sent(uint16_t base)
+{
+	while ((in(base + STATUS) & ALL_SENT) == 0)
+		continue;
+}
+
+static void type_in(uint16_t base, const char *text)
+{
+	await_sent(base);
+	out(base + MODEM, MODEM_LOOP);
+	for (; *text != '\0'; text++)
+		out(base, (uint8_t)*text);
+	await_sent(base);
+	out(base + MODEM, MODEM_USUAL);
+}
+
+static io_return_t read_now(mach_port_t from, char *bytes, uint32_t *n)
+{
+	*n = IO_INBAND_MAX;
+	return device_read_inband(from, D_NOWAIT, 0, IO_INBAND_MAX, bytes, n);
+}
+
+TEST(the_log_has_it)
+{
+	if (is_free())
+		SKIP("the log is elsewhere");
+	EXPECT_EQ(device_open(check_number(0), D_READ, "com1", &device), D_NO_SUCH_DEVICE);
+}
+
+TEST(input)
+{
+	io_buf_ptr_inband_t bytes;
+	uint32_t n;
+
+	if (!is_free())
+		SKIP("the log is there");
+	use_both();
+	begin();
+	EXPECT_EQ(read_now(device, bytes, &n), D_WOULD_BLOCK);
+	type_in(COM1, "hello");
+	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
+	EXPECT_EQ(n, 5);
+	EXPECT(memcmp(bytes, "hello", 5) == 0);
+	end();
+}
+
+/* What is written comes back in loop mode: it was all sent, and nothing was added. */
+TEST(output)
+{
+	static const io_buf_ptr_inband_t line = "a\r\nb\n";
+	io_buf_ptr_inband_t bytes;
+	int written = 0;
+	uint32_t n;
+
+	if (!is_free())
+		SKIP("the log is there");
+	use_both();
+	begin();
+	await_sent(COM1);
+	out(COM1 + MODEM, MODEM_LOOP);
+	EXPECT_EQ(device_write_inband(device, 0, 0, line, 5, &written), D_SUCCESS);
+	EXPECT_EQ(written, 5);
+	await_sent(COM1);
+	out(COM1 + MODEM, MODEM_USUAL);
+	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
+	EXPECT_EQ(n, 5);
+	EXPECT(memcmp(bytes, line, 5) == 0);
+	end();
+}
+
+TEST(two_lines)
+{
+	io_buf_ptr_inband_t bytes;
+	mach_port_t console;
+	uint32_t n;
+
+	if (!is_free())
+		SKIP("the log is there");
+	use_both();
+	begin();
+	EXPECT_EQ(device_open(check_number(0), D_READ, "console", &console), D_SUCCESS);
+	type_in(COM0, "zero");
+	type_in(COM1, "one");
+	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
+	EXPECT(n == 3 && memcmp(bytes, "one", 3) == 0);
+	EXPECT_EQ(read_now(console, bytes, &n), D_SUCCESS);
+	EXPECT(n == 4 && memcmp(bytes, "zero", 4) == 0);
+	EXPECT_EQ(device_close(console), D_SUCCESS);
+	port_drop_send(console);
+	end();
+}
+
+/* ---------------- A reader that is interrupted ---------------- */
+
+static io_buf_ptr_inband_t line;
+static uint32_t line_length;
+
+/* The library's mach_msg() goes on with an interrupted receive. */
+static void read_line(void *unused)
+{
+	(void)unused;
+	line_length = IO_INBAND_MAX;
+	EXPECT_EQ(device_read_inband(device, 0, 0, IO_INBAND_MAX, line, &line_length), D_SUCCESS);
+}
+
+TEST(an_aborted_reader_loses_nothing)
+{
+	if (!is_free())
+		SKIP("the log is there");
+	use_both();
+	begin();
+	for (uint32_t n = 0; n < 10; n++) {
+		mach_port_t thread;
+
+		worker_start(0, read_line, NULL);
+		thread = worker_port(0);
+		sleep_ms(n);
+		EXPECT_EQ(thread_suspend(thread), KERN_SUCCESS);
+		EXPECT_EQ(thread_abort(thread), KERN_SUCCESS);
+		if (n % 2 == 0)
+			type_in(COM1, "x");
+		EXPECT_EQ(thread_resume(thread), KERN_SUCCESS);
+		if (n % 2 != 0)
+			type_in(COM1, "x");
+		worker_join(0);
+		EXPECT(line_length == 1 && line[0] == 'x');
+	}
+	end();
+}
+
+/* ---------------- The log ---------------- */
+
+TEST(the_log_is_written_to)
+{
+	static const io_buf_ptr_inband_t text = "a program says so\n";
+	io_buf_ptr_inband_t bytes;
+	mach_port_t log;
+	int written = 0;
+	uint32_t n;
+
+	REQUIRE(device_open(check_number(0), D_WRITE, "log", &log) == D_SUCCESS);
+	EXPECT_EQ(device_write_inband(log, 0, 0, text, strlen(text), &written), D_SUCCESS);
+	EXPECT_EQ(written, strlen(text));
+	EXPECT_EQ(read_now(log, bytes, &n), D_INVALID_OPERATION);
+	EXPECT_EQ(device_close(log), D_SUCCESS);
+	port_drop_send(log);
+}
