@@ -50,7 +50,7 @@ KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
 	    $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
 USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user $(if $(SAN),-DKERNEL_SAN)
 HOST     := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
-	    -Itests/lib/host -Itests/lib -Ikernel -Iinclude $(WARNINGS)
+	    -Itests/lib/host -Itests/lib -Ikernel -idirafter include $(WARNINGS)
 
 compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
 

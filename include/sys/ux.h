@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the Unix server and programs must agree on beyond the usual headers: limits, what ps shows,
+ * where things are in a new program's memory.
+ */
+#ifndef SYS_UX_H
+#define SYS_UX_H
+
+#include <sys/types.h>
+
+#define UX_PROCESSES_MAX 128 /* At a time, */
+#define UX_THREADS_MAX   384 /* threads of all of them, */
+#define UX_OPEN_MAX      64  /* descriptors of one. */
+#define UX_GROUPS_MAX    16
+#define UX_ARGUMENTS_MAX 65536    /* Bytes of arguments and environment of a program, */
+#define UX_INLINE_MAX    8192     /* of data that travels within a message, */
+#define UX_TRANSFER_MAX  0x100000 /* and of data of one read or write. */
+
+/* A new program's stack grows down from here. */
+#define UX_STACK_TOP  0xbff00000u
+#define UX_STACK_SIZE 0x00800000u
+
+/* States of a process, as ps shows them. */
+#define UX_RUNNING 'R' /* Not in a call that waits. */
+#define UX_WAITING 'S'
+#define UX_STOPPED 'T'
+#define UX_ZOMBIE  'Z'
+
+struct ux_process_info {
+	pid_t pid;
+	pid_t ppid;
+	pid_t pgrp;
+	uid_t uid;
+	uint32_t task_id; /* Labels and samples call it so. */
+	uint32_t threads;
+	uint32_t state; /* UX_RUNNING ... */
+	uint32_t user_ms;
+	uint32_t system_ms;
+	uint32_t resident; /* Bytes of its memory that are in memory. */
+	uint32_t size;
+	char command[20]; /* The beginning of the program's name. */
+};
+
+_Static_assert(sizeof(struct ux_process_info) == 64, "a contract between UX and programs");
+
+/* ux_reboot(): root only.  Files are written back first. */
+#define UX_HALT   0 /* The machine's run ends with `status`. */
+#define UX_REBOOT 1
+
+#ifndef UX_SERVER
+#include <mach/port.h>
+
+int ux_processes(struct ux_process_info *info, int room); /* How many there are, or -1. */
+int ux_reboot(int how, int status);
+
+/* The port of a process's task, or MACH_PORT_NULL and errno; -1 is the host's control port. */
+mach_port_t task_by_pid(int pid);
+
+/* The device master port, for root. */
+mach_port_t ux_device_port(void);
+#endif
+
+#endif

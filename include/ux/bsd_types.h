@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The C types of defs/ux/bsd.defs: what a message carries, on both sides. */
+#ifndef UX_BSD_TYPES_H
+#define UX_BSD_TYPES_H
+
+#include <mach/mach_types.h>
+#include <sys/dirent.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/ux.h>
+
+typedef char path_t[PATH_MAX];
+typedef const char *const_path_t;
+typedef char *bytes_t;
+typedef const char *const_bytes_t;
+typedef char *long_bytes_t;
+typedef unsigned *groups_t;
+typedef const unsigned *const_groups_t;
+
+typedef struct stat stat_words_t;
+typedef struct rusage rusage_words_t;
+typedef struct itimerval timer_t;
+
+typedef struct {
+	pid_t pid;
+	pid_t parent;
+	pid_t pgrp;
+	uid_t uid;
+	uid_t euid;
+	gid_t gid;
+	gid_t egid;
+	int thread;
+} identity_t;
+
+#ifdef UX_SERVER
+#include "thread.h"
+#else
+typedef mach_port_t caller_t;
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* What errors and signals are called. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UNKNOWN       32 /* Bytes of the name of a number that has none. */
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const errors[ELAST + 1] = {
+	[0] = "Success",
+	[EPERM] = "Operation not permitted",
+	[ENOENT] = "No such file or directory",
+	[ESRCH] = "No such process",
+	[EINTR] = "Interrupted system call",
+	[EIO] = "Input/output error",
+	[ENXIO] = "No such device or address",
+	[E2BIG] = "Argument list too long",
+	[ENOEXEC] = "Exec format error",
+	[EBADF] = "Bad file descriptor",
+	[ECHILD] = "No child processes",
+	[EDEADLK] = "Resource deadlock avoided",
+	[ENOMEM] = "Cannot allocate memory",
+	[EACCES] = "Permission denied",
+	[EFAULT] = "Bad address",
+	[ENOTBLK] = "Block device required",
+	[EBUSY] = "Device or resource busy",
+	[EEXIST] = "File exists",
+	[EXDEV] = "Invalid cross-device link",
+	[ENODEV] = "No such device",
+	[ENOTDIR] = "Not a directory",
+	[EISDIR] = "Is a directory",
+	[EINVAL] = "Invalid argument",
+	[ENFILE] = "Too many open files in system",
+	[EMFILE] = "Too many open files",
+	[ENOTTY] = "Inappropriate ioctl for device",
+	[ETXTBSY] = "Text file busy",
+	[EFBIG] = "File too large",
+	[ENOSPC] = "No space left on device",
+	[ESPIPE] = "Illegal seek",
+	[EROFS] = "Read-only file system",
+	[EMLINK] = "Too many links",
+	[EPIPE] = "Broken pipe",
+	[EDOM] = "Numerical argument out of domain",
+	[ERANGE] = "Numerical result out of range",
+	[EAGAIN] = "Resource temporarily unavailable",
+	[EINPROGRESS] = "Operation now in progress",
+	[EALREADY] = "Operation already in progress",
+	[ENOTSOCK] = "Socket operation on non-socket",
+	[EDESTADDRREQ] = "Destination address required",
+	[EMSGSIZE] = "Message too long",
+	[EPROTOTYPE] = "Protocol wrong type for socket",
+	[ENOPROTOOPT] = "Protocol not available",
+	[EPROTONOSUPPORT] = "Protocol not supported",
+	[ENOTSUP] = "Operation not supported",
+	[EAFNOSUPPORT] = "Address family not supported by protocol",
+	[EADDRINUSE] = "Address already in use",
+	[EADDRNOTAVAIL] = "Cannot assign requested address",
+	[ENETDOWN] = "Network is down",
+	[ENETUNREACH] = "Network is unreachable",
+	[ECONNABORTED] = "Software caused connection abort",
+	[ECONNRESET] = "Connection reset by peer",
+	[ENOBUFS] = "No buffer space available",
+	[EISCONN] = "Transport endpoint is already connected",
+	[ENOTCONN] = "Transport endpoint is not connected",
+	[ETIMEDOUT] = "Connection timed out",
+	[ECONNREFUSED] = "Connection refused",
+	[ELOOP] = "Too many levels of symbolic links",
+	[ENAMETOOLONG] = "File name too long",
+	[EHOSTUNREACH] = "No route to host",
+	[ENOTEMPTY] = "Directory not empty",
+	[EUSERS] = "Too many users",
+	[EDQUOT] = "Disk quota exceeded",
+	[ESTALE] = "Stale file handle",
+	[ENOLCK] = "No locks available",
+	[ENOSYS] = "Function not implemented",
+	[EOVERFLOW] = "Value too large for defined data type",
+	[EILSEQ] = "Invalid or incomplete multibyte or wide character",
+	[ECANCELED] = "Operation canceled",
+};
+
+static const char *const signals[NSIG] = {
+	[SIGHUP] = "Hangup",
+	[SIGINT] = "Interrupt",
+	[SIGQUIT] = "Quit",
+	[SIGILL] = "Illegal instruction",
+	[SIGTRAP] = "Trace/breakpoint trap",
+	[SIGABRT] = "Aborted",
+	[SIGEMT] = "EMT trap",
+	[SIGFPE] = "Floating point exception",
+	[SIGKILL] = "Killed",
+	[SIGBUS] = "Bus error",
+	[SIGSEGV] = "Segmentation fault",
+	[SIGSYS] = "Bad system call",
+	[SIGPIPE] = "Broken pipe",
+	[SIGALRM] = "Alarm clock",
+	[SIGTERM] = "Terminated",
+	[SIGURG] = "Urgent I/O condition",
+	[SIGSTOP] = "Stopped (signal)",
+	[SIGTSTP] = "Stopped",
+	[SIGCONT] = "Continued",
+	[SIGCHLD] = "Child exited",
+	[SIGTTIN] = "Stopped (tty input)",
+	[SIGTTOU] = "Stopped (tty output)",
+	[SIGIO] = "I/O possible",
+	[SIGXCPU] = "CPU time limit exceeded",
+	[SIGXFSZ] = "File size limit exceeded",
+	[SIGVTALRM] = "Virtual timer expired",
+	[SIGPROF] = "Profiling timer expired",
+	[SIGWINCH] = "Window changed",
+	[SIGINFO] = "Information request",
+	[SIGUSR1] = "User defined signal 1",
+	[SIGUSR2] = "User defined signal 2",
+};
+
+/* NULL for a number without a name. */
+static const char *find(const char *const *names, size_t count, int number)
+{
+	return number >= 0 && (size_t)number < count ? names[number] : NULL;
+}
+
+/* The text for an unknown number is good until the next one. */
+char *strerror(int number)
+{
+	static char unknown[UNKNOWN];
+	const char *name = find(errors, LENGTH(errors), number);
+
+	if (name != NULL)
+		return (char *)(uintptr_t)name;
+	snprintf(unknown, sizeof(unknown), "Unknown error %d", number);
+	return unknown;
+}
+
+int strerror_r(int number, char *to, size_t size)
+{
+	const char *name = find(errors, LENGTH(errors), number);
+	size_t length;
+
+	if (name != NULL)
+		length = strlcpy(to, name, size);
+	else
+		length = (size_t)snprintf(to, size, "Unknown error %d", number);
+	if (length >= size)
+		return ERANGE;
+	return name != NULL ? 0 : EINVAL;
+}
+
+char *strsignal(int number)
+{
+	static char unknown[UNKNOWN];
+	const char *name = find(signals, LENGTH(signals), number);
+
+	if (name != NULL)
+		return (char *)(uintptr_t)name;
+	snprintf(unknown, sizeof(unknown), "Unknown signal %d", number);
+	return unknown;
+}
