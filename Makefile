@@ -7,20 +7,21 @@
 
 CROSS   ?= i686-linux-gnu-
 HOSTCC  ?= gcc
+HOSTOBJCOPY ?= objcopy
 PYTHON  ?= /usr/bin/python3
 Q       := $(if $(V),,@)
 OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot sdk clean help
+.PHONY: all headers kernel programs unix unix-tests sdk disk host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
 
 export ASSAY_OUT := $(OUT)
 
-all: kernel programs plugin host-tests
+all: kernel programs unix unix-tests disk plugin host-tests
 
 # ---------------- Compilers ----------------
 
@@ -49,6 +50,9 @@ KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
 	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL \
 	    $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
 USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user $(if $(SAN),-DKERNEL_SAN)
+LIBC     := $(filter-out -ffreestanding,$(TARGET)) -nostdinc -isystem lib/libc/include \
+	    -isystem $(shell $(CC) -print-file-name=include) -Ilib/libc -Ilib/threads -Ilib \
+	    -I$(GEN)/user -fno-builtin -ffunction-sections
 HOST     := -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    -Itests/lib/host -Itests/lib -Ikernel -idirafter include $(WARNINGS)
 
@@ -64,11 +68,13 @@ CALLERS  := device_request
 
 KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
 KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o) $(SERVERS:%=$(OBJ)/gen/%_server.o)
-LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS])))) \
-		  $(patsubst %,$(OBJ)/gen/%_user.o,$(SERVERS) $(CALLERS)) \
+STUB_OBJECTS   := $(patsubst %,$(OBJ)/gen/%_user.o,$(SERVERS) $(CALLERS)) \
 		  $(CATCHERS:%=$(OBJ)/gen/%_catch.o)
+LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS])))) \
+		  $(STUB_OBJECTS)
 CHECK_OBJECTS  := $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/lib/*.c)))
-USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(wildcard user/* servers/*)))
+UNIX_FOLDERS   := user/bin user/sbin user/work user/sh
+USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS  := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 HOST_TESTS     := $(sort $(filter-out tests/lib/%,$(wildcard tests/*/host/*.c)))
 HOST_PROGRAMS  := $(patsubst tests/%.c,$(OUT)/host/%,$(subst /host/,/,$(HOST_TESTS)))
@@ -98,6 +104,13 @@ $(GEN)/user/mach/%_user.c $(GEN)/user/mach/%.h: defs/mach/%.defs $(DEFS)
 $(GEN)/user/mach/%_catch.c $(GEN)/user/mach/%_catch.h: defs/mach/%.defs $(DEFS)
 	$(call mig,-server $(@D)/$*_catch.c -sheader $(@D)/$*_catch.h)
 
+# defs/ux/bsd.defs: Unix calls, for the C library and for the Unix server.
+$(GEN)/user/ux/%_user.c $(GEN)/user/ux/%.h: defs/ux/%.defs $(DEFS)
+	$(call mig,-user $(@D)/$*_user.c -header $(@D)/$*.h)
+
+$(GEN)/user/ux/%_server.c $(GEN)/user/ux/%_server.h: defs/ux/%.defs $(DEFS)
+	$(call mig,-DUX_SERVER=1 -server $(@D)/$*_server.c -sheader $(@D)/$*_server.h)
+
 # Generated code is compiled as ours is, but for what MIG is known to write: it adds to message ids
 # that may be any number.
 GENERATED := -fwrapv -Wno-missing-prototypes -Wno-unused -Wno-sign-compare -Wno-uninitialized -Wno-cast-function-type \
@@ -112,10 +125,20 @@ $(OBJ)/gen/%_user.o: $(GEN)/user/mach/%_user.c Makefile
 $(OBJ)/gen/%_catch.o: $(GEN)/user/mach/%_catch.c Makefile
 	$(call compile,$(CC) $(USER) $(GENERATED))
 
+$(OBJ)/gen/%_user.o: $(GEN)/user/ux/%_user.c Makefile
+	$(call compile,$(CC) $(LIBC) $(GENERATED))
+
+$(OBJ)/gen/ux/%_server.o: $(GEN)/user/ux/%_server.c Makefile
+	$(call compile,$(CC) $(USER) $(UX) $(GENERATED))
+
 # Whoever includes a generated header needs it before the compiler has said so.
 KERNEL_HEADERS := $(SERVERS:%=$(GEN)/kernel/mach/%_server.h)
 USER_HEADERS   := $(patsubst %,$(GEN)/user/mach/%.h,$(SERVERS) $(CALLERS)) \
-		  $(CATCHERS:%=$(GEN)/user/mach/%_catch.h)
+		  $(CATCHERS:%=$(GEN)/user/mach/%_catch.h) \
+		  $(GEN)/user/ux/bsd.h $(GEN)/user/ux/bsd_server.h
+
+# Named in a rule of their own, all are files that make knows of when it chooses a pattern.
+headers: $(KERNEL_HEADERS) $(USER_HEADERS)
 
 # ---------------- The kernel ----------------
 
@@ -150,10 +173,13 @@ $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed $(OBJ)/kernel/ksyms.S
 %.asm: %
 	$(Q)$(OBJDUMP) -d $< > $@
 
-# ---------------- Programs for the guest ----------------
+# ---------------- Programs for the guest that need no Unix server ----------------
+
+# The server itself is such a program, with folders of its own.
+UX := -DUX_SERVER -Iservers/ux
 
 $(OBJ)/%.c.o: %.c Makefile | $(USER_HEADERS)
-	$(call compile,$(CC) $(USER))
+	$(call compile,$(CC) $(USER) $(if $(filter servers/ux/%,$<),$(UX)))
 
 $(OBJ)/%.S.o: %.S Makefile
 	$(call compile,$(CC) $(USER))
@@ -179,22 +205,149 @@ define link_program
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 endef
 
-objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard $(1)/*.[cS])))
+objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard $(1)/*.[cS] $(1)/*/*.[cS])))
 $(USER_PROGRAMS): $(OUT)/%: $$(call objects_of,$$*) $(RUNTIME)
 	$(link_program)
+
+$(OUT)/servers/ux: $(OBJ)/gen/ux/bsd_server.o
+
+# As root's process it asks the Unix server for ports.
+$(OUT)/servers/pager: $(OBJ)/gen/bsd_user.o
 
 $(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(OUT)/lib/libcheck.a $(RUNTIME)
 	$(link_program)
 
+# ---------------- Libraries and programs for the Unix server ----------------
+
+# What the SDK holds is what our own programs are built with.
+SDK       := $(OUT)/sdk
+EMPTY_LIBRARIES := $(SDK)/lib/libm.a $(SDK)/lib/libpthread.a
+LIBRARIES := $(SDK)/lib/crt0.o $(SDK)/lib/libc.a $(SDK)/lib/libthreads.a $(SDK)/lib/libmach.a \
+	     $(SDK)/lib/libcpuprofile.a $(EMPTY_LIBRARIES)
+UX_CC     := $(SDK)/bin/ux-cc
+
+$(OBJ)/lib/libc/%.c.o: lib/libc/%.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/lib/libc/%.S.o: lib/libc/%.S Makefile
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/lib/threads/%.c.o: lib/threads/%.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/lib/threads/%.S.o: lib/threads/%.S Makefile
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/lib/cpuprofile/%.c.o: lib/cpuprofile/%.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC))
+
+archive = $(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+objects_below = $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out lib/libc/start/crt0.S,\
+		$(wildcard $(1)/*.[cS] $(1)/*/*.[cS]))))
+
+$(SDK)/lib/crt0.o: $(OBJ)/lib/libc/start/crt0.S.o
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+$(SDK)/lib/libc.a: $(call objects_below,lib/libc) $(OBJ)/gen/bsd_user.o
+	$(archive)
+
+$(SDK)/lib/libthreads.a: $(call objects_below,lib/threads)
+	$(archive)
+
+$(SDK)/lib/libcpuprofile.a: $(call objects_below,lib/cpuprofile)
+	$(archive)
+
+$(SDK)/lib/libmach.a: $(OBJ)/lib/mach.c.o $(OBJ)/lib/traps.c.o $(STUB_OBJECTS)
+	$(archive)
+
+# What other systems have apart: here it is in libc.a, or in libthreads.a.
+$(EMPTY_LIBRARIES):
+	$(archive)
+
+# Headers where programs look for them: the C library's, Mach's, those of the libraries.
+SDK_HEADERS := $(shell find include lib/libc/include -name '*.h') $(wildcard lib/mach.h lib/assay.h lib/*/*.h)
+
+$(SDK)/include/stamp: $(SDK_HEADERS) $(USER_HEADERS) Makefile
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)/ux && cp -r include/. lib/libc/include/. lib/mach.h lib/assay.h \
+	    $(wildcard lib/threads/*.h lib/cpuprofile/*.h) $(GEN)/user/mach $(@D)
+	$(Q)cp $(GEN)/user/ux/bsd.h $(@D)/ux && find $(@D) -name '*.[co]' -delete && touch $@
+
+$(UX_CC): tools/ux-cc $(SDK)/include/stamp $(LIBRARIES)
+	$(Q)mkdir -p $(@D) && cp $< $@ && touch $@
+
+sdk: $(UX_CC)
+
+# Every program is a file of its name, or a folder; user/bin/common is what they share.
+UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh \
+		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
+UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort $(basename $(notdir $(UNIX_SOURCES)))))
+UNIX_COMMON   := $(OBJ)/user/bin/libcommon.a
+UNIX_HEADERS  := $(wildcard user/bin/*/*.h user/sh/*.h user/work/*/*.h)
+
+unix: $(UNIX_PROGRAMS)
+
+compile_unix = $(UX_CC) -std=gnu11 -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) -Iuser/bin
+
+$(OBJ)/user/bin/common/%.c.o: user/bin/common/%.c $(UNIX_HEADERS) $(UX_CC)
+	$(Q)mkdir -p $(@D) && echo "  UX-CC   $<" && $(compile_unix) -c -o $@ $<
+
+$(UNIX_COMMON): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard user/bin/common/*.c)))
+	$(archive)
+
+source_of_unix = $(sort $(wildcard user/bin/$(1).c user/sbin/$(1).c user/work/$(1).c user/$(1)/*.c \
+		 user/bin/$(1)/*.c user/work/$(1)/*.c))
+
+$(UNIX_PROGRAMS): $(OUT)/user/%: $$(call source_of_unix,$$*) $(UNIX_COMMON) $(UNIX_HEADERS) $(UX_CC)
+	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
+	$(Q)$(compile_unix) -o $@ $(filter %.c,$^) $(UNIX_COMMON)
+	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
+
+# Tests that run under the server, each a program of its own.
+UNIX_TESTS := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
+
+unix-tests: $(UNIX_TESTS)
+
+$(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c tests/ux/programs/try.h $(UX_CC)
+	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
+	$(Q)$(compile_unix) -o $@ $(filter %.c,$^)
+
+# The root's file system.
+disk: $(OUT)/disk.img
+
+$(OUT)/disk.img: boot/manifest $(wildcard boot/disk/* boot/disk/*/*) tools/image $(wildcard tools/assay/*.py) \
+		 $(UNIX_PROGRAMS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
+	$(Q)echo "  IMAGE   $@"
+	$(Q)tools/image $@
+
 # ---------------- Programs for the host ----------------
 
-# A host test says in a line `links: kern/zone.c ...` which sources of the kernel it tests.
+# A host test says in a line `links: kern/zone.c ...` which sources it tests: of the kernel, or of the
+# Unix server (servers/...), of a library (lib/...) or of the tests (tests/...); in a line
+# `flags: -D...` with which options.
 source_of = tests/$(dir $(1))host/$(notdir $(1)).c
-links_of  = $(addprefix kernel/,$(shell sed -n 's/.*links: *\([^*]*\).*/\1/p' $(call source_of,$(1))))
-$(HOST_PROGRAMS): $(OUT)/host/%: $$(call source_of,$$*) $$(call links_of,$$*) \
+line_of   = $(shell sed -n 's/.*$(1): *\([^*]*\).*/\1/p' $(2))
+links_of  = $(foreach file,$(call line_of,links,$(call source_of,$(1))),\
+	      $(if $(filter servers/% lib/% tests/%,$(file)),$(file),kernel/$(file)))
+
+# Tests of the C library say `libc: yes`: they see its portable half under other names (our_printf)
+# beside the host's own.
+LIBC_PORTABLE := $(wildcard $(addprefix lib/libc/,$(addsuffix /*.c,stdio string stdlib ctype math malloc float locale)))
+
+$(OUT)/host/obj/%.c.o: %.c Makefile
+	$(call compile,$(HOSTCC) -std=gnu11 -O1 -g -ffreestanding -fno-stack-protector -fsanitize=undefined \
+	    -fsanitize-undefined-trap-on-error $(WARNINGS) -nostdinc -Ilib/libc/include -Iinclude \
+	    -isystem $(shell $(HOSTCC) -print-file-name=include))
+	$(Q)$(HOSTOBJCOPY) --prefix-symbols=our_ $@
+
+$(OUT)/host/libc.a: $(LIBC_PORTABLE:%=$(OUT)/host/obj/%.o)
+	$(Q)rm -f $@ && ar rcsD $@ $^
+
+libc_of = $(if $(call line_of,libc,$(call source_of,$(1))),tests/lib/libc/our_system.c $(OUT)/host/libc.a)
+
+$(HOST_PROGRAMS): $(OUT)/host/%: $$(call source_of,$$*) $$(call links_of,$$*) $$(call libc_of,$$*) \
 				 $(wildcard tests/lib/host/*.c) tests/lib/check.c Makefile
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
-	$(Q)$(HOSTCC) $(HOST) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^)
+	$(Q)$(HOSTCC) $(call line_of,flags,$<) $(HOST) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(filter %.a,$^) -lm
 
 out/plugin/hot.so: tools/hot.c Makefile
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
@@ -218,7 +371,7 @@ bench: all
 
 # N calls; the same SEED makes the same calls.
 fuzz: all
-	$(Q)tools/guest run --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) \
+	$(Q)tools/guest boot --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) \
 	    --append 'pool=48 ramdisk=1' -- \
 	    'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port} $${device-port}'
 
@@ -228,9 +381,6 @@ seeds: all
 
 hot: all
 	$(Q)tools/hot -- '$(T)'
-
-sdk:
-	$(error make sdk comes with the Unix server, whose programs it is for)
 
 clean:
 	rm -rf out

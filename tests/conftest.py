@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """How `make test` runs what it finds: test programs by framework/, Python tests by pytest.
 
-Python tests boot machines by the fixture `machine`.
+Python tests boot machines by the fixtures `machine` and `unix_machine`.
 """
 
 from pathlib import Path
 
 import pytest
 from assay import machine as assay_machine
+from assay import unix
 
 from framework.collect import Programs
 from framework.judge import LOG_TAIL
@@ -23,14 +24,25 @@ def pytest_configure(config: pytest.Config) -> None:
     install_selection(config)
 
 
-@pytest.fixture(name="machine")
-def machine_fixture(request: pytest.FixtureRequest):
-    """Runs a machine, as assay.machine.run does; a test that fails shows the end of its logs."""
+def with_log(request: pytest.FixtureRequest, run):
+    """Runs a machine, as `run` does; a test that fails shows the end of its logs."""
 
-    def run(programs, **parameters):
-        result = assay_machine.run(programs, **parameters)
+    def run_and_keep(*arguments, **parameters):
+        result = run(*arguments, **parameters)
         log = result.log.decode(errors="replace").splitlines()[-LOG_TAIL:]
         request.node.add_report_section("call", "machine", "\n".join(log))
         return result
 
-    return run
+    return run_and_keep
+
+
+@pytest.fixture(name="machine")
+def machine_fixture(request: pytest.FixtureRequest):
+    """A machine that runs boot programs."""
+    return with_log(request, assay_machine.run)
+
+
+@pytest.fixture(name="unix_machine")
+def unix_machine_fixture(request: pytest.FixtureRequest):
+    """A machine that runs shell commands under the Unix server."""
+    return with_log(request, unix.run)

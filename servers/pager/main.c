@@ -2,17 +2,55 @@
 /*
  * Starts the default pager:
  *
- *     pager ${host-port} ${device-port} [DEVICE]      or swap=DEVICE; rd0 if none is named
+ *     pager ${host-port} ${device-port} [DEVICE]      as a boot module; or swap=DEVICE
+ *     pager DEVICE...                                 as a process of root's
+ *
+ * Without a device's name it takes rd0; of several, the first that can be used.  A process asks the
+ * Unix server for the two ports.
  *
  * It has no threads but its first.  Whatever cannot be had is said in one line, and then the
  * program ends: a machine without swap is better than one that believes to have it.
  */
 #include <mach/device.h>
+#include <ux/bsd.h>
 
 #include "pager.h"
 
 #define WAIT_MS  10
 #define PRIORITY 8 /* Better than programs': they wait for it. */
+
+/* ---------------- Saying ---------------- */
+
+#define LINE_SIZE 128
+
+static mach_port_t log = MACH_PORT_NULL; /* The kernel's log; none: the console. */
+
+static void say_to_log(mach_port_t devices)
+{
+	dev_name_t name = "log";
+
+	if (device_open(devices, D_WRITE, name, &log) != D_SUCCESS)
+		log = MACH_PORT_NULL;
+}
+
+void say(const char *text, ...)
+{
+	char line[LINE_SIZE] = "pager: ";
+	size_t size = strlen(line);
+	int written;
+	va_list arguments;
+
+	va_start(arguments, text);
+	format_list(line + size, sizeof line - size - 1, text, arguments);
+	va_end(arguments);
+	size = strlen(line);
+	memcpy(line + size, "\n", 2);
+	if (log == MACH_PORT_NULL ||
+	    device_write_inband(log, 0, 0, line, size + 1, &written) != D_SUCCESS)
+		print("%s", line);
+}
+
+/* ---------------- Shortage ---------------- */
 
 /* Of the kernel's, of devices, and of the messages to them. */
 bool is_shortage(kern_return_t result)
@@ -26,16 +64,62 @@ void wait_for_memory(void)
 	thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, WAIT_MS);
 }
 
-/* The device that the command line names. */
-static const char *device_name(int argc, char **argv)
+/* What the pager is to work with. */
+struct places {
+	mach_port_t host;
+	mach_port_t devices;
+	char *const *devices_named; /* Ends with a null; empty for rd0. */
+};
+
+/* The device that a word of the command line names. */
+static const char *device_name(const char *word)
 {
 	static const char option[] = "swap=";
 
-	if (argc < 4)
-		return "rd0";
-	if (strncmp(argv[3], option, sizeof option - 1) == 0)
-		return argv[3] + sizeof option - 1;
-	return argv[3];
+	return strncmp(word, option, sizeof option - 1) == 0 ? word + sizeof option - 1 : word;
+}
+
+/* As root's process: the ports come from the server behind the bootstrap port. */
+static bool ask_unix_server(struct places *places)
+{
+	mach_port_t server = MACH_PORT_NULL;
+	bool is_given;
+
+	if (task_get_bootstrap_port(mach_task_self_cached(), &server) != KERN_SUCCESS ||
+	    !MACH_PORT_VALID(server))
+		return false;
+	is_given = bsd_task_by_pid(server, -1, &places->host) == 0 &&
+		   bsd_device_port(server, &places->devices) == 0;
+	drop_right(server);
+	return is_given;
+}
+
+static bool find_places(int argc, char **argv, struct places *places)
+{
+	if (argc > 2 && *argv[1] >= '0' && *argv[1] <= '9') {
+		places->host = strtoul(argv[1], NULL, 10);
+		places->devices = strtoul(argv[2], NULL, 10);
+		places->devices_named = argv + 3;
+		return MACH_PORT_VALID(places->host) && MACH_PORT_VALID(places->devices);
+	}
+	places->devices_named = argv + 1;
+	return argc > 1 && ask_unix_server(places);
+}
+
+/* Opens the first device that can be used; its name, or null if there is none. */
+static const char *open_first(const struct places *places)
+{
+	static char usual[] = "rd0";
+	static char *const only_usual[] = {usual, NULL};
+	char *const *word = places->devices_named;
+
+	if (*word == NULL)
+		word = only_usual;
+	for (; *word != NULL; word++) {
+		if (swap_open(places->devices, device_name(*word)))
+			return device_name(*word);
+	}
+	return NULL;
 }
 
 static bool succeeded(kern_return_t result, const char *what)
@@ -79,21 +163,24 @@ static bool become_default(mach_port_t host, mach_port_t port)
 
 int main(int argc, char **argv)
 {
-	mach_port_t host = argc > 1 ? strtoul(argv[1], NULL, 10) : MACH_PORT_NULL;
-	mach_port_t devices = argc > 2 ? strtoul(argv[2], NULL, 10) : MACH_PORT_NULL;
+	struct places places;
+	const char *device;
 	mach_port_t port;
 
-	if (host == MACH_PORT_NULL || devices == MACH_PORT_NULL) {
-		say("usage: pager ${host-port} ${device-port} [DEVICE]");
+	if (!find_places(argc, argv, &places)) {
+		say("usage: pager ${host-port} ${device-port} [DEVICE], or as root: pager DEVICE...");
 		return 2;
 	}
-	if (!swap_open(devices, device_name(argc, argv)) || !get_privileges(host))
+	say_to_log(places.devices);
+	device = open_first(&places);
+	if (device == NULL || !get_privileges(places.host))
 		return 1;
 	objects_refill();
-	if (!succeeded(serve_prepare(&port), "make its ports") || !become_default(host, port))
+	if (!succeeded(serve_prepare(&port), "make its ports") ||
+	    !become_default(places.host, port))
 		return 1;
 	if (!succeeded(task_set_essential(mach_task_self_cached(), TRUE), "become a server"))
 		return 1;
-	say("%u pages of swap on %s", swap_blocks(), device_name(argc, argv));
+	say("%u pages of swap on %s", swap_blocks(), device);
 	serve();
 }

@@ -21,8 +21,8 @@
 #include <assay.h>
 #include <mach.h>
 
-/* Says something to people, in one line. */
-#define say(text, ...) print("pager: " text "\n", ##__VA_ARGS__)
+/* Says something to people, in one line: in the kernel's log, or on the console if that has none. */
+void say(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether a call failed for want of memory: it may succeed later. */
 bool is_shortage(kern_return_t result);

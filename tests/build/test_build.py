@@ -54,7 +54,8 @@ def trees_fixture(tmp_path_factory) -> Iterator[tuple[Path, Path]]:
     trees = folder / "tree", folder / "elsewhere" / "tree"
     for tree in trees:
         shutil.copytree(ROOT, tree, ignore=NOT_SOURCES, symlinks=True)
-        (tree / "GNUmakefile").write_text(f"HOSTCC = {folder}/hostcc\ninclude Makefile\n")
+        (tree / "GNUmakefile").write_text(
+            f"HOSTCC = {folder}/hostcc\nHOSTOBJCOPY = true\ninclude Makefile\n")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(build, trees, ("all", "all"), ("iso", "iso")))
     yield trees

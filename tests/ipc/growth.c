@@ -2,7 +2,7 @@
 /*
  * Nothing grows: after very many calls of a kind the kernel has what it had before.
  *
- *     tools/guest run --icount -- 'ipc/growth rounds=1000000'
+ *     tools/guest boot --icount -- 'ipc/growth rounds=1000000'
  *
  * The counts are the balance of each test.  What zones and stacks keep for their next use is not
  * among them, so the second half of the rounds must do without a page that the first did not need.

@@ -25,7 +25,7 @@ REAL_TIME = ("--accel", "tcg", "--timeout", "1")
 
 
 def guest(*arguments: object, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([GUEST, "run", *map(str, arguments)], capture_output=True, check=False,
+    return subprocess.run([GUEST, "boot", *map(str, arguments)], capture_output=True, check=False,
                           stdin=subprocess.DEVNULL, timeout=LIMIT, **options)
 
 
@@ -150,7 +150,7 @@ def wait_for(condition: Callable[[], bool]) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     """No emulator, whatever the signal; and no folder, if the tool could do anything about it."""
-    command = [GUEST, "run", "--icount", "--append", "crash=hang-off", "--", "hello"]
+    command = [GUEST, "boot", "--icount", "--append", "crash=hang-off", "--", "hello"]
     process = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)},
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -177,7 +177,7 @@ def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) 
 
 def test_reader_that_has_seen_enough() -> None:
     """As with `| head -1`: the run ends, and quietly."""
-    process = subprocess.Popen([GUEST, "run", "--icount", "--", "act bytes; act sleep"],
+    process = subprocess.Popen([GUEST, "boot", "--icount", "--", "act bytes; act sleep"],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL)
     process.stdout.close()

@@ -22,7 +22,7 @@ BYTES = bytes(range(256)) * 300 + b"the end"
 
 
 def guest(*arguments: object) -> subprocess.CompletedProcess:
-    return subprocess.run([GUEST, "run", "--icount", *map(str, arguments)], capture_output=True,
+    return subprocess.run([GUEST, "boot", "--icount", *map(str, arguments)], capture_output=True,
                           check=False, stdin=subprocess.DEVNULL, timeout=LIMIT)
 
 
@@ -158,7 +158,7 @@ def test_mistakes_get_one_line(options: list[str], message: str, source: Path,
     log = tmp_path / "log"
     words = [word.format(**places) for word in options]
     icount = [] if "bochs" in words else ["--icount"]
-    done = subprocess.run([GUEST, "run", *icount, "--stderr", log, *words, "--", "act exit 0"],
+    done = subprocess.run([GUEST, "boot", *icount, "--stderr", log, *words, "--", "act exit 0"],
                           capture_output=True, check=False, text=True, timeout=LIMIT)
     assert done.returncode == MACHINE_FAILED
     assert message.format(**places) in done.stderr

@@ -3,7 +3,7 @@
  * The same again and again: each count of the kernel's is afterwards what it was, and what a cycle
  * needs does not grow with their number.
  *
- *     tools/guest run --icount -- 'vm/cycles n=1000000'
+ *     tools/guest boot --icount -- 'vm/cycles n=1000000'
  *
  * machine: cpus=1 limit=300 arguments="n=10000 slow=1500"
  * machine: cpus=2 limit=300 arguments="n=5000 slow=700" seed=4

@@ -3,7 +3,7 @@
  * Random pagers (tests/lib/hostile.h): the kernel survives them, who has nothing to do with them
  * notices nothing, and what they leave behind is nothing.
  *
- *     tools/guest run --icount -- 'vm/fuzz_pager rounds=100 seed=7 ${host-port}'
+ *     tools/guest boot --icount -- 'vm/fuzz_pager rounds=100 seed=7 ${host-port}'
  *
  * A round that failed is run alone by `rounds=1` and its own seed, which it prints.
  *

@@ -12,7 +12,7 @@ FULL = "vm/swap_full ${host-port}"
 
 
 def pager_lines(result) -> list[str]:
-    return re.findall(r"^pager: (.*)$", result.output.decode(), re.MULTILINE)
+    return re.findall(r"^pager: (.*)$", (result.output + result.log).decode(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("device", ["", " rd0", " swap=rd0"])

@@ -10,10 +10,11 @@ the figure.  tools/bench prints and judges; docs/tools/bench.md says what each r
 import re
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
-from assay import ROOT, ToolError, hot, machine
+from assay import ROOT, ToolError, hot, machine, unix
 from assay.programs import find_kernel, find_program
 
 # What an operation costs beside instructions, as its columns are called.
@@ -274,6 +275,29 @@ def measure_lines() -> Figure:
     return Figure(len(code), note=f"{everything:,} with comments and empty lines")
 
 
+@cache
+def unix_numbers() -> dict[str, int]:
+    """What user/work/callbench.c prints, and how long it was until it began."""
+    result = unix.run("callbench", limit=SECONDS)
+    if result.outcome != "exit" or result.status != 0:
+        text = (result.output + result.log).decode(errors="replace")
+        raise ToolError(f"callbench: {result.outcome}, status {result.status}\n{text}")
+    return read_numbers(result.output)
+
+
+def unix_call(name: str) -> Callable[[], Figure]:
+    """A row of callbench's."""
+    return lambda: Figure(unix_numbers()[name])
+
+
+def measure_prompt() -> Figure:
+    """From the kernel's entry to the end of a run that does nothing: boot, /etc/rc, shell, halt."""
+    result = unix.run("true", limit=SECONDS)
+    if result.outcome != "exit" or result.status != 0:
+        raise ToolError(f"true: {result.outcome}, status {result.status}")
+    return Figure(result.instructions)
+
+
 def limits(cr3: float, flushes: float, ipis: float, locked: float) -> dict[str, float]:
     return dict(zip(COSTS, (cr3, flushes, ipis, locked)))
 
@@ -330,6 +354,14 @@ ROWS = (
         operation("bench exception"), 4_500, limits(0, 1, 0, 9), gnu_mach="10,155"),
     Row("pager", "page from a pager of the program's own", "instructions",
         operation("bench pager"), 6_000, limits(0, 1, 0, 12), gnu_mach="15,613"),
+    Row("getpid", "getpid() of the Unix server", "instructions", unix_call("getpid")),
+    Row("open-close", "open() and close() of a file", "instructions", unix_call("open-close")),
+    Row("read-page", "read() of 4 KiB of a cached file", "instructions", unix_call("read-page")),
+    Row("pipe", "byte to another process and back, by pipes", "instructions", unix_call("pipe")),
+    Row("page-in", "page of a mapped file, from the server", "instructions", unix_call("page-in")),
+    Row("fork-exec", "fork, exec and wait of a static program", "instructions",
+        unix_call("fork-exec")),
+    Row("prompt", "boot, a shell that does nothing, halt", "instructions", measure_prompt),
     Row("stretch", "longest stretch without kernel_pause()", "instructions",
         measure_stretch, 100_000),
     Row("memory", "smallest memory that boots", "MiB",

@@ -6,12 +6,13 @@ in in the order of their paths, all belong to root, all times are the machine's 
 nothing depends on how this host is configured.
 """
 
+import functools
 import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Iterable, NamedTuple
+from typing import Callable, Iterable, NamedTuple, Optional
 
 from assay import ToolError
 from assay.programs import Module
@@ -47,9 +48,11 @@ class Files:
     put: tuple[Put, ...] = ()
     get: tuple[Get, ...] = ()
     size: int = 0  # MiB; 0: as it needs.
+    base: Optional[Path] = None  # An image that is there already: what is put goes onto a copy.
+    owner: tuple[int, int] = (0, 0)  # User and group of what is put onto that.
 
     def __bool__(self) -> bool:
-        return bool(self.put or self.get or self.size)
+        return bool(self.put or self.get or self.size or self.base)
 
     def check(self) -> None:
         """Refuses what cannot be done, before a machine is started for it."""
@@ -126,18 +129,28 @@ def megabytes(put: Iterable[Put]) -> int:
     return max(SMALLEST, -(-blocks * BLOCK >> 20) + ROOM)
 
 
-def commands(put: Iterable[Put], staged: Path) -> list[str]:
-    """What debugfs is told to do: make the folders, then copy the files."""
+def commands(put: Iterable[Put], staged: Path, there: Callable[[str], bool],
+             owner: tuple[int, int]) -> list[str]:
+    """What debugfs is told to do: make the folders that are not there, then copy the files."""
     files = sorted(put, key=lambda file: file.guest)
     lines = []
     for folder in sorted({folder for file in files for folder in parents(file.guest)}):
-        lines += [f'mkdir "{folder}"', f'set_inode_field "{folder}" mode {FOLDER_MODE}']
+        if not there(folder):
+            lines += [f'mkdir "{folder}"', *attributes(folder, FOLDER_MODE, owner)]
     for number, file in enumerate(files):
         copy = staged / str(number)
         shutil.copyfile(file.host, copy)
+        if there(file.guest):
+            lines.append(f'rm "{file.guest}"')
         mode = FILE_MODES[os.access(file.host, os.X_OK)]
-        lines += [f'write "{copy}" "{file.guest}"', f'set_inode_field "{file.guest}" mode {mode}']
+        lines += [f'write "{copy}" "{file.guest}"', *attributes(file.guest, mode, owner)]
     return lines
+
+
+def attributes(path: str, mode: str, owner: tuple[int, int]) -> list[str]:
+    fields = {"mode": mode, "uid": str(owner[0]), "gid": str(owner[1])}
+    return [f'set_inode_field "{path}" {name} {value}' for name, value in fields.items()
+            if value != "0"]
 
 
 def complaint(done: subprocess.CompletedProcess) -> str:
@@ -146,32 +159,65 @@ def complaint(done: subprocess.CompletedProcess) -> str:
     return lines[0] if lines else ""
 
 
-def make_image(files: Files, directory: Path) -> Path:
-    """Makes the RAM disk's image in a folder, which is the image's alone."""
-    image = directory / "rd0"
-    size = files.size or megabytes(files.put)
+def format_image(image: Path, size: int, inodes: int) -> None:
+    """Makes an empty file system of `size` MiB."""
     with image.open("wb") as file:
         file.truncate(size << 20)
     made = call(MAKE, "-q", "-F", "-t", "ext2", "-b", BLOCK, "-I", 128, "-m", 0, "-r", 1,
-                "-N", INODES + 2 * len(files.put), "-U", IDENTITY, "-L", "assay",
+                "-N", inodes, "-U", IDENTITY, "-L", "assay",
                 "-O", "none,filetype,sparse_super,large_file",
                 "-E", f"hash_seed={IDENTITY},root_owner=0:0,lazy_itable_init=0,nodiscard", image)
     if made.returncode:
         raise ToolError(f"no file system fits into {size} MiB: {made.stderr.strip()}")
+
+
+def run_script(image: Path, lines: Iterable[str], directory: Path) -> str:
+    """Has debugfs do what the lines say.  What went wrong, in a line; nothing if all is well."""
+    script = directory / "script"
+    script.write_text("".join(f"{line}\n" for line in lines))
+    return complaint(call(DEBUG, "-w", "-f", script, image)) or unsound(image)
+
+
+def make_image(files: Files, directory: Path) -> Path:
+    """Makes the RAM disk's image in a folder, which is the image's alone."""
+    image = directory / "rd0"
+    if files.base:
+        copy_image(files.base, image)
+    else:
+        size = files.size or megabytes(files.put)
+        format_image(image, size, INODES + 2 * len(files.put))
+    put_files(image, files, directory)
+    return image
+
+
+def copy_image(base: Path, image: Path) -> None:
+    if not base.is_file():
+        raise ToolError(f"there is no disk image {base}; `make` builds it")
+    shutil.copyfile(base, image)
+
+
+def is_there(image: Path, path: str) -> bool:
+    return "Inode:" in call(DEBUG, "-R", f'stat "{path}"', image).stdout
+
+
+def put_files(image: Path, files: Files, directory: Path) -> None:
+    """Copies files of the host's into an image; folders on the way are made."""
+    if not files.put:
+        return
     staged = directory / "staged"
     staged.mkdir()
-    script = directory / "script"
+    there = functools.partial(is_there, image) if files.base else lambda path: False
     try:
-        script.write_text("".join(f"{line}\n" for line in commands(files.put, staged)))
+        lines = commands(files.put, staged, there, files.owner)
     except OSError as error:
         raise ToolError(f"--put {error.filename}: {error.strerror}") from None
-    trouble = complaint(call(DEBUG, "-w", "-f", script, image)) or unsound(image)
+    trouble = run_script(image, lines, directory)
     shutil.rmtree(staged)
     if "allocate" in trouble:
-        raise ToolError(f"--put: the files do not fit into {size} MiB; --ramdisk-image makes room")
+        room = f"{image.stat().st_size >> 20} MiB"
+        raise ToolError(f"--put: the files do not fit into {room}; --ramdisk-image makes room")
     if trouble:
         raise ToolError(f"--put: {trouble.strip()}")
-    return image
 
 
 def module_of(image: Path) -> Module:
@@ -211,7 +257,7 @@ def fetch_one(image: Path, get: Get) -> None:
 def fetch(files: Files, image: Path) -> list[str]:
     """Copies out of the image what is wanted, as far as that can be; what cannot, in lines."""
     if not image.is_file():
-        return ["--get: the machine left no RAM disk"]
+        return ["the machine left no RAM disk rd0"] if files.get else []
     trouble = unsound(image)
     problems = [f"rd0 is no sound file system after the run: {trouble}"] if trouble else []
     for get in files.get:

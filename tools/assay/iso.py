@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Iterable, Mapping, NamedTuple
 
-from assay import ROOT, ToolError
+from assay import OUT, ROOT, ToolError
 from assay.programs import find_kernel, find_program
 
 MENU = ROOT / "boot" / "grub.cfg"
@@ -79,7 +79,9 @@ def build_menu(output: Path) -> None:
 
 
 def find_file(name: str) -> Path:
-    return find_kernel() if name == "mach_kernel" else find_program(name)
+    if name == "mach_kernel":
+        return find_kernel()
+    return OUT / name if (OUT / name).is_file() else find_program(name)
 
 
 def run_tool(*command: str) -> None:

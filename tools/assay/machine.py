@@ -29,8 +29,8 @@ Sink = Optional[Callable[[bytes], None]]
 class Result:
     """What came of a run."""
 
-    outcome: str  # exit, panic, timeout, refused or tool-error
-    status: int  # The programs' own, if the outcome is exit; else 0.
+    outcome: str  # exit, signal (Unix commands only), panic, timeout, refused or tool-error
+    status: int  # The programs' own, if the outcome is exit; the signal; else 0.
     output: bytes  # What the programs wrote.
     log: bytes  # What the kernel wrote.
     message: str  # What neither of them says: why a machine had to be stopped.
@@ -105,7 +105,7 @@ def with_files(setup: Setup, files: Files, folder: Path) -> Setup:
     """The same machine with a RAM disk for the files, whose image lies in a new folder."""
     folder.mkdir()
     module = module_of(make_image(files, folder))
-    after = folder / "after" if files.get else None
+    after = folder / "after" if files.get or files.base else None
     return replace(setup, modules=(module, *setup.modules), ramdisk=after)
 
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bodies of messages, part by part, whatever interface they belong to.
+ *
+ * What a request brought with it is the server's, also if the request makes no sense: rights and
+ * memory are found by their descriptors, and given back.
+ */
+#ifndef UX_BODY_H
+#define UX_BODY_H
+
+#include <mach.h>
+#include <stdbool.h>
+#include <sys/errno.h>
+
+/*
+ * Whether generated stubs may read the body: 0, or the error to answer.  Paths are strings of at
+ * most PATH_MAX bytes, with their zero.  Out-of-line data is no more than UX_TRANSFER_MAX bytes,
+ * since a call that waits keeps it all.
+ */
+int body_check(const mach_msg_header_t *message);
+
+/* Gives back what a received message brought, or one that could not be sent would have taken. */
+void body_release(const mach_msg_header_t *message);
+
+/* Gives back a right under this name. */
+void right_release(mach_port_t name, mach_msg_type_name_t type);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what with a file, by its mode, owner and group. */
+#include <sys/unistd.h>
+
+#include "fs/vnode.h"
+
+#define ANY_X (S_IXUSR | S_IXGRP | S_IXOTH)
+
+_Static_assert(R_OK == S_IROTH && W_OK == S_IWOTH && X_OK == S_IXOTH, "modes are tested by these");
+
+/* The three bits of the mode that hold for somebody. */
+static int permissions(const struct vnode *vnode, const struct credentials *who)
+{
+	if (who->euid == vnode->uid)
+		return vnode->mode >> 6 & 7;
+	if (is_in_group(who, vnode->gid))
+		return vnode->mode >> 3 & 7;
+	return vnode->mode & 7;
+}
+
+int vnode_access(const struct vnode *vnode, const struct credentials *who, int wanted)
+{
+	int granted = permissions(vnode, who);
+
+	if (who->euid == 0) {
+		granted = R_OK | W_OK;
+		if (S_ISDIR(vnode->mode) || (vnode->mode & ANY_X) != 0)
+			granted |= X_OK;
+	}
+	return (wanted & ~granted) == 0 ? 0 : EACCES;
+}
+
+int vnode_may_remove(const struct vnode *directory, const struct vnode *victim,
+		     const struct credentials *who)
+{
+	int error = vnode_access(directory, who, W_OK | X_OK);
+
+	if (error != 0 || (directory->mode & S_ISVTX) == 0)
+		return error;
+	if (who->euid == 0 || who->euid == victim->uid || who->euid == directory->uid)
+		return 0;
+	return EPERM;
+}

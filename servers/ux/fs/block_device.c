@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A Mach device as blocks (block_device.h).
+ *
+ * The device's data come and go as out-of-line memory.  What is read is copied into the cache's
+ * pages and given back at once, while no lock is held.  Owns nothing but the device's port.
+ */
+#include "fs/block_device.h"
+
+#include <mach/device.h>
+#include <mach/host_info.h>
+
+#define BLOCK_FIRST 1024u /* What is read before the file system has said its own size. */
+
+#define CACHE_MOST  (16u << 20)
+#define CACHE_LEAST (1u << 20)
+#define CACHE_PART  16 /* Of the machine's memory. */
+
+/* How large the device is; false if it does not say, or has records of an odd size. */
+static bool measure(struct block_device *device)
+{
+	int status[DEV_GET_RECORDS_COUNT];
+	mach_msg_type_number_t count = DEV_GET_RECORDS_COUNT;
+
+	if (device_get_status(device->port, DEV_GET_RECORDS, status, &count) != D_SUCCESS ||
+	    count < DEV_GET_RECORDS_COUNT)
+		return false;
+	device->records = (uint32_t)status[DEV_GET_RECORDS_DEVICE_RECORDS];
+	device->record_size = (uint32_t)status[DEV_GET_RECORDS_RECORD_SIZE];
+	return device->record_size != 0 && block_device_set_block_size(device, BLOCK_FIRST);
+}
+
+int block_device_open(struct block_device *device, mach_port_t master, const char *name)
+{
+	dev_name_t room = {0};
+	io_return_t result;
+
+	*device = (struct block_device){0};
+	mig_strncpy(room, name, sizeof room);
+	mig_strncpy(device->name, name, sizeof device->name);
+	device->name[sizeof device->name - 1] = '\0';
+	result = device_open(master, D_READ | D_WRITE, room, &device->port);
+	if (result != D_SUCCESS) {
+		ux_log("cannot open the device %s (error %d)", name, result);
+		return ENXIO;
+	}
+	if (measure(device))
+		return 0;
+	ux_log("%s is no device of blocks", name);
+	block_device_close(device);
+	return ENOTBLK;
+}
+
+void block_device_close(struct block_device *device)
+{
+	device_close(device->port);
+	mach_port_deallocate(mach_task_self_cached(), device->port);
+	device->port = MACH_PORT_NULL;
+}
+
+bool block_device_set_block_size(struct block_device *device, uint32_t size)
+{
+	device->block_size = size;
+	return size % device->record_size == 0;
+}
+
+uint64_t block_device_size(const struct block_device *device)
+{
+	return (uint64_t)device->records * device->record_size;
+}
+
+/* Where a block begins, in records. */
+static recnum_t record_of(const struct block_device *device, uint32_t block)
+{
+	return block * (device->block_size / device->record_size);
+}
+
+static int judge(const struct block_device *device, const char *what, uint32_t first,
+		 io_return_t result, uint32_t bytes, uint32_t wanted)
+{
+	if (result == D_SUCCESS && bytes == wanted)
+		return 0;
+	ux_log("%s: cannot %s %u bytes at block %u (error %d, %u bytes)", device->name, what,
+	       wanted, first, result, bytes);
+	return EIO;
+}
+
+int block_device_read(const struct block_device *device, uint32_t first, uint32_t count,
+		      void *const places[])
+{
+	uint32_t size = device->block_size;
+	mach_msg_type_number_t bytes = 0;
+	io_buf_ptr_t data = NULL;
+	io_return_t result = device_read(device->port, 0, record_of(device, first),
+					 (int)(count * size), &data, &bytes);
+	int error = judge(device, "read", first, result, bytes, count * size);
+
+	for (uint32_t i = 0; error == 0 && i < count; i++)
+		memcpy(places[i], data + i * size, size);
+	if (result == D_SUCCESS && bytes > 0)
+		syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)data, bytes);
+	return error;
+}
+
+int block_device_write(const struct block_device *device, uint32_t first, uint32_t count,
+		       const void *data)
+{
+	uint32_t size = count * device->block_size;
+	int bytes = 0;
+	io_return_t result = device_write(device->port, 0, record_of(device, first),
+					  (io_buf_ptr_t)data, size, &bytes);
+
+	return judge(device, "write", first, result, (uint32_t)bytes, size);
+}
+
+size_t block_device_cache_size(void)
+{
+	host_basic_info_data_t info;
+	mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
+	mach_port_t host = mach_host_self();
+	kern_return_t result = host_info(host, HOST_BASIC_INFO, (host_info_t)&info, &count);
+	size_t size = result == KERN_SUCCESS ? info.memory_size / CACHE_PART : 0;
+
+	mach_port_deallocate(mach_task_self_cached(), host);
+	return size < CACHE_LEAST ? CACHE_LEAST : size > CACHE_MOST ? CACHE_MOST : size;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cache of blocks (cache.h): a table to find them by, a list in the order of their last use,
+ * and the transport of blocks to and from the device.
+ *
+ * All of it is under the server's lock, which is given up while the device works.  Then a buffer
+ * that is read into is BUFFER_READING.  One that is written may be changed meanwhile: the request
+ * has a copy of it.  There is one request to write at a time, since the device promises no order.
+ */
+#include "fs/cache.h"
+
+#define BUFFERS_MIN 32u /* Enough for the few that are kept, and those of one request. */
+
+/* ---------------- Opening ---------------- */
+
+static uint32_t power_of_two_from(uint32_t number)
+{
+	uint32_t power = 1;
+
+	while (power < number)
+		power <<= 1;
+	return power;
+}
+
+static bool allocate(struct cache *cache)
+{
+	cache->buffers = ux_allocate_pages(cache->n_buffers * sizeof *cache->buffers);
+	cache->pages = ux_allocate_pages((size_t)cache->n_buffers * cache->block_size);
+	cache->table = ux_allocate_pages(cache->n_chains * sizeof *cache->table);
+	cache->run_copy = ux_allocate_pages(CACHE_RUN_BYTES);
+	return cache->buffers != NULL && cache->pages != NULL && cache->table != NULL &&
+	       cache->run_copy != NULL;
+}
+
+int cache_open(struct cache *cache, struct block_device *device, size_t bytes)
+{
+	uint32_t n_buffers = (uint32_t)(bytes / device->block_size);
+
+	assert(ux_lock_held());
+	*cache = (struct cache){.device = device, .block_size = device->block_size};
+	cache->n_buffers = n_buffers > BUFFERS_MIN ? n_buffers : BUFFERS_MIN;
+	cache->n_chains = power_of_two_from(cache->n_buffers);
+	cache->run = CACHE_RUN_BYTES / cache->block_size;
+	list_init(&cache->order);
+	if (!allocate(cache)) {
+		cache_close(cache);
+		return ENOMEM;
+	}
+	for (uint32_t i = 0; i < cache->n_chains; i++)
+		list_init(&cache->table[i]);
+	for (uint32_t i = 0; i < cache->n_buffers; i++) {
+		struct buffer *buffer = &cache->buffers[i];
+
+		list_init(&buffer->chain);
+		list_add_last(&cache->order, &buffer->order);
+		buffer->data = (char *)cache->pages + (size_t)i * cache->block_size;
+	}
+	return 0;
+}
+
+static void free_pages(void *memory, size_t size)
+{
+	if (memory != NULL)
+		ux_free_pages(memory, size);
+}
+
+void cache_close(struct cache *cache)
+{
+	assert(!cache->is_writing);
+	free_pages(cache->buffers, cache->n_buffers * sizeof *cache->buffers);
+	free_pages(cache->pages, (size_t)cache->n_buffers * cache->block_size);
+	free_pages(cache->table, cache->n_chains * sizeof *cache->table);
+	free_pages(cache->run_copy, CACHE_RUN_BYTES);
+	*cache = (struct cache){0};
+}
+
+/* ---------------- Which buffer ---------------- */
+
+/* Adjacent blocks lie in adjacent chains. */
+static struct list *chain_of(const struct cache *cache, uint32_t block)
+{
+	return &cache->table[block & (cache->n_chains - 1)];
+}
+
+static struct buffer *find(const struct cache *cache, uint32_t block)
+{
+	struct list *chain = chain_of(cache, block);
+	struct list *link;
+
+	list_for_each (link, chain) {
+		struct buffer *buffer = list_object(link, struct buffer, chain);
+
+		if (buffer->block == block)
+			return buffer;
+	}
+	return NULL;
+}
+
+bool cache_has(const struct cache *cache, uint32_t block)
+{
+	const struct buffer *buffer = find(cache, block);
+
+	return buffer != NULL && buffer->state == BUFFER_VALID;
+}
+
+static void note_use(struct cache *cache, struct buffer *buffer)
+{
+	list_remove(&buffer->order);
+	list_add_last(&cache->order, &buffer->order);
+}
+
+/* Whether the buffer may be given to another block, as soon as its contents are on the device. */
+static bool is_idle(const struct buffer *buffer)
+{
+	return buffer->state != BUFFER_READING && !buffer->is_writing && !buffer->is_kept;
+}
+
+/* The idle buffer that was used longest ago; null if there is none. */
+static struct buffer *oldest_idle(const struct cache *cache)
+{
+	struct list *link;
+
+	list_for_each (link, &cache->order) {
+		struct buffer *buffer = list_object(link, struct buffer, order);
+
+		if (is_idle(buffer))
+			return buffer;
+	}
+	return NULL;
+}
+
+static void set_unchanged(struct cache *cache, struct buffer *buffer)
+{
+	cache->n_changed -= buffer->is_changed;
+	buffer->is_changed = false;
+}
+
+/* Makes the buffer stand for no block. */
+static void empty(struct cache *cache, struct buffer *buffer)
+{
+	assert(!buffer->is_writing && !buffer->is_kept);
+	set_unchanged(cache, buffer);
+	list_remove(&buffer->chain);
+	buffer->state = BUFFER_EMPTY;
+	list_remove(&buffer->order);
+	list_add_first(&cache->order, &buffer->order);
+}
+
+/* Makes it stand for another block, whose contents have yet to come. */
+static void assign(struct cache *cache, struct buffer *buffer, uint32_t block)
+{
+	assert(is_idle(buffer) && !buffer->is_changed && find(cache, block) == NULL);
+	list_remove(&buffer->chain);
+	buffer->block = block;
+	buffer->state = BUFFER_READING;
+	list_add_first(chain_of(cache, block), &buffer->chain);
+	note_use(cache, buffer);
+}
+
+void cache_change(struct cache *cache, struct buffer *buffer)
+{
+	assert(ux_lock_held() && buffer->state == BUFFER_VALID);
+	cache->n_changed += !buffer->is_changed;
+	buffer->is_changed = true;
+}
+
+void cache_forget(struct cache *cache, uint32_t block)
+{
+	struct buffer *buffer = find(cache, block);
+
+	if (buffer == NULL || buffer->state != BUFFER_VALID || buffer->is_kept)
+		return;
+	set_unchanged(cache, buffer);
+	if (!buffer->is_writing)
+		empty(cache, buffer);
+}
+
+/* ---------------- Writing ---------------- */
+
+static struct buffer *find_to_write(const struct cache *cache, uint32_t block)
+{
+	struct buffer *buffer = find(cache, block);
+
+	return buffer != NULL && buffer->is_changed ? buffer : NULL;
+}
+
+/* Gathers changed blocks around one, in the order of the device; how many they are. */
+static uint32_t gather(const struct cache *cache, struct buffer *middle,
+		       struct buffer *run[CACHE_RUN_MAX])
+{
+	uint32_t first = middle->block;
+	uint32_t count = 0;
+	struct buffer *next = middle;
+
+	while (first > 0 && middle->block - first + 1 < cache->run &&
+	       find_to_write(cache, first - 1) != NULL)
+		first--;
+	for (next = find(cache, first); next != NULL && count < cache->run;
+	     next = find_to_write(cache, first + count))
+		run[count++] = next;
+	return count;
+}
+
+static void begin_writing(struct cache *cache, struct buffer *const run[], uint32_t count)
+{
+	cache->is_writing = true;
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy((char *)cache->run_copy + (size_t)i * cache->block_size, run[i]->data,
+		       cache->block_size);
+		run[i]->is_writing = true;
+		set_unchanged(cache, run[i]);
+	}
+}
+
+/* What could not be written is lost to the device: nobody could do more about it later. */
+static void end_writing(struct cache *cache, struct buffer *const run[], uint32_t count, int error)
+{
+	for (uint32_t i = 0; i < count; i++)
+		run[i]->is_writing = false;
+	cache->is_writing = false;
+	if (error != 0)
+		cache->error = error;
+	ux_wakeup(cache);
+}
+
+/* Writes a changed block, and changed ones beside it.  Another may have done it meanwhile. */
+static void write_run(struct cache *cache, struct buffer *buffer)
+{
+	struct buffer *run[CACHE_RUN_MAX];
+	uint32_t block = buffer->block;
+	uint32_t count;
+	int error;
+
+	while (cache->is_writing)
+		ux_sleep(cache, NULL);
+	buffer = find_to_write(cache, block);
+	if (buffer == NULL)
+		return;
+	count = gather(cache, buffer, run);
+	begin_writing(cache, run, count);
+	ux_unlock();
+	error = block_device_write(cache->device, run[0]->block, count, cache->run_copy);
+	ux_lock();
+	end_writing(cache, run, count, error);
+}
+
+void cache_write_back(struct cache *cache)
+{
+	assert(ux_lock_held());
+	for (uint32_t i = 0; i < cache->n_buffers; i++) {
+		struct buffer *buffer = &cache->buffers[i];
+
+		while (buffer->is_writing)
+			ux_sleep(cache, NULL);
+		if (buffer->is_changed)
+			write_run(cache, buffer);
+	}
+	while (cache->is_writing)
+		ux_sleep(cache, NULL);
+}
+
+int cache_take_error(struct cache *cache)
+{
+	int error = cache->error;
+
+	cache->error = 0;
+	return error;
+}
+
+/* ---------------- Reading ---------------- */
+
+/*
+ * The buffer of a block: with its contents, or BUFFER_READING and then the caller's, who is to
+ * bring them.  Waits for others who read it, and for a buffer to be free.
+ */
+static struct buffer *get(struct cache *cache, uint32_t block)
+{
+	for (;;) {
+		struct buffer *buffer = find(cache, block);
+		struct buffer *oldest;
+
+		if (buffer != NULL && buffer->state == BUFFER_VALID) {
+			note_use(cache, buffer);
+			return buffer;
+		}
+		oldest = buffer == NULL ? oldest_idle(cache) : NULL;
+		if (oldest == NULL) {
+			ux_sleep(cache, NULL);
+		} else if (oldest->is_changed) {
+			write_run(cache, oldest);
+		} else {
+			assign(cache, oldest, block);
+			return oldest;
+		}
+	}
+}
+
+/* Adds the blocks that follow, as long as they are not here and a buffer is to be had at once. */
+static uint32_t extend(struct cache *cache, struct buffer *run[], uint32_t most)
+{
+	uint32_t count = 1;
+
+	while (count < most && find(cache, run[0]->block + count) == NULL) {
+		struct buffer *oldest = oldest_idle(cache);
+
+		if (oldest == NULL || oldest->is_changed)
+			break;
+		assign(cache, oldest, run[0]->block + count);
+		run[count++] = oldest;
+	}
+	return count;
+}
+
+static int transfer(struct cache *cache, struct buffer *const run[], uint32_t count)
+{
+	void *places[CACHE_RUN_MAX];
+	int error;
+
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = run[i]->data;
+	ux_unlock();
+	error = block_device_read(cache->device, run[0]->block, count, places);
+	ux_lock();
+	return error;
+}
+
+/* Reads into a run of buffers; without those after the first if the device cannot do all. */
+static int read_run(struct cache *cache, struct buffer *const run[], uint32_t count)
+{
+	int error = transfer(cache, run, count);
+	bool is_partial = error != 0 && count > 1;
+
+	if (is_partial)
+		error = transfer(cache, run, 1);
+	for (uint32_t i = 0; i < count; i++) {
+		run[i]->state = BUFFER_VALID;
+		if (error != 0 || (is_partial && i > 0))
+			empty(cache, run[i]);
+	}
+	ux_wakeup(cache);
+	return error;
+}
+
+int cache_read(struct cache *cache, uint32_t block, uint32_t run, struct buffer **found)
+{
+	struct buffer *buffers[CACHE_RUN_MAX];
+	uint32_t most = run < cache->run ? run : cache->run;
+
+	assert(ux_lock_held());
+	*found = buffers[0] = get(cache, block);
+	if (buffers[0]->state == BUFFER_VALID)
+		return 0;
+	return read_run(cache, buffers, extend(cache, buffers, most));
+}
+
+struct buffer *cache_clear(struct cache *cache, uint32_t block)
+{
+	struct buffer *buffer;
+
+	assert(ux_lock_held());
+	buffer = get(cache, block);
+	memset(buffer->data, 0, cache->block_size);
+	buffer->state = BUFFER_VALID;
+	cache_change(cache, buffer);
+	return buffer;
+}

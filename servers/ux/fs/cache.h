@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cache of a device's blocks: the one place where files' data, and all that a file system notes
+ * about them, are in memory.
+ *
+ * A block is in the cache at most once, so whoever reads sees what was written last.  A buffer that
+ * a function of this file has found is the caller's to look at and to change as long as the caller
+ * keeps the server's lock; nothing else protects it, nor needs to.  Every call that may wait may
+ * also take buffers for other blocks: what was found before is then to be found again.
+ */
+#ifndef UX_FS_CACHE_H
+#define UX_FS_CACHE_H
+
+#include <assay/list.h>
+#include "fs/block_device.h"
+
+#define CACHE_RUN_BYTES 65536u /* The most that one request to the device moves. */
+#define CACHE_RUN_MAX   (CACHE_RUN_BYTES / 1024)
+
+enum buffer_state {
+	BUFFER_EMPTY,   /* Stands for no block, and is in no chain. */
+	BUFFER_READING, /* The device writes into it; nobody may look. */
+	BUFFER_VALID
+};
+
+struct buffer {
+	struct list chain; /* Of those whose blocks fall into the same place of the table. */
+	struct list order; /* By when it was last used. */
+	uint32_t block;
+	enum buffer_state state;
+	bool is_changed; /* The device has older contents. */
+	bool is_writing; /* A copy of it is on its way there. */
+	bool is_kept;    /* Stays until the cache is closed. */
+	void *data;
+};
+
+struct cache {
+	struct block_device *device;
+	uint32_t block_size;
+	uint32_t n_buffers;
+	uint32_t n_changed;
+	uint32_t run; /* The most blocks of one request. */
+	struct buffer *buffers;
+	void *pages;        /* Their data. */
+	struct list *table; /* Chains, by block; as many as a power of two. */
+	uint32_t n_chains;
+	struct list order; /* All buffers, the one that was used longest ago first. */
+	void *run_copy;    /* What is being written, */
+	bool is_writing;   /* if something is: one request at a time. */
+	int error;         /* Of a write, until cache_take_error(). */
+};
+
+/* A cache of about so many bytes; ENOMEM. */
+int cache_open(struct cache *cache, struct block_device *device, size_t bytes);
+void cache_close(struct cache *cache); /* Without writing anything. */
+
+/*
+ * The buffer of a block, with its contents.  If it must be read, blocks after it, `run` together,
+ * come by the same request as far as that costs nothing; 1 asks for none.  Unlocks.
+ */
+int cache_read(struct cache *cache, uint32_t block, uint32_t run, struct buffer **found);
+
+/* The buffer of a block whose old contents nobody wants: zeros, and changed.  Unlocks. */
+struct buffer *cache_clear(struct cache *cache, uint32_t block);
+
+/* Whether the block's contents are here. */
+bool cache_has(const struct cache *cache, uint32_t block);
+
+/* The buffer has been changed, or is to be in this moment. */
+void cache_change(struct cache *cache, struct buffer *buffer);
+
+/* The block is nobody's any more: what it holds need not be written. */
+void cache_forget(struct cache *cache, uint32_t block);
+
+/* Writes all that was changed before the call.  Errors are kept.  Unlocks. */
+void cache_write_back(struct cache *cache);
+
+/* The error of writes since the last call. */
+int cache_take_error(struct cache *cache);
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is done with names in directories.
+ *
+ * Changes of the tree of directories and of counts of links exclude each other by names_begin().
+ * So what one of them has found out holds until it has done it, and only one thread at a time marks
+ * two directories busy.  Looking a name up needs only the directory's own mark.
+ */
+#include "fs/ext2.h"
+
+/* ---------------- Marks ---------------- */
+
+static void names_begin(struct file_system *fs)
+{
+	assert(ux_lock_held());
+	while (fs->names_are_busy)
+		ux_sleep(&fs->names_are_busy, NULL);
+	fs->names_are_busy = true;
+}
+
+static void names_end(struct file_system *fs)
+{
+	fs->names_are_busy = false;
+	ux_wakeup(&fs->names_are_busy);
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* A directory that has been removed is found no more, even by who still is in it. */
+static int check(const struct vnode *directory, const char *name)
+{
+	if (!S_ISDIR(directory->mode))
+		return ENOTDIR;
+	if (strlen(name) > NAME_MAX)
+		return ENAMETOOLONG;
+	return directory->links == 0 || name[0] == '\0' ? ENOENT : 0;
+}
+
+static int begin(struct vnode *directory, const char *name)
+{
+	int error;
+
+	names_begin(directory->file_system);
+	error = check(directory, name);
+	if (error != 0)
+		names_end(directory->file_system);
+	return error;
+}
+
+static int write_both(struct vnode *one, struct vnode *other)
+{
+	int error = inode_write(node_of(one));
+	int other_error = inode_write(node_of(other));
+
+	return error != 0 ? error : other_error;
+}
+
+static void remove_link(struct vnode *vnode, nlink_t count)
+{
+	vnode->links -= vnode->links < count ? vnode->links : count;
+	vnode->changed = ux_seconds();
+	node_of(vnode)->is_changed = true;
+}
+
+static void add_link(struct vnode *vnode)
+{
+	vnode->links++;
+	vnode->changed = ux_seconds();
+	node_of(vnode)->is_changed = true;
+}
+
+/* ---------------- Looking up ---------------- */
+
+/* Nobody changes the directory: it is busy, or the caller has the names. */
+static int find(struct vnode *directory, const char *name, struct vnode **found)
+{
+	ino_t number;
+	int error = entry_find(node_of(directory), name, &number);
+
+	return error != 0 ? error : vnode_get(directory->file_system, number, found);
+}
+
+int directory_lookup(struct vnode *directory, const char *name, struct vnode **found)
+{
+	int error = check(directory, name);
+
+	assert(ux_lock_held());
+	if (error != 0)
+		return error;
+	if (strcmp(name, ".") == 0) {
+		*found = vnode_reference(directory);
+		return 0;
+	}
+	vnode_begin(directory);
+	error = find(directory, name, found);
+	vnode_end(directory);
+	return error;
+}
+
+/* ENOENT is what is hoped for. */
+static int check_none(struct vnode *directory, const char *name)
+{
+	ino_t number;
+	int error = entry_find(node_of(directory), name, &number);
+
+	return error == 0 ? EEXIST : error == ENOENT ? 0 : error;
+}
+
+/* ---------------- Creating ---------------- */
+
+static void set_owner(struct vnode *vnode, const struct vnode *directory,
+		      const struct credentials *owner)
+{
+	vnode->uid = owner->euid;
+	vnode->gid = (directory->mode & S_ISGID) != 0 ? directory->gid : owner->egid;
+	vnode->accessed = vnode->modified = vnode->changed = ux_seconds();
+}
+
+/* A file with no name yet. */
+static int make(struct vnode *directory, mode_t mode, const struct credentials *owner,
+		struct vnode **made)
+{
+	struct file_system *fs = directory->file_system;
+	ino_t number;
+	int error = inode_allocate(fs, directory->number, mode, &number);
+
+	if (error != 0)
+		return error;
+	error = vnode_new(fs, number, mode, made);
+	if (error != 0) {
+		if (inode_free(fs, number, mode) != 0)
+			ux_log("%s: inode %u stays in use", fs->device.name, number);
+		return error;
+	}
+	set_owner(*made, directory, owner);
+	if (S_ISDIR(mode))
+		error = entries_begin(node_of(*made), directory->number);
+	if (error == 0)
+		error = inode_write(node_of(*made));
+	if (error != 0)
+		vnode_release(*made);
+	return error;
+}
+
+/* Gives a new file its name; a directory is named by itself too, and names its parent. */
+static int enter(struct vnode *directory, const char *name, struct vnode *vnode)
+{
+	int error;
+
+	vnode_begin(directory);
+	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
+	if (error == 0) {
+		vnode->links = S_ISDIR(vnode->mode) ? 2 : 1;
+		directory->links += S_ISDIR(vnode->mode);
+		error = write_both(directory, vnode);
+	}
+	vnode_end(directory);
+	return error;
+}
+
+static int create(struct vnode *directory, const char *name, mode_t mode,
+		  const struct credentials *owner, struct vnode **made)
+{
+	int error = check_none(directory, name);
+
+	if (error == 0 && S_ISDIR(mode) && directory->links >= EXT2_LINKS_MAX)
+		error = EMLINK;
+	if (error == 0)
+		error = make(directory, mode, owner, made);
+	if (error != 0)
+		return error;
+	error = enter(directory, name, *made);
+	if (error != 0)
+		vnode_release(*made);
+	return error;
+}
+
+int directory_create(struct vnode *directory, const char *name, mode_t mode,
+		     const struct credentials *owner, struct vnode **made)
+{
+	int error = begin(directory, name);
+
+	if (error != 0)
+		return error;
+	error = create(directory, name, mode, owner, made);
+	names_end(directory->file_system);
+	return error;
+}
+
+static int link_file(struct vnode *directory, const char *name, struct vnode *vnode)
+{
+	int error = check_none(directory, name);
+
+	if (error != 0)
+		return error;
+	if (S_ISDIR(vnode->mode))
+		return EPERM;
+	if (vnode->links == 0)
+		return ENOENT;
+	if (vnode->links >= EXT2_LINKS_MAX)
+		return EMLINK;
+	vnode_begin(directory);
+	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
+	if (error == 0) {
+		add_link(vnode);
+		error = write_both(vnode, directory);
+	}
+	vnode_end(directory);
+	return error;
+}
+
+int directory_link(struct vnode *directory, const char *name, struct vnode *vnode)
+{
+	int error = begin(directory, name);
+
+	if (error != 0)
+		return error;
+	error = link_file(directory, name, vnode);
+	names_end(directory->file_system);
+	return error;
+}
+
+/* ---------------- Removing ---------------- */
+
+/* Whether a directory may go.  Nobody can put anything into it: the caller has the names. */
+static int check_removable(struct vnode *victim)
+{
+	if (victim == victim->file_system->root)
+		return EBUSY;
+	return entries_check_none(node_of(victim));
+}
+
+/* Takes the name away, and the links that go with it. */
+static int leave(struct vnode *directory, const char *name, struct vnode *victim)
+{
+	bool is_directory = S_ISDIR(victim->mode);
+	int error;
+
+	vnode_begin(directory);
+	error = entry_delete(node_of(directory), name);
+	if (error == 0) {
+		remove_link(victim, is_directory ? victim->links : 1);
+		if (is_directory)
+			remove_link(directory, 1);
+		error = write_both(directory, victim);
+	}
+	vnode_end(directory);
+	return error;
+}
+
+/* The file's last reference may be the one that is given back here, after the names. */
+static int take_out(struct vnode *directory, const char *name, int (*check_victim)(struct vnode *))
+{
+	struct vnode *victim;
+	int error = begin(directory, name);
+
+	if (error != 0)
+		return error;
+	error = find(directory, name, &victim);
+	if (error != 0) {
+		names_end(directory->file_system);
+		return error;
+	}
+	error = check_victim(victim);
+	if (error == 0)
+		error = leave(directory, name, victim);
+	names_end(directory->file_system);
+	vnode_release(victim);
+	return error;
+}
+
+static int check_file(struct vnode *victim)
+{
+	return S_ISDIR(victim->mode) ? EPERM : 0;
+}
+
+static int check_directory(struct vnode *victim)
+{
+	return S_ISDIR(victim->mode) ? check_removable(victim) : ENOTDIR;
+}
+
+int directory_unlink(struct vnode *directory, const char *name)
+{
+	return take_out(directory, name, check_file);
+}
+
+int directory_remove(struct vnode *directory, const char *name)
+{
+	if (is_dots(name))
+		return strcmp(name, ".") == 0 ? EINVAL : ENOTEMPTY;
+	return take_out(directory, name, check_directory);
+}
+
+/* ---------------- Renaming ---------------- */
+
+/* What a rename is about; the references are its own. */
+struct renaming {
+	struct vnode *from, *to;
+	const char *old_name, *new_name;
+	struct vnode *moved;
+	struct vnode *victim; /* What has the new name so far, or null. */
+};
+
+static void mark(struct vnode *one, struct vnode *other, struct vnode *third)
+{
+	vnode_begin(one);
+	if (other != one)
+		vnode_begin(other);
+	if (third != one && third != other)
+		vnode_begin(third);
+}
+
+static void unmark(struct vnode *one, struct vnode *other, struct vnode *third)
+{
+	vnode_end(one);
+	if (other != one)
+		vnode_end(other);
+	if (third != one && third != other)
+		vnode_end(third);
+}
+
+/* Goes one directory up; the reference goes along. */
+static int ascend(struct vnode **directory)
+{
+	struct vnode *child = *directory;
+	int error = find(child, "..", directory);
+
+	if (error != 0)
+		*directory = NULL;
+	if (error == ENOENT)
+		error = damaged(child->file_system, "directory %u has no parent", child->number);
+	vnode_release(child);
+	return error;
+}
+
+/*
+ * EINVAL if `to` is `moved` or below it; who would never arrive at the root has gone in a circle.
+ */
+static int check_not_below(struct vnode *moved, struct vnode *to)
+{
+	struct file_system *fs = moved->file_system;
+	struct vnode *directory = vnode_reference(to);
+	uint32_t steps = 0;
+	int error = 0;
+
+	while (error == 0 && directory != moved && directory != fs->root) {
+		error = ascend(&directory);
+		if (error == 0 && ++steps > fs->n_inodes)
+			error = damaged(fs, "directories lie in a circle");
+	}
+	if (directory == moved && error == 0)
+		error = EINVAL;
+	if (directory != NULL)
+		vnode_release(directory);
+	return error;
+}
+
+static int check_victim(const struct renaming *it)
+{
+	if (it->victim == NULL)
+		return 0;
+	if (!S_ISDIR(it->victim->mode))
+		return S_ISDIR(it->moved->mode) ? ENOTDIR : 0;
+	return S_ISDIR(it->moved->mode) ? check_removable(it->victim) : EISDIR;
+}
+
+/* The name by which the other directory has the directory that moves in: one link more, or not. */
+static int check_links(const struct renaming *it)
+{
+	bool is_more = S_ISDIR(it->moved->mode) && it->from != it->to && it->victim == NULL;
+
+	return is_more && it->to->links >= EXT2_LINKS_MAX ? EMLINK : 0;
+}
+
+static int check_renaming(const struct renaming *it)
+{
+	int error = 0;
+
+	if (S_ISDIR(it->moved->mode))
+		error = check_not_below(it->moved, it->to);
+	if (error == 0)
+		error = check_victim(it);
+	return error != 0 ? error : check_links(it);
+}
+
+/* The new name first: if that fails nothing has happened. */
+static int move_entries(const struct renaming *it)
+{
+	ino_t number = it->moved->number;
+	mode_t mode = it->moved->mode;
+	int error;
+
+	if (it->victim != NULL)
+		error = entry_replace(node_of(it->to), it->new_name, number, mode);
+	else
+		error = entry_add(node_of(it->to), it->new_name, number, mode);
+	if (error == 0)
+		error = entry_delete(node_of(it->from), it->old_name);
+	if (error == 0 && S_ISDIR(mode) && it->from != it->to)
+		error = entry_replace(node_of(it->moved), "..", it->to->number, S_IFDIR);
+	return error;
+}
+
+static void move_links(const struct renaming *it)
+{
+	bool is_directory = S_ISDIR(it->moved->mode);
+
+	if (it->victim != NULL && S_ISDIR(it->victim->mode))
+		remove_link(it->to, 1);
+	if (it->victim != NULL)
+		remove_link(it->victim, is_directory ? it->victim->links : 1);
+	if (is_directory && it->from != it->to) {
+		remove_link(it->from, 1);
+		add_link(it->to);
+	}
+	it->moved->changed = ux_seconds();
+}
+
+static int move(const struct renaming *it)
+{
+	int error, moved_error = 0;
+
+	mark(it->from, it->to, it->moved);
+	error = move_entries(it);
+	if (error == 0) {
+		move_links(it);
+		moved_error = write_both(it->moved, it->victim != NULL ? it->victim : it->from);
+		error = write_both(it->from, it->to);
+	}
+	unmark(it->from, it->to, it->moved);
+	return error != 0 ? error : moved_error;
+}
+
+static int find_both(struct renaming *it)
+{
+	int error = find(it->from, it->old_name, &it->moved);
+
+	if (error == 0)
+		error = find(it->to, it->new_name, &it->victim);
+	return error == ENOENT && it->moved != NULL ? 0 : error;
+}
+
+static int rename_with_names(struct renaming *it)
+{
+	int error = check(it->from, it->old_name);
+
+	if (error == 0)
+		error = check(it->to, it->new_name);
+	if (error == 0)
+		error = find_both(it);
+	if (error == 0 && it->moved != it->victim)
+		error = check_renaming(it);
+	if (error == 0 && it->moved != it->victim)
+		error = move(it);
+	return error;
+}
+
+int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
+		     const char *new_name)
+{
+	struct renaming it = {.from = from, .to = to, .old_name = old_name, .new_name = new_name};
+	int error;
+
+	if (is_dots(old_name) || is_dots(new_name))
+		return EINVAL;
+	names_begin(from->file_system);
+	error = rename_with_names(&it);
+	names_end(from->file_system);
+	if (it.moved != NULL)
+		vnode_release(it.moved);
+	if (it.victim != NULL)
+		vnode_release(it.victim);
+	return error;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries of directories.
+ *
+ * A directory is a file of whole blocks, and each block a chain of entries that ends with it: an
+ * entry says how long it is, which may be longer than it needs, and so an entry that goes leaves
+ * its room to the one before it.  An entry is looked at only after scan_next() has checked it.
+ */
+#include "fs/ext2.h"
+
+/* ---------------- Going through a directory ---------------- */
+
+/* What is found is valid until the lock is given up. */
+struct scan {
+	struct node *directory;
+	uint32_t index; /* The block. */
+	struct buffer *buffer;
+	uint32_t next;             /* The entry after this one, in the block. */
+	struct ext2_entry *before; /* In the same block; null if there is none. */
+	struct ext2_entry *entry;
+};
+
+static struct scan scan_of(struct node *directory)
+{
+	return (struct scan){.directory = directory};
+}
+
+static uint32_t blocks_of(const struct node *directory)
+{
+	return (uint32_t)(directory->vnode.size >> directory->vnode.file_system->block_shift);
+}
+
+static int load(struct scan *scan)
+{
+	struct node *directory = scan->directory;
+	struct file_system *fs = directory->vnode.file_system;
+	uint32_t block;
+	int error = block_find(directory, scan->index, &block);
+
+	if (error == 0 && block == 0)
+		error = damaged(fs, "directory %u has a hole", directory->vnode.number);
+	return error != 0 ? error : cache_read(&fs->cache, block, 1, &scan->buffer);
+}
+
+static uint32_t name_length(const struct file_system *fs, const struct ext2_entry *entry)
+{
+	return entry->name_length | (fs->has_types ? 0u : (uint32_t)entry->type << 8);
+}
+
+static bool is_sound(const struct file_system *fs, const struct ext2_entry *entry, uint32_t room)
+{
+	uint32_t length;
+
+	if (room < EXT2_ENTRY_HEADER || entry->length < EXT2_ENTRY_HEADER ||
+	    entry->length % 4 != 0 || entry->length > room)
+		return false;
+	length = name_length(fs, entry);
+	return entry->inode == 0 ||
+	       (length > 0 && length <= NAME_MAX && EXT2_ENTRY_SIZE(length) <= entry->length &&
+		entry->inode <= fs->n_inodes);
+}
+
+/* Goes to the next entry, used or free: ENOENT if there is none.  Unlocks between blocks. */
+static int scan_next(struct scan *scan)
+{
+	struct file_system *fs = scan->directory->vnode.file_system;
+	int error;
+
+	scan->before = scan->entry;
+	if (scan->buffer != NULL && scan->next == fs->block_size) {
+		scan->buffer = NULL;
+		scan->index++;
+	}
+	if (scan->buffer == NULL) {
+		if (scan->index >= blocks_of(scan->directory))
+			return ENOENT;
+		scan->before = NULL;
+		scan->next = 0;
+		error = load(scan);
+		if (error != 0)
+			return error;
+	}
+	scan->entry = (struct ext2_entry *)((char *)scan->buffer->data + scan->next);
+	if (!is_sound(fs, scan->entry, fs->block_size - scan->next))
+		return damaged(fs, "directory %u has an odd entry in block %u, byte %u",
+			       scan->directory->vnode.number, scan->index, scan->next);
+	scan->next += scan->entry->length;
+	return 0;
+}
+
+static bool is_named(const struct file_system *fs, const struct ext2_entry *entry, const char *name,
+		     size_t length)
+{
+	return entry->inode != 0 && name_length(fs, entry) == length &&
+	       memcmp(entry->name, name, length) == 0;
+}
+
+/* Goes to the entry of a name: ENOENT. */
+static int scan_to(struct scan *scan, const char *name)
+{
+	size_t length = strlen(name);
+	int error;
+
+	do
+		error = scan_next(scan);
+	while (error == 0 &&
+	       !is_named(scan->directory->vnode.file_system, scan->entry, name, length));
+	return error;
+}
+
+/* The directory has been changed in this block. */
+static void note_change(struct scan *scan)
+{
+	struct node *directory = scan->directory;
+
+	cache_change(&directory->vnode.file_system->cache, scan->buffer);
+	directory->vnode.modified = directory->vnode.changed = ux_seconds();
+	directory->flags &= ~EXT2_FLAG_INDEX;
+	directory->is_changed = true;
+}
+
+/* ---------------- One entry ---------------- */
+
+int entry_find(struct node *directory, const char *name, ino_t *number)
+{
+	struct scan scan = scan_of(directory);
+	int error = scan_to(&scan, name);
+
+	if (error == 0)
+		*number = scan.entry->inode;
+	return error;
+}
+
+static uint8_t type_of(const struct file_system *fs, mode_t mode)
+{
+	static const uint8_t types[] = {
+		[S_IFREG >> 12] = 1, [S_IFDIR >> 12] = 2,  [S_IFCHR >> 12] = 3, [S_IFBLK >> 12] = 4,
+		[S_IFIFO >> 12] = 5, [S_IFSOCK >> 12] = 6, [S_IFLNK >> 12] = 7,
+	};
+	uint32_t type = (mode & S_IFMT) >> 12;
+
+	return fs->has_types && type < sizeof types ? types[type] : 0;
+}
+
+static void fill(const struct file_system *fs, struct ext2_entry *entry, const char *name,
+		 ino_t number, mode_t mode)
+{
+	size_t length = strlen(name);
+
+	entry->inode = number;
+	entry->name_length = (uint8_t)length;
+	entry->type = type_of(fs, mode);
+	memcpy(entry->name, name, length);
+}
+
+/* How much of an entry is room for another. */
+static uint32_t needed_by(const struct file_system *fs, const struct ext2_entry *entry)
+{
+	return entry->inode == 0 ? 0 : EXT2_ENTRY_SIZE(name_length(fs, entry));
+}
+
+/* Goes to an entry behind whose own need there is room: ENOENT. */
+static int scan_to_room(struct scan *scan, uint32_t size)
+{
+	const struct file_system *fs = scan->directory->vnode.file_system;
+	int error;
+
+	do
+		error = scan_next(scan);
+	while (error == 0 && scan->entry->length - needed_by(fs, scan->entry) < size);
+	return error;
+}
+
+/* Makes the directory longer by a block, which is one free entry. */
+static int append_block(struct scan *scan)
+{
+	struct node *directory = scan->directory;
+	struct file_system *fs = directory->vnode.file_system;
+	uint32_t block;
+	bool is_new;
+	int error = block_make(directory, blocks_of(directory), &block, &is_new);
+
+	if (error != 0)
+		return error;
+	scan->buffer = cache_clear(&fs->cache, block);
+	scan->entry = scan->buffer->data;
+	scan->entry->length = (uint16_t)fs->block_size;
+	directory->vnode.size += fs->block_size;
+	return 0;
+}
+
+int entry_add(struct node *directory, const char *name, ino_t number, mode_t mode)
+{
+	const struct file_system *fs = directory->vnode.file_system;
+	struct scan scan = scan_of(directory);
+	int error = scan_to_room(&scan, EXT2_ENTRY_SIZE(strlen(name)));
+	struct ext2_entry *entry;
+	uint32_t used;
+
+	if (error == ENOENT)
+		error = append_block(&scan);
+	if (error != 0)
+		return error;
+	entry = scan.entry;
+	used = needed_by(fs, entry);
+	if (used > 0) {
+		struct ext2_entry *next = (struct ext2_entry *)((char *)entry + used);
+
+		next->length = (uint16_t)(entry->length - used);
+		entry->length = (uint16_t)used;
+		entry = next;
+	}
+	fill(fs, entry, name, number, mode);
+	note_change(&scan);
+	return 0;
+}
+
+int entry_delete(struct node *directory, const char *name)
+{
+	struct scan scan = scan_of(directory);
+	int error = scan_to(&scan, name);
+
+	if (error != 0)
+		return error;
+	if (scan.before != NULL)
+		scan.before->length = (uint16_t)(scan.before->length + scan.entry->length);
+	else
+		scan.entry->inode = 0;
+	note_change(&scan);
+	return 0;
+}
+
+int entry_replace(struct node *directory, const char *name, ino_t number, mode_t mode)
+{
+	struct scan scan = scan_of(directory);
+	int error = scan_to(&scan, name);
+
+	if (error != 0)
+		return error;
+	fill(directory->vnode.file_system, scan.entry, name, number, mode);
+	note_change(&scan);
+	return 0;
+}
+
+/* ---------------- All entries ---------------- */
+
+static bool is_dot_or_dots(const struct file_system *fs, const struct ext2_entry *entry)
+{
+	return is_named(fs, entry, ".", 1) || is_named(fs, entry, "..", 2);
+}
+
+int entries_check_none(struct node *directory)
+{
+	const struct file_system *fs = directory->vnode.file_system;
+	struct scan scan = scan_of(directory);
+	int error;
+
+	do {
+		error = scan_next(&scan);
+		if (error == 0 && scan.entry->inode != 0 && !is_dot_or_dots(fs, scan.entry))
+			return ENOTEMPTY;
+	} while (error == 0);
+	return error == ENOENT ? 0 : error;
+}
+
+int entry_name(struct node *directory, ino_t number, char name[NAME_MAX + 1])
+{
+	const struct file_system *fs = directory->vnode.file_system;
+	struct scan scan = scan_of(directory);
+	uint32_t length;
+	int error;
+
+	do
+		error = scan_next(&scan);
+	while (error == 0 && (scan.entry->inode != number || is_dot_or_dots(fs, scan.entry)));
+	if (error != 0)
+		return error;
+	length = name_length(fs, scan.entry);
+	memcpy(name, scan.entry->name, length);
+	name[length] = '\0';
+	return 0;
+}
+
+int entries_begin(struct node *directory, ino_t parent)
+{
+	const struct file_system *fs = directory->vnode.file_system;
+	struct scan scan = scan_of(directory);
+	struct ext2_entry *dots;
+	int error = append_block(&scan);
+
+	if (error != 0)
+		return error;
+	fill(fs, scan.entry, ".", directory->vnode.number, S_IFDIR);
+	scan.entry->length = EXT2_ENTRY_SIZE(1);
+	dots = (struct ext2_entry *)((char *)scan.entry + EXT2_ENTRY_SIZE(1));
+	dots->length = (uint16_t)(fs->block_size - EXT2_ENTRY_SIZE(1));
+	fill(fs, dots, "..", parent, S_IFDIR);
+	note_change(&scan);
+	return 0;
+}
+
+/* ---------------- Reading as <sys/dirent.h> has it ---------------- */
+
+static uint8_t dirent_type(const struct file_system *fs, const struct ext2_entry *entry)
+{
+	static const uint8_t types[] = {DT_UNKNOWN, DT_REG,  DT_DIR,     DT_CHR,
+					DT_BLK,     DT_FIFO, DT_UNKNOWN, DT_LNK};
+
+	return fs->has_types && entry->type < sizeof types ? types[entry->type] : DT_UNKNOWN;
+}
+
+/* False if there is no room. */
+static bool copy_out(const struct file_system *fs, const struct ext2_entry *entry, char *buffer,
+		     size_t room, size_t *used)
+{
+	uint32_t length = name_length(fs, entry);
+	size_t size = DIRENT_SIZE(length);
+	struct dirent *result = (struct dirent *)(buffer + *used);
+
+	if (size > room - *used)
+		return false;
+	memset(result, 0, size);
+	result->d_ino = entry->inode;
+	result->d_reclen = (uint16_t)size;
+	result->d_type = dirent_type(fs, entry);
+	result->d_namlen = (uint8_t)length;
+	memcpy(result->d_name, entry->name, length);
+	*used += size;
+	return true;
+}
+
+/* Where in the directory the entry begins. */
+static off_t place_of(const struct scan *scan)
+{
+	uint32_t shift = scan->directory->vnode.file_system->block_shift;
+
+	return ((off_t)scan->index << shift) + scan->next - scan->entry->length;
+}
+
+/* The cookie is where the next entry begins, or began: others may have gone since. */
+static int read_entries(struct node *directory, off_t *cookie, char *buffer, size_t room,
+			size_t *used)
+{
+	const struct file_system *fs = directory->vnode.file_system;
+	struct scan scan = scan_of(directory);
+	int error;
+
+	scan.index = (uint32_t)(*cookie >> fs->block_shift);
+	while ((error = scan_next(&scan)) == 0) {
+		off_t place = place_of(&scan);
+
+		if (place >= *cookie && scan.entry->inode != 0 &&
+		    !copy_out(fs, scan.entry, buffer, room, used))
+			return *used > 0 ? 0 : EINVAL;
+		if (place >= *cookie)
+			*cookie = place + scan.entry->length;
+	}
+	return error == ENOENT || *used > 0 ? 0 : error;
+}
+
+int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t room, size_t *used)
+{
+	int error;
+
+	assert(ux_lock_held());
+	*used = 0;
+	if (!S_ISDIR(directory->mode))
+		return ENOTDIR;
+	if (*cookie < 0)
+		return EINVAL;
+	if (directory->links == 0 || *cookie >= directory->size)
+		return 0;
+	vnode_begin(directory);
+	error = read_entries(node_of(directory), cookie, buffer, room, used);
+	directory->accessed = ux_seconds();
+	node_of(directory)->is_changed = true;
+	vnode_end(directory);
+	return error;
+}

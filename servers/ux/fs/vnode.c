@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files in use: a table of nodes by number, so that there is one node for a file, with counts
+ * of their users.
+ *
+ * A node whose inode is being read, or whose file is being deleted, is in the table, and whoever
+ * looks for it waits; both end by themselves, since they wait for nothing but the device.
+ */
+#include "fs/ext2.h"
+#include "paging.h"
+
+static struct list *chain_of(struct file_system *fs, ino_t number)
+{
+	return &fs->nodes[number % VNODE_CHAINS];
+}
+
+static struct node *find(struct file_system *fs, ino_t number)
+{
+	struct list *chain = chain_of(fs, number);
+	struct list *link;
+
+	list_for_each (link, chain) {
+		struct node *node = list_object(link, struct node, vnode.link);
+
+		if (node->vnode.number == number)
+			return node;
+	}
+	return NULL;
+}
+
+static struct node *add(struct file_system *fs, ino_t number)
+{
+	struct node *node = ux_allocate(sizeof *node);
+
+	if (node == NULL)
+		return NULL;
+	node->vnode.file_system = fs;
+	node->vnode.number = number;
+	node->vnode.references = 1;
+	list_add_first(chain_of(fs, number), &node->vnode.link);
+	return node;
+}
+
+/* Nobody uses it; who waits for it looks again and finds none. */
+static void discard(struct node *node)
+{
+	assert(node->vnode.references == 0 && !node->vnode.is_busy);
+	list_remove(&node->vnode.link);
+	ux_wakeup(node);
+	ux_free(node);
+}
+
+/* ---------------- Getting ---------------- */
+
+static int load(struct file_system *fs, ino_t number, struct vnode **found)
+{
+	struct node *node = add(fs, number);
+	int error;
+
+	if (node == NULL)
+		return ENOMEM;
+	node->is_loading = true;
+	error = inode_read(node);
+	node->is_loading = false;
+	if (error != 0) {
+		node->vnode.references = 0;
+		discard(node);
+		return error;
+	}
+	ux_wakeup(node);
+	*found = &node->vnode;
+	return 0;
+}
+
+int vnode_get(struct file_system *fs, ino_t number, struct vnode **found)
+{
+	struct node *node;
+
+	assert(ux_lock_held());
+	for (;;) {
+		node = find(fs, number);
+		if (node == NULL)
+			return load(fs, number, found);
+		if (!node->is_loading && !node->is_dying)
+			break;
+		ux_sleep(node, NULL);
+	}
+	*found = vnode_reference(&node->vnode);
+	return 0;
+}
+
+int vnode_new(struct file_system *fs, ino_t number, mode_t mode, struct vnode **made)
+{
+	struct node *node;
+
+	if (find(fs, number) != NULL)
+		return damaged(fs, "inode %u is in use, and free", number);
+	node = add(fs, number);
+	if (node == NULL)
+		return ENOMEM;
+	node->is_new = true;
+	node->vnode.mode = mode;
+	node->generation = (uint32_t)ux_now();
+	*made = &node->vnode;
+	return 0;
+}
+
+struct vnode *vnode_reference(struct vnode *vnode)
+{
+	assert(ux_lock_held() && vnode->references > 0);
+	vnode->references++;
+	return vnode;
+}
+
+/* ---------------- Marks ---------------- */
+
+void vnode_begin(struct vnode *vnode)
+{
+	while (vnode->is_busy)
+		ux_sleep(&vnode->is_busy, NULL);
+	vnode->is_busy = true;
+}
+
+void vnode_end(struct vnode *vnode)
+{
+	assert(vnode->is_busy);
+	vnode->is_busy = false;
+	ux_wakeup(&vnode->is_busy);
+}
+
+/* ---------------- Giving back ---------------- */
+
+static void delete_file(struct node *node)
+{
+	struct vnode *vnode = &node->vnode;
+	bool has_blocks = !S_ISLNK(vnode->mode) || !inode_has_text(node);
+	int error = 0;
+
+	node->is_dying = true;
+	if (has_blocks && (S_ISREG(vnode->mode) || S_ISDIR(vnode->mode) || S_ISLNK(vnode->mode)))
+		error = blocks_free(node, 0);
+	if (inode_delete(node) != 0 || error != 0)
+		ux_log("%s: inode %u could not be deleted completely",
+		       vnode->file_system->device.name, vnode->number);
+}
+
+/* The last reference is still counted: others may come meanwhile, unless the file is deleted. */
+static void finish(struct node *node)
+{
+	struct vnode *vnode = &node->vnode;
+
+	if (vnode->links == 0 && !node->is_dying)
+		delete_file(node);
+	while (node->is_changed && !node->is_dying && vnode->references == 1) {
+		if (inode_write(node) != 0)
+			ux_log("%s: inode %u could not be written", vnode->file_system->device.name,
+			       vnode->number);
+	}
+}
+
+void vnode_release(struct vnode *vnode)
+{
+	assert(ux_lock_held() && vnode->references > 0);
+	if (vnode->references == 1)
+		finish(node_of(vnode));
+	vnode->references--;
+	if (vnode->references == 0)
+		discard(node_of(vnode));
+	else if (vnode->references == 1 && vnode->object != NULL)
+		paging_forget(vnode);
+}
+
+/* ---------------- All of them ---------------- */
+
+static void release_unless_null(struct vnode *vnode)
+{
+	if (vnode != NULL)
+		vnode_release(vnode);
+}
+
+/*
+ * Does something to each node of a chain that can be used.  The node has a reference meanwhile, so
+ * that it stays in its place although the lock is given up.
+ */
+static int for_each_in(struct list *chain, int (*act)(struct node *node))
+{
+	struct vnode *last = NULL;
+	struct list *link;
+	int result = 0;
+
+	list_for_each (link, chain) {
+		struct node *node = list_object(link, struct node, vnode.link);
+		int error;
+
+		if (node->is_loading || node->is_dying)
+			continue;
+		vnode_reference(&node->vnode);
+		release_unless_null(last);
+		last = &node->vnode;
+		error = act(node);
+		if (error != 0)
+			result = error;
+	}
+	release_unless_null(last);
+	return result;
+}
+
+static int for_each(struct file_system *fs, int (*act)(struct node *node))
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < VNODE_CHAINS; i++) {
+		int error = for_each_in(&fs->nodes[i], act);
+
+		if (error != 0)
+			result = error;
+	}
+	return result;
+}
+
+static int write_if_changed(struct node *node)
+{
+	return node->is_changed ? inode_write(node) : 0;
+}
+
+int vnodes_write(struct file_system *fs)
+{
+	return for_each(fs, write_if_changed);
+}
+
+static int delete_if_orphan(struct node *node)
+{
+	if (node->vnode.links == 0)
+		delete_file(node);
+	return 0;
+}
+
+void vnodes_delete_orphans(struct file_system *fs)
+{
+	(void)for_each(fs, delete_if_orphan);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files as the rest of the server sees them, whatever file system they are in; there is one kind of
+ * those, ext2 (fs/ext2.h).
+ *
+ * A vnode stands for one file while somebody uses it; it is found by its number, so that there is
+ * one for a file.  Functions that read, write or change a file may wait for the device and then
+ * give the lock up; each is atomic nevertheless, since the vnode is marked busy meanwhile.  All
+ * return 0 or an errno.
+ */
+#ifndef UX_FS_VNODE_H
+#define UX_FS_VNODE_H
+
+#include <sys/dirent.h>
+#include <sys/stat.h>
+
+#include <assay/list.h>
+#include "process.h"
+#include "ux.h"
+
+struct file_system;
+struct memory_object; /* paging.h */
+
+struct vnode {
+	struct list link; /* In the table of vnodes. */
+	struct file_system *file_system;
+	ino_t number;
+	unsigned references;
+	bool is_busy; /* Somebody is in the middle of something with it. */
+
+	mode_t mode; /* With the file's type. */
+	nlink_t links;
+	uid_t uid;
+	gid_t gid;
+	dev_t device; /* Of S_IFCHR: major and minor. */
+	off_t size;
+	time_t accessed, modified, changed;
+
+	unsigned executions;          /* Processes that run it: it cannot be written, */
+	unsigned writers;             /* nor run while descriptors for writing are open. */
+	struct memory_object *object; /* Null, or what maps of it are made from (paging.c). */
+	void *pipe;                   /* Of S_IFIFO, for pipe.c. */
+};
+
+/*
+ * Mounts the root from the device of that name.  One that has no sound ext2 is refused with a line
+ * in the log.
+ */
+int fs_mount_root(mach_port_t device_master, const char *name);
+
+/* The root's vnode, with a reference. */
+struct vnode *fs_root(void);
+
+/* Writes back all that is not on the device yet.  Unlocks. */
+int fs_sync(void);
+int vnode_sync(struct vnode *vnode);
+
+/* Says that the file system was left as it should be: the last thing before a halt. */
+void fs_unmount(void);
+
+struct vnode *vnode_reference(struct vnode *vnode);
+void vnode_release(
+	struct vnode *vnode); /* A file without links goes with its last reference.  Unlocks. */
+
+/* At most `size` bytes; at the file's end 0.  `buffer` is memory of the server's.  Unlocks. */
+int vnode_read(struct vnode *vnode, off_t offset, void *buffer, size_t size, size_t *done);
+
+/* Appends if `offset` is -1.  What was written before an error counts as success. */
+int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t size, size_t *done);
+int vnode_truncate(struct vnode *vnode, off_t size);
+
+/* The text of a symbolic link, without a zero, as far as there is room. */
+int vnode_read_link(struct vnode *vnode, char *buffer, size_t room, size_t *length);
+
+void vnode_stat(const struct vnode *vnode, struct stat *result);
+int vnode_set_mode(struct vnode *vnode, mode_t mode);
+int vnode_set_owner(struct vnode *vnode, uid_t uid, gid_t gid);
+int vnode_set_times(struct vnode *vnode, time_t accessed, time_t modified);
+
+/*
+ * R_OK, W_OK, X_OK of <sys/unistd.h>; 0, EACCES or EROFS.  Root may all, but execute what nobody
+ * may.
+ */
+int vnode_access(const struct vnode *vnode, const struct credentials *who, int wanted);
+
+/* Whether somebody may take a file out of a directory: EACCES, EPERM if that is sticky. */
+int vnode_may_remove(const struct vnode *directory, const struct vnode *victim,
+		     const struct credentials *who);
+
+/* ---------------- Directories (ext2_directory.c) ---------------- */
+
+/* Names are without slashes and at most NAME_MAX long.  The vnode found has a reference. */
+int directory_lookup(struct vnode *directory, const char *name, struct vnode **found);
+
+/* A new file of `mode`'s type; EEXIST if there is one. */
+int directory_create(struct vnode *directory, const char *name, mode_t mode,
+		     const struct credentials *owner, struct vnode **made);
+int directory_link(struct vnode *directory, const char *name, struct vnode *vnode);
+int directory_unlink(struct vnode *directory, const char *name);
+int directory_remove(struct vnode *directory, const char *name); /* An empty directory. */
+int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
+		     const char *new_name);
+
+/* Entries as <sys/dirent.h> has them from *cookie on, which is 0 at first; `used` 0 at the end. */
+int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t room, size_t *used);
+
+/* ---------------- Paths (path.c) ---------------- */
+
+/* The file that a path names, with a reference.  `..` of the root is the root. */
+int path_lookup(struct process *process, const char *path, bool follow, struct vnode **found);
+
+/* The directory in which the last part of a path lies or would lie, and that part. */
+int path_parent(struct process *process, const char *path, struct vnode **directory,
+		char name[NAME_MAX + 1]);
+
+/* The path of a directory from the root on: getcwd(). */
+int path_of_directory(struct vnode *directory, char *path, size_t room);
+
+#endif

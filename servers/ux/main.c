@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Unix server:
+ *
+ *     ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE [init=PATH] [-- WORDS]
+ *
+ * It makes processes of tasks, files of a device, and answers calls.  The words are process 1's
+ * arguments.  Whatever cannot be had at the beginning is said in one line, and ends the run.
+ */
+#include <mach/device_types.h>
+#include <mach/host_info.h>
+#include <mach/vm_wire.h>
+
+#include "descriptors.h"
+#include "fs/vnode.h"
+#include "paging.h"
+#include "process.h"
+#include "program.h"
+#include "signal.h"
+#include "timer.h"
+#include "ux.h"
+
+#define FAILED      125 /* The run's status: there was no Unix. */
+#define LINE_MAX    256 /* In the log. */
+#define STRINGS_MAX 2048
+#define N_PORTS     4 /* Arguments before the options. */
+
+struct ux_boot ux_boot = {.root = "rd0"};
+
+static const char *init = "/sbin/init";
+static mach_port_t log_device;
+
+static const char environment[] = "PATH=/bin:/sbin\0HOME=/";
+
+/* ---------------- The log ---------------- */
+
+static void write_log(const char *line, size_t length)
+{
+	int written;
+
+	if (log_device == MACH_PORT_NULL ||
+	    device_write_inband(log_device, 0, 0, line, length, &written) != KERN_SUCCESS)
+		mach_print(line);
+}
+
+void ux_log(const char *text, ...)
+{
+	char line[LINE_MAX] = "ux: ";
+	va_list arguments;
+	size_t length;
+
+	va_start(arguments, text);
+	format_list(line + 4, sizeof line - 5, text, arguments);
+	va_end(arguments);
+	length = strlen(line);
+	line[length] = '\n';
+	line[length + 1] = '\0';
+	write_log(line, length + 1);
+}
+
+void ux_panic(const char *file, int line, const char *what)
+{
+	ux_log("%s:%d: not so: %s", file, line, what);
+	assay_exit(FAILED);
+}
+
+/* ---------------- Arguments ---------------- */
+
+/* What stands behind `name` in an argument that begins with it; null if it does not. */
+static const char *value_of(const char *argument, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(argument, name, length) == 0 ? argument + length : NULL;
+}
+
+/* Whether one of the words of the kernel's command line is this. */
+static bool has_word(const char *line, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (*line != '\0') {
+		if (strncmp(line, word, length) == 0 &&
+		    (line[length] == ' ' || line[length] == '\0'))
+			return true;
+		while (*line != '\0' && *line != ' ')
+			line++;
+		while (*line == ' ')
+			line++;
+	}
+	return false;
+}
+
+/* Reads the options; returns the number of the first word for process 1, or 0 if one is wrong. */
+static int read_options(int argc, char **argv)
+{
+	int n = N_PORTS;
+
+	for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
+		const char *root = value_of(argv[n], "root=");
+		const char *path = value_of(argv[n], "init=");
+
+		if (root != NULL)
+			ux_boot.root = root;
+		else if (path != NULL)
+			init = path;
+		else
+			return 0;
+	}
+	return n + 1;
+}
+
+static bool read_arguments(int argc, char **argv, int *words)
+{
+	if (argc < N_PORTS)
+		return false;
+	ux_boot.host_control = strtoul(argv[1], NULL, 10);
+	ux_boot.device_master = strtoul(argv[2], NULL, 10);
+	ux_boot.sigprof_process = has_word(argv[3], "sigprof=process");
+	*words = read_options(argc, argv);
+	return *words != 0 && MACH_PORT_VALID(ux_boot.host_control) &&
+	       MACH_PORT_VALID(ux_boot.device_master);
+}
+
+/* ---------------- Process 1 ---------------- */
+
+static size_t append(char *strings, size_t size, const char *string)
+{
+	size_t length = strlen(string) + 1;
+
+	if (length > STRINGS_MAX - sizeof environment - size)
+		return size;
+	memcpy(strings + size, string, length);
+	return size + length;
+}
+
+/* Its arguments are its path and the words; a word for which there is no room is left out. */
+static int execute_init(struct process *process, int n_words, char **words)
+{
+	char strings[STRINGS_MAX];
+	size_t size = append(strings, 0, init);
+	unsigned argc = 1;
+
+	for (int n = 0; n < n_words; n++) {
+		size_t grown = append(strings, size, words[n]);
+
+		argc += grown > size;
+		size = grown;
+	}
+	memcpy(strings + size, environment, sizeof environment);
+	return program_start_first(process, init, strings, size + sizeof environment, argc);
+}
+
+/* Descriptors 0, 1 and 2 are the console, whoever opens them. */
+static int open_console(struct process *process)
+{
+	int error = 0;
+
+	for (int wanted = 0; wanted <= 2 && error == 0; wanted++) {
+		int fd;
+
+		error = descriptors_open(process, "/dev/console", O_RDWR, 0, &fd);
+	}
+	return error;
+}
+
+static bool succeeded(bool success, const char *what)
+{
+	if (!success)
+		ux_log("cannot %s", what);
+	return success;
+}
+
+static bool start_init(int n_words, char **words)
+{
+	struct process *process;
+	int error = process_new(NULL, &process);
+
+	if (error != 0)
+		return succeeded(false, "make a process");
+	error = open_console(process);
+	if (error != 0)
+		ux_log("cannot open /dev/console (error %d)", error);
+	error = execute_init(process, n_words, words);
+	if (error != 0)
+		ux_log("cannot execute %s (error %d)", init, error);
+	return error == 0;
+}
+
+/* ---------------- The beginning ---------------- */
+
+/* Bytes of memory of the machine; 0 if it does not say. */
+static vm_size_t machine_memory(void)
+{
+	struct host_basic_info info = {.memory_size = 0};
+	mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
+	mach_port_t host = mach_host_self();
+
+	host_info(host, HOST_BASIC_INFO, (host_info_t)&info, &count);
+	syscall_mach_port_deallocate(mach_task_self_cached(), host);
+	return info.memory_size;
+}
+
+/*
+ * From here on all memory of the server's is there, and what it is given too; so it takes no more
+ * than half of what there is, whatever a client sends.
+ */
+static bool wire(void)
+{
+	mach_port_t self = mach_task_self_cached();
+	vm_size_t limit = machine_memory() / 2;
+
+	return vm_set_size_limit(ux_boot.host_control, self, limit, limit) == KERN_SUCCESS &&
+	       vm_wire_all(ux_boot.host_control, self, VM_WIRE_ALL) == KERN_SUCCESS;
+}
+
+static bool start_services(void)
+{
+	return succeeded(serve_start(), "make its ports") &&
+	       succeeded(paging_start(), "page files") &&
+	       succeeded(exceptions_start(), "wait for exceptions") &&
+	       succeeded(timers_start(), "wait for timers") &&
+	       succeeded(console_start(), "read the console");
+}
+
+static bool mount_root(void)
+{
+	int error;
+
+	ux_lock();
+	error = fs_mount_root(ux_boot.device_master, ux_boot.root);
+	ux_unlock();
+	return error == 0;
+}
+
+static bool start(int n_words, char **words)
+{
+	bool is_started;
+
+	if (!succeeded(wire(), "wire its memory") || !succeeded(mount_root(), "mount the root") ||
+	    !start_services())
+		return false;
+	ux_lock();
+	is_started = start_init(n_words, words);
+	ux_unlock();
+	return is_started;
+}
+
+int main(int argc, char **argv)
+{
+	int words;
+
+	if (!read_arguments(argc, argv, &words)) {
+		print("usage: ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE "
+		      "[init=PATH] [-- WORDS]\n");
+		return 2;
+	}
+	device_open(ux_boot.device_master, D_WRITE, "log", &log_device);
+	if (!start(words < argc ? argc - words : 0, argv + words))
+		return FAILED;
+	assay_thread_exit();
+}

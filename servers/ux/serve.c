@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests, and the threads that answer them.
+ *
+ * All ports by which the server is called are in one set, from which a pool of threads receives.
+ * Whoever receives a request answers it, however long that takes: the thread keeps the label that
+ * the request gave it, and waits where the call waits.  So that nobody waits for somebody whom
+ * nobody hears, there is always a thread that receives: the last one that goes to work makes
+ * another first, and if it cannot, refuses the request.
+ *
+ * `n_receiving` and `n_threads` are changed atomically; nothing else here changes once the server
+ * runs.
+ */
+#include <mach/notify_catch.h>
+#include <ux/bsd_server.h>
+
+#include "body.h"
+#include "process.h"
+#include "task.h"
+#include "thread.h"
+#include "ux.h"
+
+#define BUFFER_SIZE (UX_INLINE_MAX + 512) /* No message of bsd.defs is longer. */
+#define STACK_SIZE  (48 * 1024)           /* With two buffers. */
+#define PRIORITY    20 /* Better than programs': they wait for whoever has the lock. */
+#define THREADS_MAX (2 * UX_THREADS_MAX)
+
+#define KEPT_FOR_ROOT 64 /* Of these: so that root can put things right when all others wait. */
+
+#define ID_EXIT        101002
+#define ID_THREAD_EXIT 101017
+
+boolean_t bsd_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+boolean_t notify_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+
+union buffer {
+	mach_msg_header_t head;
+	mig_reply_header_t reply;
+	char room[BUFFER_SIZE];
+};
+
+static mach_port_t all_ports;
+static mach_port_t notify_port; /* Where the kernel tells of ports that have died. */
+static unsigned n_threads;      /* That answer requests, */
+static unsigned n_receiving;    /* and those of them that wait for one. */
+
+unsigned serve_threads(void)
+{
+	return __atomic_load_n(&n_threads, __ATOMIC_RELAXED);
+}
+
+/* ---------------- Ports ---------------- */
+
+kern_return_t serve_port(mach_port_t port, uint32_t payload)
+{
+	mach_port_t self = mach_task_self_cached();
+	kern_return_t result = mach_port_set_protected_payload(self, port, payload);
+
+	return result == KERN_SUCCESS ? mach_port_move_member(self, port, all_ports) : result;
+}
+
+kern_return_t serve_watch(mach_port_t name)
+{
+	mach_port_t previous = MACH_PORT_NULL;
+
+	return mach_port_request_notification(mach_task_self_cached(), name, MACH_NOTIFY_DEAD_NAME,
+					      TRUE, notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+					      &previous);
+}
+
+/* ---------------- What the kernel tells ---------------- */
+
+/* The notification has brought a reference to the dead name. */
+kern_return_t do_mach_notify_dead_name(mach_port_t notify, mach_port_name_t name)
+{
+	(void)notify;
+	ux_lock();
+	if (!task_port_died(name))
+		thread_port_died(name);
+	ux_unlock();
+	syscall_mach_port_deallocate(mach_task_self_cached(), name);
+	return KERN_SUCCESS;
+}
+
+/* Whoever gave the name up knows. */
+kern_return_t do_mach_notify_port_deleted(mach_port_t notify, mach_port_name_t name)
+{
+	(void)notify;
+	(void)name;
+	return KERN_SUCCESS;
+}
+
+kern_return_t do_mach_notify_msg_accepted(mach_port_t notify, mach_port_name_t name)
+{
+	(void)notify;
+	(void)name;
+	return KERN_SUCCESS;
+}
+
+kern_return_t do_mach_notify_port_destroyed(mach_port_t notify, mach_port_t rights)
+{
+	(void)notify;
+	(void)rights;
+	return KERN_FAILURE; /* Nobody has asked for it: body_release() gives the right back. */
+}
+
+kern_return_t do_mach_notify_no_senders(mach_port_t notify, mach_port_mscount_t count)
+{
+	(void)notify;
+	(void)count;
+	return KERN_SUCCESS;
+}
+
+kern_return_t do_mach_notify_send_once(mach_port_t notify)
+{
+	(void)notify;
+	return KERN_SUCCESS;
+}
+
+/* ---------------- Answering ---------------- */
+
+static bool has_payload(const mach_msg_header_t *request, uint32_t payload)
+{
+	return MACH_MSGH_BITS_LOCAL(request->msgh_bits) == MACH_MSG_TYPE_PROTECTED_PAYLOAD &&
+	       request->msgh_protected_payload == payload;
+}
+
+/* A reply that tells of an error and nothing else. */
+static void refuse(const union buffer *request, union buffer *reply, kern_return_t error)
+{
+	static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
+					     .msgt_size = 32,
+					     .msgt_number = 1,
+					     .msgt_inline = TRUE};
+
+	reply->reply = (mig_reply_header_t){
+		.Head = {.msgh_bits = MACH_MSGH_BITS_REMOTE(request->head.msgh_bits),
+			 .msgh_size = sizeof reply->reply,
+			 .msgh_remote_port = request->head.msgh_remote_port,
+			 .msgh_id = request->head.msgh_id + 100},
+		.RetCodeType = word,
+		.RetCode = error,
+	};
+}
+
+/* Calls that end the caller do not wait for others; and a program does not expect them to fail. */
+static bool may_always_be_made(const union buffer *request)
+{
+	return request->head.msgh_id == ID_EXIT || request->head.msgh_id == ID_THREAD_EXIT;
+}
+
+/* Whether a thread can be spared for a call of the process's, however long that may take. */
+static bool has_threads_for(const struct process *process)
+{
+	unsigned busy = serve_threads() - __atomic_load_n(&n_receiving, __ATOMIC_RELAXED);
+
+	return busy < THREADS_MAX - KEPT_FOR_ROOT || is_root(process);
+}
+
+static void call(union buffer *request, union buffer *reply)
+{
+	struct thread *thread;
+	bool may_be_made;
+
+	ux_lock();
+	thread = caller_of_payload(request->head.msgh_protected_payload);
+	if (thread == NULL) {
+		refuse(request, reply, ESRCH);
+	} else {
+		may_be_made = thread_begin_call(thread) && has_threads_for(thread->process);
+		if (may_be_made || may_always_be_made(request))
+			bsd_server(&request->head, &reply->head);
+		else
+			refuse(request, reply, EAGAIN);
+		if (!thread->is_ending)
+			signal_before_reply(thread);
+		thread_end_call(thread);
+	}
+	ux_unlock();
+}
+
+/* Makes a reply of a request, which keeps nothing of what it has brought. */
+static void answer(union buffer *request, union buffer *reply, bool is_heard)
+{
+	int error = body_check(&request->head);
+
+	if (has_payload(&request->head, NOTIFY_PAYLOAD))
+		notify_server(&request->head, &reply->head);
+	else if (error != 0)
+		refuse(request, reply, error);
+	else if (!is_heard && !may_always_be_made(request))
+		refuse(request, reply, EAGAIN);
+	else
+		call(request, reply);
+	body_release(&request->head);
+}
+
+/* Without an answer the right to answer is given up: nobody is to wait for it. */
+static void settle(union buffer *reply)
+{
+	mach_port_t port = reply->head.msgh_remote_port;
+	bool complex = (reply->head.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0;
+
+	if (!MACH_PORT_VALID(port)) {
+		if (complex)
+			body_release(&reply->head);
+		reply->head.msgh_remote_port = MACH_PORT_NULL;
+		return;
+	}
+	if (reply->reply.RetCode != MIG_NO_REPLY)
+		return;
+	right_release(port, MACH_MSGH_BITS_REMOTE(reply->head.msgh_bits));
+	reply->head.msgh_remote_port = MACH_PORT_NULL;
+}
+
+/* ---------------- Receiving ---------------- */
+
+/* A reply that could not be sent, with all that would have gone with it. */
+static void drop_reply(union buffer *buffer)
+{
+	body_release(&buffer->head);
+	right_release(buffer->head.msgh_remote_port, MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits));
+}
+
+static bool is_send_error(mach_msg_return_t result)
+{
+	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
+}
+
+/*
+ * Sends the reply that is in the buffer, if there is one, and receives a request in its place.  A
+ * client that wants the answer at a port whose queue is full goes without.
+ */
+static mach_msg_return_t exchange(union buffer *buffer)
+{
+	mach_msg_option_t option = MACH_RCV_MSG;
+	mach_msg_return_t result;
+
+	if (buffer->head.msgh_remote_port != MACH_PORT_NULL) {
+		option |= MACH_SEND_MSG;
+		if (MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits) != MACH_MSG_TYPE_MOVE_SEND_ONCE)
+			option |= MACH_SEND_TIMEOUT;
+	}
+	result = mach_msg(&buffer->head, option, buffer->head.msgh_size, sizeof *buffer, all_ports,
+			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+	if (!is_send_error(result))
+		return result;
+	drop_reply(buffer);
+	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,
+			MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+}
+
+/*
+ * What the result of a receive says of the request: 0, or the error to answer; -1: there is none.
+ * The kernel has destroyed one that was too large, and its sender knows from the reply right.
+ */
+static int receive_error(const union buffer *request, mach_msg_return_t result)
+{
+	if (result == MACH_MSG_SUCCESS)
+		return 0;
+	if ((result & ~MACH_MSG_MASK) != MACH_RCV_BODY_ERROR)
+		return -1;
+	body_release(&request->head);
+	return ENOMEM;
+}
+
+static bool start_server(void);
+
+/* The buffers take turns: into the one that the reply is sent from the next request comes. */
+static void serve(void *unused)
+{
+	union buffer buffers[2];
+	union buffer *request = &buffers[0], *reply = &buffers[1];
+
+	(void)unused;
+	request->head.msgh_remote_port = MACH_PORT_NULL;
+	for (;;) {
+		union buffer *other = reply;
+		bool is_heard;
+		int error;
+
+		__atomic_add_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST);
+		error = receive_error(request, exchange(request));
+		is_heard =
+			__atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 || start_server();
+		if (error > 0) {
+			refuse(request, reply, error);
+		} else if (error == 0) {
+			answer(request, reply, is_heard);
+		} else {
+			reply->head.msgh_bits = 0;
+			reply->head.msgh_remote_port = MACH_PORT_NULL;
+		}
+		settle(reply);
+		reply = request;
+		request = other;
+	}
+}
+
+/* ---------------- Threads ---------------- */
+
+/* A page that is not there keeps a stack that grows too far from what lies below it. */
+static void *stack_new(size_t size)
+{
+	vm_address_t stack = 0;
+
+	if (syscall_vm_allocate(mach_task_self_cached(), &stack, size + PAGE_SIZE, TRUE) !=
+	    KERN_SUCCESS)
+		return NULL;
+	syscall_vm_deallocate(mach_task_self_cached(), stack, PAGE_SIZE);
+	return (void *)(stack + PAGE_SIZE);
+}
+
+bool ux_start_thread(void (*run)(void *), void *argument)
+{
+	void *stack = stack_new(STACK_SIZE);
+	uint32_t id;
+
+	if (stack == NULL)
+		return false;
+	if (thread_start(run, argument, stack, STACK_SIZE, PRIORITY, &id) == KERN_SUCCESS)
+		return true;
+	ux_free_pages(stack, STACK_SIZE);
+	return false;
+}
+
+static bool start_server(void)
+{
+	if (__atomic_add_fetch(&n_threads, 1, __ATOMIC_SEQ_CST) <= THREADS_MAX &&
+	    ux_start_thread(serve, NULL))
+		return true;
+	__atomic_sub_fetch(&n_threads, 1, __ATOMIC_SEQ_CST);
+	return false;
+}
+
+bool serve_start(void)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	if (syscall_mach_port_allocate(self, MACH_PORT_RIGHT_PORT_SET, &all_ports) !=
+		    KERN_SUCCESS ||
+	    syscall_mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &notify_port) !=
+		    KERN_SUCCESS ||
+	    serve_port(notify_port, NOTIFY_PAYLOAD) != KERN_SUCCESS)
+		return false;
+	return start_server();
+}

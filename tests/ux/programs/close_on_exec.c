@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors: copies, what is no descriptor, and which are closed when a program is executed. */
+#include <dirent.h>
+#include <limits.h>
+
+#include "help.h"
+
+#define SELF  "/tmp/close_on_exec"
+#define FIRST 20 /* Those that the program looks at. */
+#define END   60
+
+/* Executed by a test: the status tells how many are open of those. */
+__attribute__((constructor)) static void play_role(void)
+{
+	int n = 0;
+
+	if (getenv(ROLE) == NULL)
+		return;
+	for (int fd = FIRST; fd < END; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	_exit(n);
+}
+
+static int open_after_exec(void)
+{
+	return WEXITSTATUS(status_of_role(SELF, ""));
+}
+
+/* Fills the places up to FIRST, so that new descriptors are among those that are looked at. */
+static void fill_the_first(void)
+{
+	for (int fd = 3; fd < FIRST; fd++)
+		dup2(0, fd);
+}
+
+TRY(descriptors_stay_without_the_flag)
+{
+	DIR *directory;
+	int ends[2];
+
+	fill_the_first();
+	CHECK_EQ(open_after_exec(), 0);
+	CHECK_EQ(open("/dev/null", O_RDONLY), 20);
+	CHECK_EQ(pipe(ends), 0);
+	CHECK_EQ(dup(20), 23);
+	CHECK_EQ(dup2(20, 30), 30);
+	CHECK_EQ(fcntl(20, F_DUPFD, 40), 40);
+	CHECK_EQ(open_after_exec(), 6);
+	directory = opendir("/");
+	CHECK(directory != NULL && fcntl(dirfd(directory), F_GETFD) == FD_CLOEXEC);
+	CHECK_EQ(open_after_exec(), 6);
+}
+
+TRY(each_call_can_make_one_that_closes)
+{
+	int ends[2];
+
+	fill_the_first();
+	CHECK_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
+	CHECK_EQ(open("/tmp/close_on_exec.f", O_RDWR | O_CREAT | O_CLOEXEC, 0600), 21);
+	CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
+	CHECK_EQ(dup3(20, 30, O_CLOEXEC), 30);
+	CHECK_EQ(fcntl(20, F_DUPFD_CLOEXEC, 40), 40);
+	CHECK_EQ(dup2(0, 50), 50);
+	CHECK_EQ(fcntl(50, F_SETFD, FD_CLOEXEC), 0);
+	for (int fd = FIRST; fd < END; fd++)
+		CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC || errno == EBADF);
+	CHECK_EQ(open_after_exec(), 0);
+	CHECK_EQ(fcntl(50, F_SETFD, 0), 0);
+	CHECK_EQ(open_after_exec(), 1);
+	unlink("/tmp/close_on_exec.f");
+}
+
+TRY(the_flag_is_the_descriptors_and_not_the_files)
+{
+	fill_the_first();
+	CHECK_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
+	CHECK_EQ(dup(20), 21);
+	CHECK_EQ(fcntl(21, F_GETFD), 0);
+	CHECK_EQ(dup2(20, 20), 20);
+	CHECK_EQ(fcntl(20, F_GETFD), FD_CLOEXEC);
+	CHECK_EQ(dup2(21, 20), 20);
+	CHECK_EQ(fcntl(20, F_GETFD), 0);
+	CHECK_EQ(open_after_exec(), 2);
+}
+
+TRY(copies_share_the_position)
+{
+	char bytes[4];
+	pid_t pid;
+	int fd = open("/etc/passwd", O_RDONLY), copy = dup(fd),
+	    other = open("/etc/passwd", O_RDONLY);
+
+	CHECK_EQ(read(fd, bytes, 4), 4);
+	CHECK_EQ(lseek(copy, 0, SEEK_CUR), 4);
+	CHECK_EQ(lseek(other, 0, SEEK_CUR), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(read(copy, bytes, 3) != 3);
+	CHECK_EQ(status_of(pid), 0);
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 7);
+	CHECK_EQ(close(fd), 0);
+	CHECK_EQ(read(copy, bytes, 1), 1);
+}
+
+TRY(what_is_no_descriptor)
+{
+	static const int wrong[] = {-1, 17, OPEN_MAX, 1 << 20, INT_MAX, INT_MIN};
+	struct stat status;
+	char byte = 0;
+
+	for (size_t n = 0; n < sizeof wrong / sizeof wrong[0]; n++) {
+		int fd = wrong[n];
+
+		CHECK_FAILS(read(fd, &byte, 1), EBADF);
+		CHECK_FAILS(read(fd, &byte, 0), EBADF);
+		CHECK_FAILS(write(fd, &byte, 1), EBADF);
+		CHECK_FAILS(write(fd, &byte, 0), EBADF);
+		CHECK_FAILS(close(fd), EBADF);
+		CHECK_FAILS(lseek(fd, 0, SEEK_SET), EBADF);
+		CHECK_FAILS(fstat(fd, &status), EBADF);
+		CHECK_FAILS(dup(fd), EBADF);
+		CHECK_FAILS(dup2(fd, 5), EBADF);
+		CHECK_FAILS(dup3(fd, 5, O_CLOEXEC), EBADF);
+		CHECK_FAILS(fcntl(fd, F_GETFL), EBADF);
+		CHECK_FAILS(fsync(fd), EBADF);
+		CHECK_FAILS(ftruncate(fd, 0), EBADF);
+		CHECK_FAILS(fchmod(fd, 0), EBADF);
+		if (fd != 17)
+			CHECK_FAILS(dup2(0, fd), EBADF);
+	}
+	CHECK_FAILS(dup3(0, 0, 0), EINVAL);
+	CHECK_FAILS(dup3(0, 5, O_APPEND), EINVAL);
+	CHECK_FAILS(fcntl(0, F_DUPFD, -1), EINVAL);
+	CHECK_FAILS(fcntl(0, F_DUPFD, OPEN_MAX), EINVAL);
+	CHECK_FAILS(fcntl(0, 4711, 0), EINVAL);
+	CHECK_FAILS(pipe2((int[2]){0}, O_APPEND), EINVAL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * On whose behalf the server works, and programs do: labels follow messages, and nothing else.
+ *
+ * guest: user=root limit=30
+ * guest: user=root cpus=2 seed=1 limit=30
+ */
+#include <mach.h>
+#include <mach/task_info.h>
+#include <mach/thread_info.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/ux.h>
+
+#include "help.h"
+
+enum {
+	WORK = 3000000,
+	CALLS = 10000
+};
+
+static natural_t id_of(mach_port_t task)
+{
+	struct task_id_info info = {0};
+	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
+
+	CHECK_EQ(task_info(task, TASK_ID_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	return info.id;
+}
+
+static natural_t label_of(mach_port_t thread)
+{
+	struct thread_id_info info = {0};
+	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
+
+	thread_info(thread, THREAD_ID_INFO, (thread_info_t)&info, &count);
+	return info.label;
+}
+
+/* Microseconds that others have used on the task's behalf. */
+static long long served(mach_port_t task)
+{
+	struct task_served_info info = {.user_time = {0}};
+	mach_msg_type_number_t count = TASK_SERVED_INFO_COUNT;
+
+	CHECK_EQ(task_info(task, TASK_SERVED_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	return (info.user_time.seconds + info.system_time.seconds) * 1000000ll +
+	       info.user_time.microseconds + info.system_time.microseconds;
+}
+
+/* How many threads of the server's work for the task, or wait for it. */
+static unsigned servers_for(natural_t id)
+{
+	mach_port_t server = task_by_pid(0);
+	mach_port_array_t threads = NULL;
+	mach_msg_type_number_t count = 0;
+	unsigned found = 0;
+
+	CHECK_EQ(task_threads(server, &threads, &count), KERN_SUCCESS);
+	for (mach_msg_type_number_t n = 0; n < count; n++) {
+		found += label_of(threads[n]) == id;
+		mach_port_deallocate(mach_task_self(), threads[n]);
+	}
+	vm_deallocate(mach_task_self(), (vm_address_t)threads, count * sizeof *threads);
+	mach_port_deallocate(mach_task_self(), server);
+	return found;
+}
+
+static void compute(void)
+{
+	for (volatile int n = 0; n < WORK; n++)
+		continue;
+}
+
+/* What the reader computes after it was woken is its own: nobody has served the writer more. */
+TRY(a_reader_that_was_woken_works_for_itself)
+{
+	int there[2], back[2];
+	long long before, after;
+	pid_t reader;
+	char byte = 0;
+
+	NEED(pipe(there) == 0 && pipe(back) == 0);
+	reader = fork();
+	if (reader == 0) {
+		read(there[0], &byte, 1);
+		CHECK_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
+		compute();
+		CHECK_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
+		fflush(stdout);
+		byte = (char)try_failures;
+		write(back[1], &byte, 1);
+		_exit(0);
+	}
+	before = served(mach_task_self());
+	CHECK_EQ(write(there[1], "x", 1), 1);
+	CHECK_EQ(read(back[0], &byte, 1), 1);
+	CHECK_EQ(byte, 0);
+	after = served(mach_task_self());
+	CHECK(after - before < 10000);
+	CHECK_EQ(status_of(reader), 0);
+}
+
+/* The thread of the server that waits for somebody is labelled with whom it waits for. */
+TRY(the_server_waits_on_behalf_of_the_caller)
+{
+	int ends[2], back[2];
+	natural_t id;
+	pid_t reader;
+	char byte;
+
+	NEED(pipe(ends) == 0 && pipe(back) == 0);
+	reader = fork();
+	if (reader == 0) {
+		write(back[1], "r", 1);
+		_exit(read(ends[0], &byte, 1) != 1);
+	}
+	id = id_of(task_by_pid(reader));
+	CHECK_EQ(read(back[0], &byte, 1), 1);
+	/* The answer to its write may still be on the way. */
+	for (int n = 0; n < 1000 && servers_for(id) == 0; n++)
+		sched_yield();
+	CHECK(servers_for(id) >= 1);
+	CHECK(servers_for(id_of(mach_task_self())) >= 1);
+	CHECK_EQ(write(ends[1], "x", 1), 1);
+	CHECK_EQ(status_of(reader), 0);
+}
+
+static long long system_us(const struct rusage *usage)
+{
+	return usage->ru_stime.tv_sec * 1000000ll + usage->ru_stime.tv_usec;
+}
+
+/* One makes calls, the other looks on: the time is the caller's. */
+TRY(calls_are_charged_to_who_made_them)
+{
+	mach_port_t self = mach_task_self();
+	long long before = served(self), of_child;
+	pid_t idle = fork_sleeper();
+	mach_port_t task = task_by_pid(idle);
+	struct rusage first, then;
+
+	of_child = served(task);
+	CHECK_EQ(getrusage(RUSAGE_SELF, &first), 0);
+	for (int n = 0; n < CALLS; n++)
+		size_of("/tmp/labels");
+	CHECK_EQ(getrusage(RUSAGE_SELF, &then), 0);
+	CHECK(served(self) > before);
+	CHECK_EQ(served(task), of_child);
+	CHECK(system_us(&then) > system_us(&first));
+	CHECK_EQ(kill(idle, SIGKILL), 0);
+	CHECK_EQ(status_of(idle), SIGKILL);
+}

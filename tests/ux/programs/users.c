@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may do what: permissions of files, programs with another user's rights, signals and tasks.
+ * Root becomes others, in children.
+ *
+ * guest: user=root limit=30
+ */
+#include <grp.h>
+#include <limits.h>
+#include <mach.h>
+#include <signal.h>
+#include <sys/ux.h>
+
+#include "help.h"
+
+#define SELF "/tmp/users"
+#define F    "/tmp/users.f"
+#define D    "/tmp/users.d"
+
+enum {
+	STUDENT = 100,
+	TA = 101,
+	KMEM = 2,
+	GROUP = 50
+};
+
+/* Executed by a test as somebody: the status tells what was found. */
+__attribute__((constructor)) static void play_role(void)
+{
+	const char *role = getenv(ROLE);
+
+	if (role == NULL)
+		return;
+	if (strcmp(role, "ids") == 0)
+		_exit(getuid() == STUDENT && geteuid() == TA && getgid() == STUDENT &&
+				      getegid() == GROUP
+			      ? 0
+			      : 1);
+	if (strcmp(role, "back") == 0) {
+		CHECK_FAILS(setuid(0), EPERM);
+		CHECK_FAILS(access(F, R_OK), EACCES);
+		CHECK(open(F, O_RDONLY) >= 0);
+		CHECK_EQ(setuid(STUDENT), 0);
+		CHECK_EQ(geteuid(), STUDENT);
+		CHECK_FAILS(open(F, O_RDONLY), EACCES);
+		CHECK_FAILS(setuid(TA), EPERM);
+		fflush(stdout);
+		_exit(try_failures);
+	}
+	if (strcmp(role, "wait") == 0) {
+		for (char byte; read(0, &byte, 1) > 0;)
+			continue;
+	}
+	_exit(0);
+}
+
+static void become(uid_t uid, gid_t gid, gid_t more)
+{
+	CHECK_EQ(setgroups(more != 0, &more), 0);
+	CHECK_EQ(setgid(gid), 0);
+	CHECK_EQ(setuid(uid), 0);
+}
+
+/* ---------------- Files ---------------- */
+
+struct right {
+	mode_t mode;
+	uid_t uid;
+	gid_t gid, more;
+	int allowed; /* R_OK, W_OK, X_OK */
+};
+
+static int rights_now(void)
+{
+	int fd = open(F, O_RDONLY), rights = 0;
+
+	if (fd >= 0)
+		rights |= R_OK;
+	close(fd);
+	fd = open(F, O_WRONLY);
+	if (fd >= 0)
+		rights |= W_OK;
+	close(fd);
+	return rights | (access(F, X_OK) == 0 ? X_OK : 0);
+}
+
+/* The first class that one is in counts, even if another would allow more. */
+TRY(modes_of_files)
+{
+	static const struct right rights[] = {
+		{0640, STUDENT, GROUP, 0, R_OK | W_OK},
+		{0640, TA, GROUP, 0, R_OK},
+		{0640, TA, TA, GROUP, R_OK},
+		{0640, TA, TA, 0, 0},
+		{0077, STUDENT, GROUP, 0, 0},
+		{0707, TA, GROUP, 0, 0},
+		{0701, TA, TA, 0, X_OK},
+		{0070, TA, TA, GROUP, R_OK | W_OK | X_OK},
+		{0000, 0, 0, 0, R_OK | W_OK},
+		{0001, 0, 0, 0, R_OK | W_OK | X_OK},
+	};
+
+	NEED(make_text(F, "x", 0600) && chown(F, STUDENT, GROUP) == 0);
+	for (size_t n = 0; n < sizeof rights / sizeof rights[0]; n++) {
+		const struct right *right = &rights[n];
+		pid_t pid;
+
+		CHECK_EQ(chmod(F, right->mode), 0);
+		pid = fork();
+		if (pid == 0) {
+			become(right->uid, right->gid, right->more);
+			_exit(rights_now());
+		}
+		CHECK_EQ(status_of(pid), W_EXITCODE(right->allowed, 0));
+	}
+	unlink(F);
+}
+
+static void meddle_in_tmp(void)
+{
+	become(STUDENT, STUDENT, 0);
+	CHECK_FAILS(unlink(F), EPERM);
+	CHECK_FAILS(rename(F, "/tmp/users.g"), EPERM);
+	CHECK_FAILS(rmdir(D), EPERM);
+	CHECK(make_text("/tmp/users.own", "x", 0600));
+	CHECK_FAILS(rename("/tmp/users.own", F), EPERM);
+	CHECK_EQ(rename("/tmp/users.own", "/tmp/users.own2"), 0);
+	CHECK_EQ(unlink("/tmp/users.own2"), 0);
+	CHECK_FAILS(unlink("/etc/passwd"), EACCES);
+	CHECK_FAILS(mkdir("/etc/x", 0700), EACCES);
+	CHECK_FAILS(open("/dev/console", O_RDONLY), EACCES);
+}
+
+TRY(in_tmp_one_removes_ones_own)
+{
+	NEED(make_text(F, "x", 0666) && mkdir(D, 0777) == 0);
+	CHECK(all_is_well_in_a_child(meddle_in_tmp));
+	CHECK_EQ(rmdir(D), 0);
+	CHECK_EQ(unlink(F), 0);
+}
+
+static void make_in_group(void)
+{
+	struct stat status;
+
+	become(STUDENT, STUDENT, GROUP);
+	CHECK(make_text(D "/f", "x", 0640));
+	CHECK_EQ(stat(D "/f", &status), 0);
+	CHECK_EQ(status.st_uid, STUDENT);
+	CHECK_EQ(chown(D "/f", (uid_t)-1, GROUP), 0);
+	CHECK_FAILS(chown(D "/f", (uid_t)-1, TA), EPERM);
+	CHECK_FAILS(chown(D "/f", TA, (gid_t)-1), EPERM);
+	CHECK_EQ(unlink(D "/f"), 0);
+}
+
+TRY(files_belong_to_who_made_them)
+{
+	struct stat status;
+
+	NEED(mkdir(D, 0777) == 0 && chmod(D, 0777) == 0);
+	CHECK(all_is_well_in_a_child(make_in_group));
+	CHECK_EQ(chown(D, 12, 34), 0);
+	CHECK_EQ(stat(D, &status), 0);
+	CHECK(status.st_uid == 12 && status.st_gid == 34);
+	CHECK_EQ(chown(D, (uid_t)-1, 56), 0);
+	CHECK_EQ(stat(D, &status), 0);
+	CHECK(status.st_uid == 12 && status.st_gid == 56);
+	CHECK_EQ(rmdir(D), 0);
+}
+
+static void write_to_it(void)
+{
+	int fd;
+
+	become(STUDENT, STUDENT, 0);
+	fd = open(F, O_WRONLY);
+	CHECK_EQ(write(fd, "y", 1), 1);
+}
+
+TRY(who_writes_takes_the_rights_of_a_program)
+{
+	struct stat status;
+
+	NEED(make_text(F, "x", 0666) && chmod(F, 06777) == 0);
+	CHECK(all_is_well_in_a_child(write_to_it));
+	CHECK_EQ(stat(F, &status), 0);
+	CHECK_EQ(status.st_mode & 07777, 0777);
+	unlink(F);
+}
+
+/* ---------------- Programs with rights ---------------- */
+
+static void execute_as_student(void)
+{
+	become(STUDENT, STUDENT, 0);
+	CHECK_EQ(status_of_role(D, "ids"), 0);
+	CHECK_EQ(status_of_role(D, "back"), 0);
+}
+
+TRY(programs_with_rights_of_others)
+{
+	NEED(copy_file(SELF, D, 0755) && make_text(F, "x", 0600));
+	CHECK_EQ(chown(D, TA, GROUP), 0);
+	CHECK_EQ(chmod(D, 06755), 0);
+	CHECK_EQ(chown(F, TA, TA), 0);
+	CHECK(all_is_well_in_a_child(execute_as_student));
+	unlink(D);
+	unlink(F);
+}
+
+static void execute_without_right(void)
+{
+	char *const words[] = {D, NULL};
+
+	become(STUDENT, STUDENT, 0);
+	CHECK_FAILS(execv(D, words), EACCES);
+}
+
+TRY(programs_that_others_may_not_execute)
+{
+	NEED(copy_file(SELF, D, 0744));
+	CHECK(all_is_well_in_a_child(execute_without_right));
+	unlink(D);
+}
+
+/* ---------------- Signals and tasks ---------------- */
+
+static int input[2];
+
+/* The student's process with root's rights, which waits for its input's end. */
+static pid_t start_privileged(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(input, O_CLOEXEC) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		become(STUDENT, STUDENT, 0);
+		dup2(input[0], 0);
+		setenv(ROLE, "wait", 1);
+		execl(D, D, (char *)NULL);
+		_exit(99);
+	}
+	/* Its end is the exec. */
+	close(ready[1]);
+	read(ready[0], &byte, 1);
+	return pid;
+}
+
+static pid_t start_tas(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(ready) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		become(TA, TA, 0);
+		close(input[1]);
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	read(ready[0], &byte, 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void check_task(pid_t pid, int error)
+{
+	mach_port_t task = task_by_pid(pid);
+
+	CHECK_EQ(task == MACH_PORT_NULL, error != 0);
+	if (error != 0)
+		CHECK_EQ(errno, error);
+	else
+		CHECK_EQ(mach_port_deallocate(mach_task_self(), task), KERN_SUCCESS);
+}
+
+static pid_t privileged, tas;
+
+static void reach_as_student(void)
+{
+	pid_t own = fork_sleeper();
+
+	become(STUDENT, STUDENT, 0);
+	check_task(privileged, EPERM);
+	check_task(tas, EPERM);
+	check_task(own, EPERM); /* It was made by root. */
+	check_task(1, EPERM);
+	check_task(0, EPERM);
+	check_task(-1, EPERM);
+	check_task(-2, ESRCH);
+	check_task(29999, ESRCH);
+	check_task(getpid(), 0);
+	CHECK_FAILS(kill(tas, SIGKILL), EPERM);
+	CHECK_FAILS(kill(tas, 0), EPERM);
+	CHECK_FAILS(kill(1, SIGKILL), EPERM);
+	CHECK_FAILS(kill(29999, 0), ESRCH);
+	CHECK_FAILS(kill(tas, NSIG), EINVAL);
+	CHECK_FAILS(kill(tas, -1), EINVAL);
+	CHECK_EQ(kill(privileged, 0), 0); /* By the real user. */
+	own = fork_sleeper();
+	check_task(own, 0);
+	CHECK_EQ(kill(own, SIGKILL), 0);
+	CHECK_EQ(status_of(own), SIGKILL);
+}
+
+static void reach_as_ta(void)
+{
+	become(TA, TA, KMEM);
+	check_task(0, 0);
+	check_task(-1, EPERM);
+	check_task(1, EPERM);
+	check_task(privileged, EPERM);
+	check_task(tas, 0);
+}
+
+static void reach_as_root(void)
+{
+	check_task(0, 0);
+	check_task(-1, 0);
+	check_task(1, 0);
+	check_task(privileged, 0);
+	check_task(tas, 0);
+	check_task(30001, ESRCH);
+}
+
+TRY(tasks_and_signals_of_others)
+{
+	NEED(copy_file(SELF, D, 04755));
+	privileged = start_privileged();
+	NEED(privileged > 0);
+	tas = start_tas();
+	NEED(tas > 0);
+	CHECK(all_is_well_in_a_child(reach_as_ta));
+	CHECK(all_is_well_in_a_child(reach_as_student));
+	CHECK(all_is_well_in_a_child(reach_as_root));
+	CHECK_EQ(close(input[1]), 0);
+	CHECK_EQ(kill(tas, SIGKILL), 0);
+	CHECK_EQ(status_of(tas), SIGKILL);
+	unlink(D);
+}
+
+/* -1 means all that one may reach, but oneself. */
+static void signal_all(void)
+{
+	pid_t own;
+
+	become(4711, 4711, 0);
+	own = fork_sleeper();
+	CHECK_EQ(kill(-1, SIGKILL), 0);
+	CHECK_EQ(status_of(own), SIGKILL);
+}
+
+TRY(a_signal_to_all)
+{
+	pid_t bystander = fork_sleeper();
+
+	CHECK(all_is_well_in_a_child(signal_all));
+	CHECK_EQ(kill(bystander, 0), 0);
+	CHECK_EQ(kill(bystander, SIGKILL), 0);
+	CHECK_EQ(status_of(bystander), SIGKILL);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Shell commands under the Unix server, as somebody types them: what they print and how they end.
+
+Each of these runs is also a test of the file system: one that is not sound afterwards, as e2fsck
+sees it, makes the outcome `tool-error`.
+"""
+
+import re
+
+import pytest
+from assay import ROOT
+
+MESSAGE = (ROOT / "boot" / "disk" / "etc" / "motd").read_text()
+SUGGESTED = re.findall(r"^ {4}(\S.*?) {2,}\S", MESSAGE, re.MULTILINE)
+LIMIT = 60
+
+# What each of the suggested commands says, at least.
+SAYS = {
+    "slowprog": r"forty.*40",
+    "vmprog 100": r"100",
+    "readprog /bin/sh": r"\d+",
+    "sigproftest": r"the thread that runs",
+    "ps -a": r"(?s)PID.*init.*\bsh\b.*\bps\b",
+}
+
+# Lines, what they print, and the status of the last command.
+LINES = {
+    "pipes": ("echo one two three | wc -w | cat", "3\n", 0),
+    "redirection": (
+        "echo text >f; cat <f >>f2; cat f f2; wc -c <f2; rm f f2", "text\ntext\n5\n", 0),
+    "status": ("false || true && false; echo $?; exit 7", "1\n", 7),
+    "a name that is no command": ("nothing-like-it; echo $?", "127\n", 0),
+    "a process by its name": ("sleep 1000 & kill $!; wait $!; echo $?", "143\n", 0),
+    "a command in the background": ("(echo a; exit 3) & wait $!; echo $?", "a\n3\n", 0),
+    "substitution": ('for n in 1 2 3; do x="$x$(echo $((n * n)))"; done; echo $x', "149\n", 0),
+    "names of files": ("mkdir d; cd d; touch b a c; echo *; cd ..; rm -r d", "a b c\n", 0),
+    "who one is": ("id -u; pwd", "100\n/home/student\n", 0),
+    "an error": ("cat /nothing 2>/dev/null || echo there is none", "there is none\n", 0),
+    "a script": ("echo 'echo $0 $#' >s; chmod 755 s; ./s a b; rm s", "./s 2\n", 0),
+    "a function and a loop": (
+        "f() { while [ $1 -gt 0 ]; do echo $1; set $(($1 - 1)); done; }; f 3", "3\n2\n1\n", 0),
+}
+
+
+@pytest.fixture(name="typed")
+def typed_fixture(unix_machine):
+    """What commands print, and the status; anything else but an end with a status is a failure."""
+
+    def run(commands: str, **options) -> tuple[str, int]:
+        result = unix_machine(commands, limit=LIMIT, **options)
+        assert result.outcome == "exit", (result.outcome, result.message, result.output)
+        return result.output.decode().replace("\r\n", "\n"), result.status
+
+    return run
+
+
+def test_five_commands_are_suggested() -> None:
+    assert sorted(SUGGESTED) == sorted(SAYS)
+
+
+@pytest.mark.parametrize("command", SUGGESTED)
+def test_suggested_command(typed, command: str) -> None:
+    output, status = typed(command)
+    assert status == 0, output
+    assert re.search(SAYS[command], output), output
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_line(typed, name: str) -> None:
+    commands, *expected = LINES[name]
+    assert list(typed(f"cd; {commands}")) == expected
+
+
+@pytest.mark.parametrize("user", ["root", "student", "ta"])
+def test_user(typed, user: str) -> None:
+    ids = {"root": "0", "student": "100", "ta": "101"}
+    assert typed("id -u", user=user) == (f"{ids[user]}\n", 0)
+
+
+def test_a_signal_is_told(unix_machine) -> None:
+    result = unix_machine("kill -9 $$", limit=LIMIT)
+    assert (result.outcome, result.status) == ("signal", 9)
+
+
+def test_a_run_has_its_time(unix_machine) -> None:
+    """What was written until then is there, and the file system is sound."""
+    result = unix_machine("cd; echo kept >f; cat f; while true; do :; done", limit=2)
+    assert (result.outcome, result.output.split()) == ("timeout", [b"kept"])
+
+
+BUSY = """cd
+for n in 1 2 3 4; do (seq 100 >f$n; sort -n f$n | wc -l; rm f$n) & done
+wait
+ls -l / | wc -l"""
+
+
+@pytest.mark.parametrize(("cpus", "seed"), [(1, 0), (1, 7), (2, 0), (2, 7)])
+def test_the_same_bytes_twice(unix_machine, cpus: int, seed: int) -> None:
+    runs = [unix_machine(BUSY, cpus=cpus, seed=seed, limit=LIMIT) for _ in range(2)]
+    assert runs[0].outcome == "exit", runs[0].message
+    assert runs[0].output.split()[:4] == [b"100"] * 4
+    assert ([(run.outcome, run.status, run.output, run.log, run.instructions) for run in runs[:1]]
+            == [(run.outcome, run.status, run.output, run.log, run.instructions)
+                for run in runs[1:]])

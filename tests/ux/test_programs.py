@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
+
+A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`.
+"""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from assay import OUT
+from assay.files import Files, Put
+
+PROGRAMS = Path(__file__).parent / "programs"
+TEST = re.compile(r"^TRY\((\w+)\)", re.MULTILINE)
+NUMBERS = ("cpus", "limit", "seed", "mem")
+
+
+def ways(source: Path) -> list[dict[str, object]]:
+    """How a program runs: each line `guest:`, or once as everybody."""
+    lines = re.findall(r"^ \* guest: *(.*)$", source.read_text(), re.MULTILINE) or [""]
+    found = []
+    for line in lines:
+        words = dict(word.split("=", 1) for word in shlex.split(line))
+        found.append({key: int(value) if key in NUMBERS else value
+                      for key, value in words.items()})
+    return found
+
+
+def cases() -> list:
+    return [pytest.param(source, way, id="-".join([source.stem, *map(str, way.values())]))
+            for source in sorted(PROGRAMS.glob("*.c")) for way in ways(source)]
+
+
+@pytest.mark.parametrize(("source", "way"), cases())
+def test_program(unix_machine, source: Path, way: dict) -> None:
+    program = OUT / "tests" / "ux" / "programs" / source.stem
+    argument = way.pop("argument", "")
+    files = Files(put=(Put(program, f"/tmp/{source.stem}"),))
+    result = unix_machine(f"/tmp/{source.stem} {argument}".strip(), files=files, **way)
+    output = result.output.decode(errors="replace")
+    verdicts = dict(reversed(line.split(" ", 1)) for line in output.splitlines()
+                    if line.startswith(("passed ", "failed ")))
+    expected = dict.fromkeys(TEST.findall(source.read_text()), "passed")
+    assert (verdicts, result.outcome, result.status) == (expected, "exit", 0), output
+
+
+def test_every_program_has_tests() -> None:
+    for source in PROGRAMS.glob("*.c"):
+        assert TEST.search(source.read_text()), f"{source.name} has no test"

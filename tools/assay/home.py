@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The disk of the machine that `make qemu` runs: what people make on it stays.
+
+It begins as a copy of the disk image.  When the tree's programs have changed since, a new copy takes
+its place, with everybody's home folder as it was.  Whoever uses the disk has it locked, so that nobody
+else changes it at the same time.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Iterator
+
+from assay import OUT, ToolError
+from assay.files import DEBUG, Files, Put, call, put_files
+from assay.image import USERS
+
+IMAGE = OUT / "disk.img"
+ROOT_DISK = OUT / "root.img"
+
+
+class InUse(ToolError):
+    """A machine has the disk."""
+
+
+@contextlib.contextmanager
+def locked() -> Iterator[Path]:
+    """The disk, for this process alone."""
+    ROOT_DISK.parent.mkdir(parents=True, exist_ok=True)
+    with ROOT_DISK.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUse("a machine that runs has the disk out/root.img") from None
+        yield ROOT_DISK
+
+
+def refresh(disk: Path) -> None:
+    """Makes the disk, or a newer one if the image is newer."""
+    if not IMAGE.is_file():
+        raise ToolError("there is no out/disk.img; `make` builds it")
+    if disk.is_file() and disk.stat().st_mtime >= IMAGE.stat().st_mtime:
+        return
+    with tempfile.TemporaryDirectory(prefix="assay.") as name:
+        directory = Path(name)
+        image = directory / "disk"
+        shutil.copyfile(IMAGE, image)
+        if disk.is_file():
+            for user, uid, gid, home in homes():
+                carry_over(disk, image, directory / user, home, (uid, gid))
+        shutil.move(image, disk)
+
+
+def homes() -> Iterator[tuple[str, int, int, str]]:
+    for line in USERS.read_text().splitlines():
+        name, _, uid, gid, _, home, *_ = line.split(":")
+        yield name, int(uid), int(gid), home
+
+
+def carry_over(old: Path, new: Path, directory: Path, home: str, owner: tuple[int, int]) -> None:
+    """Copies a home folder's files from one disk to another."""
+    directory.mkdir()
+    call(DEBUG, "-R", f'rdump "{home}" "{directory}"', old)
+    kept = directory / Path(home).name
+    files = tuple(Put(file, f"{home}/{file.relative_to(kept)}")
+                  for file in sorted(kept.rglob("*")) if file.is_file() and os.access(file, os.R_OK))
+    scratch = directory / "scratch"
+    scratch.mkdir()
+    put_files(new, Files(put=files, base=new, owner=owner), scratch)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Runs shell commands under the Unix server: what machine.py is for boot programs.
+
+The root is a RAM disk with a private copy of the disk image.  The commands are a file on it, which
+init has a shell execute; init also keeps the time limit, so that what the commands wrote is there
+after it.  How they ended is in the status with which init halts the machine.
+"""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Iterable, NamedTuple
+
+from assay import OUT, ToolError, machine
+from assay.files import Files, Put
+from assay.image import USERS
+
+IMAGE = OUT / "disk.img"
+COMMANDS = "/.commands"
+PORTS = "${host-port} ${device-port} ${kernel-command-line}"
+SWAP = 16  # MiB of the RAM disk behind the root's.
+GRACE = 20  # Seconds that init may need beyond its limit.
+
+# How init tells what became of the commands: user/sbin/init.c.
+BY_SIGNAL, TIMED_OUT, NOT_BEGUN = 0x100, 0x200, 0x400
+VALUE = 0xFF
+
+DEFAULT_USER = "student"
+
+
+class User(NamedTuple):
+    name: str
+    uid: int
+    gid: int
+
+
+def find_user(name: str) -> User:
+    users = {line.split(":")[0]: line.split(":") for line in USERS.read_text().splitlines() if line}
+    if name not in users:
+        raise ToolError(f"--user {name}: there is no such user; there are {', '.join(users)}")
+    return User(name, int(users[name][2]), int(users[name][3]))
+
+
+def server_command(root: str, words: str) -> str:
+    """The boot module that is the Unix server: its root's device, and what init is told."""
+    return f"ux {PORTS} root={root} -- {words}".strip()
+
+
+def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
+        limit: float = machine.DEFAULT_LIMIT, append: str = "",
+        modules: Iterable[str] = (), **options: Any) -> machine.Result:
+    """Boots the Unix server and runs the commands; the options are those of machine.run()."""
+    owner = find_user(user)
+    seconds = f" limit={max(1, round(limit))}" if limit else ""
+    with tempfile.TemporaryDirectory(prefix="assay.") as name:
+        script = Path(name) / "commands"
+        script.write_text(commands + "\n")
+        script.chmod(0o755)
+        all_files = replace(files, put=(*files.put, Put(script, COMMANDS)), base=IMAGE,
+                            owner=(owner.uid, owner.gid))
+        result = machine.run(
+            [*modules, server_command("rd0", f"user={user} run={COMMANDS}{seconds}")], files=all_files,
+            append=f"ramdisk={SWAP} {append}", limit=limit + GRACE if limit else 0, **options)
+    return judge(result)
+
+
+def judge(result: machine.Result) -> machine.Result:
+    """What init's status means."""
+    if result.outcome != "exit":
+        return result
+    status = result.status
+    if status & NOT_BEGUN:
+        return replace(result, outcome="tool-error", status=0,
+                       message="init could not begin the commands")
+    if status & TIMED_OUT:
+        return replace(result, outcome="timeout", status=0)
+    if status & BY_SIGNAL:
+        return replace(result, outcome="signal", status=status & VALUE)
+    return result

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* false: does nothing, without success. */
+int main(void)
+{
+	return 1;
+}

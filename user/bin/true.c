@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* true: does nothing, successfully. */
+int main(void)
+{
+	return 0;
+}

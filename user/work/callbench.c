@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callbench: what calls of the Unix server cost, in turns of the time stamp counter: under the
+ * fixed instruction clock, in instructions.
+ *
+ * Each line is a name and the median of several samples.  `make bench` prints them in its table.
+ */
+#include <fcntl.h>
+#include <mach.h>
+#include <mach/map_fd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SAMPLES    101
+#define FEW        21
+#define PAGE       4096
+#define FILE_NAME  "/bin/sh" /* Any that has pages enough, */
+#define FILE_PAGES 16
+#define PROGRAM    "/bin/true" /* and a program that does nothing. */
+
+static uint64_t cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+static _Noreturn void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* ---------------- Operations ---------------- */
+
+static int file = -1;
+static char buffer[PAGE];
+
+static void get_pid(void)
+{
+	getpid();
+}
+
+static void open_and_close(void)
+{
+	int fd = open(FILE_NAME, O_RDONLY);
+
+	if (fd < 0 || close(fd) != 0)
+		fail(FILE_NAME);
+}
+
+/* The file's first pages again and again: they are in the cache from the first time on. */
+static void read_page(void)
+{
+	static unsigned page;
+
+	if (page++ % FILE_PAGES == 0)
+		lseek(file, 0, SEEK_SET);
+	if (read(file, buffer, PAGE) != PAGE)
+		fail(FILE_NAME);
+}
+
+static void run_program(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl(PROGRAM, PROGRAM, NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+		fail(PROGRAM);
+}
+
+/* ---------------- A pipe there and one back ---------------- */
+
+static int there[2], back[2];
+
+static void echo(void)
+{
+	char byte;
+
+	while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1)
+		;
+	_exit(0);
+}
+
+static void start_echo(void)
+{
+	if (pipe(there) != 0 || pipe(back) != 0)
+		fail("pipe");
+	if (fork() == 0) {
+		close(there[1]);
+		echo();
+	}
+	close(there[0]);
+	close(back[1]);
+}
+
+static void round_trip(void)
+{
+	char byte = 'x';
+
+	if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+		fail("pipe");
+}
+
+/* ---------------- A page of a file ---------------- */
+
+static volatile const char *next_page;
+
+static void touch_page(void)
+{
+	(void)*next_page;
+	next_page += PAGE;
+}
+
+/* A file of our own, which nobody has mapped before. */
+static void map_new_file(unsigned pages)
+{
+	static const char name[] = "callbench.data";
+	vm_offset_t address = 0;
+	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0)
+		fail(name);
+	memset(buffer, 'x', sizeof buffer);
+	for (unsigned page = 0; page < pages; page++) {
+		if (write(fd, buffer, PAGE) != PAGE)
+			fail(name);
+	}
+	if (map_fd(fd, 0, &address, TRUE, pages * PAGE) != KERN_SUCCESS)
+		fail("map_fd");
+	close(fd);
+	unlink(name);
+	next_page = (volatile const char *)address;
+}
+
+/* ---------------- Samples ---------------- */
+
+static int compare(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+static void measure(const char *name, void (*operation)(void), unsigned samples)
+{
+	static uint32_t taken[SAMPLES];
+
+	operation();
+	for (unsigned n = 0; n < samples; n++) {
+		uint64_t begin = cycles();
+
+		operation();
+		taken[n] = (uint32_t)(cycles() - begin);
+	}
+	qsort(taken, samples, sizeof taken[0], compare);
+	printf("%s %u\n", name, (unsigned)taken[samples / 2]);
+}
+
+int main(void)
+{
+	file = open(FILE_NAME, O_RDONLY);
+	if (file < 0)
+		fail(FILE_NAME);
+	measure("getpid", get_pid, SAMPLES);
+	measure("open-close", open_and_close, SAMPLES);
+	measure("read-page", read_page, SAMPLES);
+	start_echo();
+	measure("pipe", round_trip, SAMPLES);
+	map_new_file(SAMPLES + 1);
+	measure("page-in", touch_page, SAMPLES);
+	measure("fork-exec", run_program, FEW);
+	return 0;
+}
