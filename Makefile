@@ -14,7 +14,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all headers kernel programs unix unix-tests sdk disk host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot clean help
+.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -138,6 +138,7 @@ USER_HEADERS   := $(patsubst %,$(GEN)/user/mach/%.h,$(SERVERS) $(CALLERS)) \
 		  $(GEN)/user/ux/bsd.h $(GEN)/user/ux/bsd_server.h
 
 # Named in a rule of their own, all are files that make knows of when it chooses a pattern.
+.PHONY: headers
 headers: $(KERNEL_HEADERS) $(USER_HEADERS)
 
 # ---------------- The kernel ----------------
@@ -307,9 +308,10 @@ UNIX_TESTS := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 
 unix-tests: $(UNIX_TESTS)
 
-$(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c tests/ux/programs/try.h $(UX_CC)
+$(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c $(wildcard tests/ux/programs/*.h) $(UX_CC)
 	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
 	$(Q)$(compile_unix) -o $@ $(filter %.c,$^)
+	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 
 # The root's file system.
 disk: $(OUT)/disk.img

@@ -4,8 +4,8 @@
  *
  * The kernel raises the signal in the thread whose use of a CPU has made the timer expire, so the
  * context that the handler gets is what the time went to.  Who called whom is read from the chain
- * of frame pointers.  One lock, `guard`, is for what samples are written with; SIGPROF is blocked for
- * whoever holds it.
+ * of frame pointers.  One lock, `guard`, is for what samples are written with; SIGPROF is blocked
+ * for whoever holds it.
  */
 #include "cpuprofile.h"
 

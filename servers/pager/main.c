@@ -168,7 +168,8 @@ int main(int argc, char **argv)
 	mach_port_t port;
 
 	if (!find_places(argc, argv, &places)) {
-		say("usage: pager ${host-port} ${device-port} [DEVICE], or as root: pager DEVICE...");
+		say("usage: pager ${host-port} ${device-port} [DEVICE], or as root: "
+		    "pager DEVICE...");
 		return 2;
 	}
 	say_to_log(places.devices);

@@ -21,7 +21,9 @@
 #include <assay.h>
 #include <mach.h>
 
-/* Says something to people, in one line: in the kernel's log, or on the console if that has none. */
+/*
+ * Says something to people, in one line: in the kernel's log, or on the console if that has none.
+ */
 void say(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether a call failed for want of memory: it may succeed later. */

@@ -63,8 +63,8 @@ static void change_task(struct process *process, struct program *program)
 }
 
 /*
- * The process becomes the program, of whose calls `own` are the caller's.  It may be ended meanwhile;
- * what it has become by then ends with it.  Unlocks.
+ * The process becomes the program, of whose calls `own` are the caller's.  It may be ended
+ * meanwhile; what it has become by then ends with it.  Unlocks.
  */
 static void become(struct process *process, struct program *program, unsigned own)
 {

@@ -2,8 +2,8 @@
 /*
  * The end of a run: processes, then files, then the machine.  Guarded by the server's lock.
  *
- * Processes are asked to end before they are made to.  What they leave behind on the device is whole
- * in any case.
+ * Processes are asked to end before they are made to.  What they leave behind on the device is
+ * whole in any case.
  */
 #include <ux/bsd_server.h>
 

@@ -148,7 +148,9 @@ void heap_free(void *memory)
 {
 	struct slab *slab = slab_of(memory);
 
-	/* What is no piece of the heap's would make it worse with each use: better to stop at once. */
+	/*
+	 * What is no piece of the heap's would make it worse with each use: better to stop at once.
+	 */
 	if (slab->magic != MAGIC || slab->used == 0)
 		__builtin_trap();
 	n_pieces--;

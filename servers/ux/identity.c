@@ -2,8 +2,8 @@
 /*
  * Who a process is, and what that allows it.  Guarded by the server's lock.
  *
- * The rules are those of 4.4BSD: root may become anybody, and for good; others may only give up what
- * a program with a set-user-id bit gave them.
+ * The rules are those of 4.4BSD: root may become anybody, and for good; others may only give up
+ * what a program with a set-user-id bit gave them.
  */
 #include <ux/bsd_server.h>
 

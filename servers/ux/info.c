@@ -22,8 +22,8 @@
 /* ---------------- Rights ---------------- */
 
 /*
- * The answer has a right of its own: it goes out without the lock, when the name that the server has
- * may already mean somebody else's port.
+ * The answer has a right of its own: it goes out without the lock, when the name that the server
+ * has may already mean somebody else's port.
  */
 static kern_return_t give(bool may_have, mach_port_t name, mach_port_t *port)
 {
@@ -111,7 +111,9 @@ static bool is_running(mach_port_t thread)
 	return info.run_state == TH_STATE_RUNNING;
 }
 
-/* A process runs if one of its threads does; one that waits for an answer of the server's does not. */
+/*
+ * A process runs if one of its threads does; one that waits for an answer of the server's does not.
+ */
 static char state_of(const struct process *process)
 {
 	struct list *link;

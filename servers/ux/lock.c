@@ -6,8 +6,8 @@
  * Waits are structures on the stacks of those who wait, in a hash table by their channel and in a
  * list of the thread for whose call they wait.  The table is guarded by the lock.
  *
- * Whoever wakes takes the wait out of both and sets its word; the sleeper comes back when it has the
- * lock, so that the structure is there as long as somebody who has the lock may look at it.
+ * Whoever wakes takes the wait out of both and sets its word; the sleeper comes back when it has
+ * the lock, so that the structure is there as long as somebody who has the lock may look at it.
  */
 #include "signal.h"
 #include "thread.h"

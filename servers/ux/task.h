@@ -19,7 +19,9 @@ uint32_t task_id(mach_port_t task);
 void task_forget(mach_port_t task);
 void task_end(mach_port_t task);
 
-/* The kernel has told that a port of this name is dead: a task's that somebody has ended, perhaps. */
+/*
+ * The kernel has told that a port of this name is dead: a task's that somebody has ended, perhaps.
+ */
 bool task_port_died(mach_port_t name);
 
 /* The name that people see. */

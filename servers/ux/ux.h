@@ -64,7 +64,8 @@ void ux_free_pages(void *memory, size_t size);
 /*
  * Makes the ports, and starts the first of the threads that answer calls.  A routine of bsd.defs is
  * called with the lock held and a caller that is neither null nor ending.  Strings end within the
- * message.  Out-of-line data of a request is wired memory, and is given back by serve.c in any case.
+ * message.  Out-of-line data of a request is wired memory, and is given back by serve.c in any
+ * case.
  */
 bool serve_start(void);
 unsigned serve_threads(void); /* How many there are. */

@@ -31,6 +31,10 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SA
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 
+# In user/: programs that are built with the SDK.
+UNIX_FOLDERS = ("bin", "sbin", "work", "sh")
+
+
 def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(["make", *arguments], cwd=tree, env=ENVIRONMENT, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -93,7 +97,8 @@ def test_second_make_does_nothing(tree: Path) -> None:
 def includes_of(tree: Path, source: Path) -> set[Path]:
     """What a source includes as its text says, and what that includes: paths from the root."""
     found: set[Path] = set()
-    folders = ("kernel", "include", "lib", "tests/lib", "out/gen/kernel", "out/gen/user")
+    folders = ("kernel", "include", "lib", "tests/lib", "out/gen/kernel", "out/gen/user",
+               "servers/ux")
     places = [source.parent, *(tree / name for name in folders)]
     for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)', source.read_text(), re.MULTILINE):
         path = next((place / name for place in places if (place / name).is_file()), None)
@@ -106,10 +111,12 @@ def includes_of(tree: Path, source: Path) -> set[Path]:
 def includers_fixture(trees):
     """Which sources of the machine's programs include a header."""
     tree = trees[0]
-    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "servers/*/*.[cS]", "tests/*/*.c",
-                "out/gen/*/mach/*.c")
+    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "servers/*/*.[cS]",
+                "servers/*/*/*.[cS]", "tests/*/*.c", "out/gen/*/mach/*.c",
+                "out/gen/*/ux/*_server.c")
     sources = {path.relative_to(tree): includes_of(tree, path)
-               for pattern in patterns for path in tree.glob(pattern)}
+               for pattern in patterns for path in tree.glob(pattern)
+               if path.parent.name not in UNIX_FOLDERS}
     no_part = {Path("kernel/kern/ubsan.c")}
 
     def includers(header: str) -> set[str]:

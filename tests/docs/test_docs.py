@@ -163,7 +163,8 @@ def tree_fixture(tmp_path_factory) -> Path:
     return tree
 
 
-# What is typed once the machine has said something: a shell that computes, then the keys that end it.
+# What is typed once the machine has said something: a shell that computes, then the keys that end
+# it.
 TYPED = ((b"$ ", b"echo $((6 * 7))\n"), (b"42", b"\x01x"))
 
 

@@ -117,7 +117,7 @@ def test_machine_that_fails(tmp_path: Path, crash: str, outcome: str) -> None:
     (("--", "hello 'a b'"), b"no quoting"),
     (("--cpus", "0", "--", "hello"), b"must be at least 1"),
     (("--kernel", "no-such-kernel", "--", "hello"), b"no kernel no-such-kernel"),
-    (("--user", "a", "--", "hello"), b"--user comes with the Unix server"),
+    (("--user", "a", "--", "hello"), b"unrecognized arguments: --user"),
     (("--stderr", "/no/such/folder", "--", "hello"), b"/no/such/folder"),
 ])
 def test_mistakes_of_the_caller(arguments: tuple[str, ...], says: bytes) -> None:

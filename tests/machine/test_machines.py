@@ -71,18 +71,37 @@ def test_through_grub_with_arguments(machine) -> None:
     assert unknown == [b'arguments: "nonsense=1" is unknown and ignored']
 
 
-def test_disc_that_make_iso_makes(machine, tmp_path: Path, monkeypatch) -> None:
-    """Its first entry, without the three seconds for a choice; log and output share one port."""
-    menu = tmp_path / "grub.cfg"
-    menu.write_text(iso.MENU.read_text().replace("set timeout=3", "set timeout=0"))
-    monkeypatch.setattr(iso, "MENU", menu)
-    disc = tmp_path / "assay.iso"
-    iso.build_menu(disc)
-    monkeypatch.setattr(iso, "build", lambda output, *_: shutil.copyfile(disc, output))
-    result = machine(["hello"], firmware="grub")
+@pytest.fixture(name="disc")
+def disc_fixture(machine, tmp_path: Path, monkeypatch):
+    """Boots the disc that `make iso` makes, at once with the entry of that number."""
+
+    def boot(entry: int, limit: float):
+        menu = tmp_path / "grub.cfg"
+        text = iso.MENU.read_text().replace("set timeout=3", "set timeout=0")
+        menu.write_text(text.replace("set default=0", f"set default={entry}"))
+        monkeypatch.setattr(iso, "MENU", menu)
+        disc = tmp_path / "assay.iso"
+        iso.build_menu(disc)
+        monkeypatch.setattr(iso, "build", lambda output, *_: shutil.copyfile(disc, output))
+        return machine(["hello"], firmware="grub", limit=limit)
+
+    return boot
+
+
+def test_disc_s_tour(disc) -> None:
+    """Log and output share one port."""
+    result = disc(2, 60)
     assert (result.outcome, result.status) == ("exit", 0)
     assert b"This is Assay." in result.output
     assert b"machine: exit status 0" in result.output
+
+
+def test_disc_boots_to_a_shell(disc) -> None:
+    """Which waits for somebody, and so for the limit."""
+    result = disc(0, 5)
+    assert result.outcome == "timeout"
+    assert b"Welcome to Assay." in result.output
+    assert b"/home/student $ " in result.output
 
 
 def test_bochs_sees_a_panic(machine) -> None:
@@ -137,8 +156,8 @@ def test_another_kernel(machine, tmp_path: Path) -> None:
 def test_a_program_is_told_the_kernels_arguments(machine) -> None:
     """As one word, wherever it stands in one; what is in it is not replaced again."""
     arguments = "root=rd0 sigprof=process ux=${host-port}"
-    result = machine(["act print a ${kernel-command-line} --b=${kernel-command-line}, p${host-port}."
-                      "${host-port} $(task-resume) c"], append=arguments, limit=9)
+    result = machine(["act print a ${kernel-command-line} --b=${kernel-command-line}, "
+                      "p${host-port}.${host-port} $(task-resume) c"], append=arguments, limit=9)
     first, whole, within, ports, last = result.output.decode().splitlines()
     assert (first, last) == ("a", "c")
     assert whole.startswith("console=com0 ")

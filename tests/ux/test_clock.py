@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Is the machine's clock fit for profiles?  A loop whose true profile is known, in each mode.
 
-Under an instruction clock, that of tests and that of `make qemu`, the timer finds the program at every
-instruction equally often.  Plain TCG takes interrupts only between its blocks: the control, which
-must fail.
+Under an instruction clock, that of tests and that of `make qemu`, the timer finds the program at
+every instruction equally often.  Plain TCG takes interrupts only between its blocks: the control,
+which must fail.
 """
 
 import math

@@ -34,7 +34,7 @@ def test_what_the_manifest_lists_is_there(entry: image.Entry) -> None:
              "link": "regular"}
     assert f"Type: {kinds[entry.kind]}" in found
     if entry.kind != "link":
-        assert f"Mode:  {entry.mode:04o}" in found
+        assert f"Mode:  0{entry.mode:o} " in found
         assert " ".join(found.split()).find(f"User: {entry.uid} Group: {entry.gid}") >= 0
 
 

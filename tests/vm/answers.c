@@ -173,7 +173,9 @@ TEST(an_end_does_not_wait)
 
 /* ---------------- Answers ---------------- */
 
-/* By an ordinary call: the buffer is there when the request goes, and gone when the answer comes. */
+/*
+ * By an ordinary call: the buffer is there when the request goes, and gone when the answer comes.
+ */
 static void call(void *server)
 {
 	struct message *message = buffer();

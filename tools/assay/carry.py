@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/guest get, put and ls: files of the machine that `make qemu` runs, or of its disk if it does not.
+"""tools/guest get, put and ls: files of the machine that `make qemu` runs, or of its disk.
 
 A disk that a machine holds is never touched: what is asked then is asked of the machine.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The disk of the machine that `make qemu` runs: what people make on it stays.
 
-It begins as a copy of the disk image.  When the tree's programs have changed since, a new copy takes
-its place, with everybody's home folder as it was.  Whoever uses the disk has it locked, so that nobody
-else changes it at the same time.
+It begins as a copy of the disk image.  When the tree's programs have changed since, a new copy
+takes its place, with everybody's home folder as it was.  Whoever uses the disk has it locked, so
+that nobody else changes it at the same time.
 """
 
 import contextlib
@@ -66,7 +66,8 @@ def carry_over(old: Path, new: Path, directory: Path, home: str, owner: tuple[in
     call(DEBUG, "-R", f'rdump "{home}" "{directory}"', old)
     kept = directory / Path(home).name
     files = tuple(Put(file, f"{home}/{file.relative_to(kept)}")
-                  for file in sorted(kept.rglob("*")) if file.is_file() and os.access(file, os.R_OK))
+                  for file in sorted(kept.rglob("*"))
+                  if file.is_file() and os.access(file, os.R_OK))
     scratch = directory / "scratch"
     scratch.mkdir()
     put_files(new, Files(put=files, base=new, owner=owner), scratch)

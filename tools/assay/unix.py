@@ -59,7 +59,8 @@ def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         all_files = replace(files, put=(*files.put, Put(script, COMMANDS)), base=IMAGE,
                             owner=(owner.uid, owner.gid))
         result = machine.run(
-            [*modules, server_command("rd0", f"user={user} run={COMMANDS}{seconds}")], files=all_files,
+            [*modules, server_command("rd0", f"user={user} run={COMMANDS}{seconds}")],
+            files=all_files,
             append=f"ramdisk={SWAP} {append}", limit=limit + GRACE if limit else 0, **options)
     return judge(result)
 

@@ -9,8 +9,8 @@
  *     put MODE SIZE PATH    ok             then the host sends the bytes, then again: ok
  *     ls PATH               ok SIZE        and so many bytes of names, a line each
  *
- * or `no REASON`.  A serial port has no way to say "not so fast", so whoever sends bytes waits after
- * each CHUNK for a full stop from the other side.
+ * or `no REASON`.  A serial port has no way to say "not so fast", so whoever sends bytes waits
+ * after each CHUNK for a full stop from the other side.
  */
 #include <dirent.h>
 #include <errno.h>

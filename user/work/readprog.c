@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* readprog FILE: one page-in for each page of the file that is not in memory, all in read_pages(). */
+/*
+ * readprog FILE: one page-in for each page of the file that is not in memory, all in read_pages().
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <mach/map_fd.h>
@@ -54,7 +56,8 @@ int main(int argc, char **argv)
 	count = map_file(argv[1], &address);
 	before = events_now().pageins;
 	sum = read_pages(address, count);
-	printf("readprog: %u pages of %s read in read_pages, sum %08x; the kernel counted %u page-ins\n",
+	printf("readprog: %u pages of %s read in read_pages, sum %08x; "
+	       "the kernel counted %u page-ins\n",
 	       count, argv[1], sum, (unsigned)(events_now().pageins - before));
 	return 0;
 }

@@ -2,10 +2,10 @@
 /*
  * straight [SAMPLES]: is this machine's clock fit for profiles?
  *
- * A loop of 3 instructions calls a function of 11 and one of 91, none of which branches.  A profiling
- * timer counts where it finds the program.  If interrupts come between any two instructions the
- * counts go by the number of instructions: 2.9, 10.5 and 86.7 percent.  An emulator that takes them
- * only at the ends of its blocks gives something else.
+ * A loop of 3 instructions calls a function of 11 and one of 91, none of which branches.  A
+ * profiling timer counts where it finds the program.  If interrupts come between any two
+ * instructions the counts go by the number of instructions: 2.9, 10.5 and 86.7 percent.  An
+ * emulator that takes them only at the ends of its blocks gives something else.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -29,7 +29,9 @@ static const unsigned instructions[PLACES] = {3, 11, 91};
 static volatile unsigned hits[PLACES], elsewhere;
 static volatile unsigned wanted;
 
-/* loop_forever runs until `wanted` samples have been taken; the handler then changes where it goes. */
+/*
+ * loop_forever runs until `wanted` samples have been taken; the handler then changes where it goes.
+ */
 void loop_forever(void);
 extern const char loop_begin[], loop_end[], ten_end[], ninety_end[];
 

@@ -222,8 +222,8 @@ static void fork_on(void)
 
 static void kill_in_all(void)
 {
-	static void (*const calls[])(void) = {read_nothing,   write_too_much, wait_for_child,
-					      set_timer, read_much,	 fork_on};
+	static void (*const calls[])(void) = {read_nothing, write_too_much, wait_for_child,
+					      set_timer,    read_much,      fork_on};
 
 	for (size_t n = 0; n < sizeof calls / sizeof calls[0]; n++)
 		fork_and_kill_in(calls[n]);

@@ -49,7 +49,10 @@ static mach_port_t server(void)
 	return port;
 }
 
-/* Sends the message and receives the answer: its result, or 1 and more than errno has for no answer. */
+/*
+ * Sends the message and receives the answer: its result, or 1 and more than errno has for no
+ * answer.
+ */
 static int ask(mach_msg_id_t id, size_t size, mach_msg_bits_t bits)
 {
 	mach_port_t reply = mach_reply_port(), port = server();

@@ -2,10 +2,12 @@
 /*
  * Tests of the Unix server from inside: programs that make calls and look at what comes of them.
  *
- *     TRY(pipes_carry_bytes) { CHECK(...); CHECK_EQ(write(...), 3); CHECK_FAILS(close(77), EBADF); }
+ *     TRY(pipes_carry_bytes) { CHECK(...); CHECK_EQ(write(...), 3); CHECK_FAILS(close(77), EBADF);
+ * }
  *
  * A program of such tests has no main().  Each test runs in a process of its own, so that what one
- * leaves behind does not reach the next, and prints one line; tests/ux/test_programs.py reads those.
+ * leaves behind does not reach the next, and prints one line; tests/ux/test_programs.py reads
+ * those.
  */
 #ifndef TRY_H
 #define TRY_H

@@ -307,7 +307,7 @@ static void reach_as_student(void)
 	CHECK_FAILS(kill(tas, -1), EINVAL);
 	CHECK_EQ(kill(privileged, 0), 0); /* By the real user. */
 	own = fork_sleeper();
-	check_task(own, 0);
+	check_task(own, EPERM); /* It has memory of one that was root. */
 	CHECK_EQ(kill(own, SIGKILL), 0);
 	CHECK_EQ(status_of(own), SIGKILL);
 }
@@ -319,7 +319,7 @@ static void reach_as_ta(void)
 	check_task(-1, EPERM);
 	check_task(1, EPERM);
 	check_task(privileged, EPERM);
-	check_task(tas, 0);
+	check_task(tas, EPERM); /* It was root before. */
 }
 
 static void reach_as_root(void)
