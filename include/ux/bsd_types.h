@@ -34,7 +34,9 @@ typedef struct {
 } identity_t;
 
 #ifdef UX_SERVER
-#include "thread.h"
+/* The server knows callers by their threads. */
+struct thread;
+typedef struct thread *caller_t;
 #else
 typedef mach_port_t caller_t;
 #endif
