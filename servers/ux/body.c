@@ -7,6 +7,8 @@
 #include <sys/dirent.h>
 #include <sys/ux.h>
 
+#include "ux.h"
+
 struct part {
 	mach_msg_type_name_t name;
 	uint32_t number;
@@ -107,6 +109,21 @@ int body_check(const mach_msg_header_t *message)
 		left -= part.bytes;
 	}
 	return error;
+}
+
+/* ---------------- Bringing ---------------- */
+
+int body_wire(const mach_msg_header_t *message)
+{
+	struct cursor cursor = body_of(message);
+	struct part part;
+
+	while (next_part(&cursor, &part)) {
+		if (!part.is_inline && part.bytes > 0 &&
+		    !ux_wire((vm_address_t)part.data, part.bytes))
+			return EFAULT;
+	}
+	return 0;
 }
 
 /* ---------------- Giving back ---------------- */

@@ -19,6 +19,12 @@
  */
 int body_check(const mach_msg_header_t *message);
 
+/*
+ * Has all out-of-line data of a message there, so that it can be touched with the lock held: 0, or
+ * EFAULT if it could not be had.  Waits, perhaps for ever, for whoever keeps it.
+ */
+int body_wire(const mach_msg_header_t *message);
+
 /* Gives back what a received message brought, or one that could not be sent would have taken. */
 void body_release(const mach_msg_header_t *message);
 

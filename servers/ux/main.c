@@ -202,8 +202,8 @@ static vm_size_t machine_memory(void)
 }
 
 /*
- * From here on all memory of the server's is there, and what it is given too; so it takes no more
- * than half of what there is, whatever a client sends.
+ * All that the server has is there from here on, and whatever it allocates (memory.c).  It takes no
+ * more than half of what there is, whatever a client sends.
  */
 static bool wire(void)
 {
@@ -211,7 +211,7 @@ static bool wire(void)
 	vm_size_t limit = machine_memory() / 2;
 
 	return vm_set_size_limit(ux_boot.host_control, self, limit, limit) == KERN_SUCCESS &&
-	       vm_wire_all(ux_boot.host_control, self, VM_WIRE_ALL) == KERN_SUCCESS;
+	       vm_wire_all(ux_boot.host_control, self, VM_WIRE_CURRENT) == KERN_SUCCESS;
 }
 
 static bool start_services(void)

@@ -2,14 +2,20 @@
 /*
  * The server's memory: the heap of heap.c, guarded by the server's lock, and pages.
  *
- * All of it is wired, since the server has asked for that once and for all (main.c): whoever holds
- * the lock may touch it, and it is there from the beginning, so that a shortage is an error of the
- * call that allocates and not one of the first touch.
+ * All of it is wired: whoever holds the lock may touch it, and it is there from the beginning, so
+ * that a shortage is an error of the call that allocates and not one of the first touch.  What
+ * others send is not wired by itself, since it may be a pager's that never answers.
  */
 #include "heap.h"
 #include "ux.h"
 
 _Static_assert(HEAP_PAGE == PAGE_SIZE, "slabs are found by their page");
+
+bool ux_wire(vm_address_t address, vm_size_t size)
+{
+	return vm_wire(ux_boot.host_control, mach_task_self_cached(), address, size,
+		       VM_PROT_READ) == KERN_SUCCESS;
+}
 
 void *heap_get_pages(size_t size)
 {
@@ -17,7 +23,10 @@ void *heap_get_pages(size_t size)
 
 	if (syscall_vm_allocate(mach_task_self_cached(), &address, size, TRUE) != KERN_SUCCESS)
 		return NULL;
-	return (void *)address;
+	if (ux_wire(address, size))
+		return (void *)address;
+	syscall_vm_deallocate(mach_task_self_cached(), address, size);
+	return NULL;
 }
 
 void heap_put_pages(void *pages, size_t size)

@@ -27,6 +27,8 @@
 
 #define KEPT_FOR_ROOT 64 /* Of these: so that root can put things right when all others wait. */
 
+#define ID_EXECVE      101001 /* These two bring data out of line. */
+#define ID_WRITE_LONG  101035
 #define ID_EXIT        101002
 #define ID_THREAD_EXIT 101017
 
@@ -157,6 +159,35 @@ static bool has_threads_for(const struct process *process)
 	return busy < THREADS_MAX - KEPT_FOR_ROOT || is_root(process);
 }
 
+/*
+ * Brings the data that came beside the request, where it is used.  It may be a pager's: so nobody
+ * else waits for it, and the caller's process has one call less meanwhile.  Unlocks.
+ */
+static int bring_data(const union buffer *request)
+{
+	int error;
+
+	if (request->head.msgh_id != ID_EXECVE && request->head.msgh_id != ID_WRITE_LONG)
+		return 0;
+	ux_unlock();
+	error = body_wire(&request->head);
+	ux_lock();
+	return error;
+}
+
+/* For a thread that has begun the call.  The thread may be ending when this returns. */
+static void perform(union buffer *request, union buffer *reply, struct thread *thread)
+{
+	int error = bring_data(request);
+
+	if (error == 0 && thread->is_ending)
+		error = EINTR;
+	if (error == 0)
+		bsd_server(&request->head, &reply->head);
+	else
+		refuse(request, reply, error);
+}
+
 static void call(union buffer *request, union buffer *reply)
 {
 	struct thread *thread;
@@ -169,7 +200,7 @@ static void call(union buffer *request, union buffer *reply)
 	} else {
 		may_be_made = thread_begin_call(thread) && has_threads_for(thread->process);
 		if (may_be_made || may_always_be_made(request))
-			bsd_server(&request->head, &reply->head);
+			perform(request, reply, thread);
 		else
 			refuse(request, reply, EAGAIN);
 		if (!thread->is_ending)
@@ -308,7 +339,11 @@ static void *stack_new(size_t size)
 	    KERN_SUCCESS)
 		return NULL;
 	syscall_vm_deallocate(mach_task_self_cached(), stack, PAGE_SIZE);
-	return (void *)(stack + PAGE_SIZE);
+	stack += PAGE_SIZE;
+	if (ux_wire(stack, size))
+		return (void *)stack;
+	syscall_vm_deallocate(mach_task_self_cached(), stack, size);
+	return NULL;
 }
 
 bool ux_start_thread(void (*run)(void *), void *argument)

@@ -55,6 +55,12 @@ time_t ux_seconds(void);
 void *ux_allocate(size_t size) __attribute__((malloc));
 void ux_free(void *memory); /* Null is nothing to free. */
 
+/*
+ * Has memory of the server's there, for good.  What came from somebody may have to come from his
+ * pager, and so never: only without the lock, and by a call that is counted as its process's.
+ */
+bool ux_wire(vm_address_t address, vm_size_t size);
+
 /* Pages, wired and zero, for caches. */
 void *ux_allocate_pages(size_t size);
 void ux_free_pages(void *memory, size_t size);
