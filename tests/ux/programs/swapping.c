@@ -2,7 +2,7 @@
 /*
  * Programs larger than memory: what they write goes to the swap of /sbin/pager, and comes back.
  *
- * guest: user=root append=pool=24 limit=40
+ * guest: user=root append="pool=24 ramdisk=32" limit=40
  */
 #include <mach.h>
 #include <mach/task_info.h>
