@@ -20,6 +20,7 @@ from assay.image import USERS
 
 IMAGE = OUT / "disk.img"
 ROOT_DISK = OUT / "root.img"
+OLD_DISK = OUT / "root.old.img"
 
 
 class InUse(ToolError):
@@ -51,6 +52,7 @@ def refresh(disk: Path) -> None:
         if disk.is_file():
             for user, uid, gid, home in homes():
                 carry_over(disk, image, directory / user, home, (uid, gid))
+            disk.replace(OLD_DISK)  # With all that is not in a home folder.
         shutil.move(image, disk)
 
 
