@@ -50,7 +50,7 @@ struct cpu {
 	/* This CPU's tick interrupt. */
 	uint32_t ticks;        /* The number of the last tick. */
 	uint64_t next_tick;    /* In cycles; the schedule is absolute, so it does not drift. */
-	uint32_t jitter_state; /* Generator behind the jitter of the tick; 0: none. */
+	uint32_t jitter_state; /* Generator behind the jitter of the tick. */
 
 	/* This CPU's thread code. */
 	uint32_t race_state; /* Generator behind race(); 0: none. */

@@ -17,8 +17,11 @@
 /* Constant after tick_init(). */
 static uint32_t interval;    /* Between ticks, in cycles. */
 static uint64_t start;       /* In cycles: tick n of every CPU is due n intervals later. */
-static uint32_t jitter_seed; /* 0: none. */
+static uint32_t jitter_seed; /* 0: no jitter was asked for. */
 static uint32_t limit_ticks; /* A CPU that has counted so many ends the run. */
+
+/* Reasons for jitter: jitter= is one, each task with a virtual timer another.  Kernel lock. */
+static uint32_t jitter_wanted;
 
 void tick_init(void)
 {
@@ -27,7 +30,15 @@ void tick_init(void)
 	interval = (uint32_t)clock_ns_to_cycles(NS_PER_SECOND / TICK_HZ);
 	start = machine_cycles();
 	jitter_seed = argument_number("jitter", 0);
+	jitter_wanted = jitter_seed != 0;
 	limit_ticks = limit == 0 || limit > UINT32_MAX / TICK_HZ ? UINT32_MAX : limit * TICK_HZ;
+}
+
+void tick_want_jitter(bool want)
+{
+	assert(kernel_locked());
+	assert(want || jitter_wanted > 0);
+	jitter_wanted += want ? 1 : -1u;
 }
 
 /* How much later than scheduled the next tick is to come: less than half an interval. */
@@ -38,17 +49,17 @@ static __attribute__((noinline)) uint32_t tick_jitter(struct cpu *cpu)
 
 static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	machine_timer_arm(cpu->jitter_state == 0 ? delay : delay + tick_jitter(cpu));
+	machine_timer_arm(jitter_wanted == 0 ? delay : delay + tick_jitter(cpu));
 }
 
 void tick_start(struct cpu *cpu)
 {
 	uint64_t cycles;
 
+	/* Any two seeds and any two CPUs begin at different, non-zero states. */
+	cpu->jitter_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
 	if (jitter_seed != 0) {
-		/* Any two seeds and any two CPUs begin at different, non-zero states. */
-		cpu->race_state = (jitter_seed * MAX_CPUS + cpu->number) * 2654435761u | 1;
-		cpu->jitter_state = random_next(&cpu->race_state);
+		cpu->race_state = random_next(&cpu->jitter_state);
 		cpu_set_work(cpu, WORK_RACE);
 	}
 	cycles = machine_cycles();

@@ -3,12 +3,14 @@
  * The scheduler's tick: TICK_HZ a second on every CPU, from its own local APIC timer.
  *
  * The schedule is absolute, in cycles, and the same for all CPUs, so that late handling never makes
- * it drift and a tick has the same number everywhere; jitter= delays each by a seeded part of its
- * interval.  CPU 0 counts the ticks that timeouts are measured in.
+ * it drift and a tick has the same number everywhere.  With jitter= each is delayed by a seeded part
+ * of its interval, and also while any task has a virtual timer: a profile by SIGPROF of a program
+ * in step with the tick would be false without.  CPU 0 counts the ticks that timeouts are measured in.
  */
 #ifndef KERN_TICK_H
 #define KERN_TICK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cpu;
@@ -24,6 +26,9 @@ void tick_interrupt(struct cpu *cpu);
 
 /* The work: under the kernel lock. */
 void tick_work(struct cpu *cpu);
+
+/* One more reason for jitter, or one less.  Under the kernel lock. */
+void tick_want_jitter(bool want);
 
 /* The first tick that is at least `ms` milliseconds ahead. */
 uint64_t tick_after_ms(uint32_t ms);

@@ -39,6 +39,7 @@ static void note_change(struct task *task)
 		return;
 	task->timed = timed;
 	vtimer_tasks += timed ? 1 : -1u;
+	tick_want_jitter(timed);
 }
 
 /* As many whole ticks as cover the time; what no count can hold is the longest one. */
