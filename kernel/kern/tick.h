@@ -3,9 +3,10 @@
  * The scheduler's tick: TICK_HZ a second on every CPU, from its own local APIC timer.
  *
  * The schedule is absolute, in cycles, and the same for all CPUs, so that late handling never makes
- * it drift and a tick has the same number everywhere.  With jitter= each is delayed by a seeded part
- * of its interval, and also while any task has a virtual timer: a profile by SIGPROF of a program
- * in step with the tick would be false without.  CPU 0 counts the ticks that timeouts are measured in.
+ * it drift and a tick has the same number everywhere.  With jitter= each is delayed by a seeded
+ * part of its interval, and also while any task has a virtual timer: a profile by SIGPROF of a
+ * program in step with the tick would else be false.  CPU 0 counts the ticks that timeouts are
+ * measured in.
  */
 #ifndef KERN_TICK_H
 #define KERN_TICK_H
