@@ -14,14 +14,14 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin iso qemu qemu-grub gdb test fuzz seeds bench hot clean help
+.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub gdb test fuzz fuzz-gprof seeds bench hot perf profile-view grade clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
 
 export ASSAY_OUT := $(OUT)
 
-all: kernel programs unix unix-tests disk plugin host-tests
+all: kernel programs unix unix-tests disk plugin gprof host-tests
 
 # ---------------- Compilers ----------------
 
@@ -63,8 +63,10 @@ compile = $(Q)mkdir -p $(@D) && echo "  CC      $<" && $(1) $(DEPS) -c -o $@ $<
 # Interfaces that the kernel serves, those that it calls and programs serve, and further ways for
 # programs to call it.
 SERVERS  := mach_port mach mach_host mach4 gnumach mach_i386 device assay
-CATCHERS := exc notify task_notify memory_object memory_object_default device_reply
+CATCHERS := exc notify task_notify memory_object memory_object_default device_reply prof
 CALLERS  := device_request
+# Interfaces between programs.
+SERVICES := $(wildcard defs/servers/*.defs)
 
 KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
 KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o) $(SERVERS:%=$(OBJ)/gen/%_server.o)
@@ -73,7 +75,7 @@ STUB_OBJECTS   := $(patsubst %,$(OBJ)/gen/%_user.o,$(SERVERS) $(CALLERS)) \
 LIB_OBJECTS    := $(patsubst %,$(OBJ)/%.o,$(filter-out lib/crt0.S,$(sort $(wildcard lib/*.[cS])))) \
 		  $(STUB_OBJECTS)
 CHECK_OBJECTS  := $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/lib/*.c)))
-UNIX_FOLDERS   := user/bin user/sbin user/work user/sh
+UNIX_FOLDERS   := user/bin user/monctl user/sbin user/work user/sh servers/snames
 USER_PROGRAMS  := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS  := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 HOST_TESTS     := $(sort $(filter-out tests/lib/%,$(wildcard tests/*/host/*.c)))
@@ -111,6 +113,13 @@ $(GEN)/user/ux/%_user.c $(GEN)/user/ux/%.h: defs/ux/%.defs $(DEFS)
 $(GEN)/user/ux/%_server.c $(GEN)/user/ux/%_server.h: defs/ux/%.defs $(DEFS)
 	$(call mig,-DUX_SERVER=1 -server $(@D)/$*_server.c -sheader $(@D)/$*_server.h)
 
+# defs/servers/NAME.defs: what servers other than Unix's serve, for them and for who calls them.
+$(GEN)/user/servers/%_user.c $(GEN)/user/servers/%.h: defs/servers/%.defs $(DEFS)
+	$(call mig,-user $(@D)/$*_user.c -header $(@D)/$*.h)
+
+$(GEN)/user/servers/%_server.c $(GEN)/user/servers/%_server.h: defs/servers/%.defs $(DEFS)
+	$(call mig,-D$$(echo $* | tr a-z A-Z)_SERVER=1 -server $(@D)/$*_server.c -sheader $(@D)/$*_server.h)
+
 # Generated code is compiled as ours is, but for what MIG is known to write: it adds to message ids
 # that may be any number.
 GENERATED := -fwrapv -Wno-missing-prototypes -Wno-unused -Wno-sign-compare -Wno-uninitialized -Wno-cast-function-type \
@@ -131,11 +140,16 @@ $(OBJ)/gen/%_user.o: $(GEN)/user/ux/%_user.c Makefile
 $(OBJ)/gen/ux/%_server.o: $(GEN)/user/ux/%_server.c Makefile
 	$(call compile,$(CC) $(USER) $(UX) $(GENERATED))
 
+$(OBJ)/gen/servers/%.o: $(GEN)/user/servers/%.c Makefile
+	$(call compile,$(CC) $(LIBC) $(GENERATED))
+
 # Whoever includes a generated header needs it before the compiler has said so.
 KERNEL_HEADERS := $(SERVERS:%=$(GEN)/kernel/mach/%_server.h)
 USER_HEADERS   := $(patsubst %,$(GEN)/user/mach/%.h,$(SERVERS) $(CALLERS)) \
 		  $(CATCHERS:%=$(GEN)/user/mach/%_catch.h) \
-		  $(GEN)/user/ux/bsd.h $(GEN)/user/ux/bsd_server.h
+		  $(GEN)/user/ux/bsd.h $(GEN)/user/ux/bsd_server.h \
+		  $(patsubst defs/servers/%.defs,$(GEN)/user/servers/%.h,$(SERVICES)) \
+		  $(patsubst defs/servers/%.defs,$(GEN)/user/servers/%_server.h,$(SERVICES))
 
 # Named in a rule of their own, all are files that make knows of when it chooses a pattern.
 .PHONY: headers
@@ -177,7 +191,7 @@ $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed $(OBJ)/kernel/ksyms.S
 # ---------------- Programs for the guest that need no Unix server ----------------
 
 # The server itself is such a program, with folders of its own.
-UX := -DUX_SERVER -Iservers/ux
+UX := -DUX_SERVER -Iservers/ux -Ilibprof
 
 $(OBJ)/%.c.o: %.c Makefile | $(USER_HEADERS)
 	$(call compile,$(CC) $(USER) $(if $(filter servers/ux/%,$<),$(UX)))
@@ -201,16 +215,44 @@ RUNTIME := $(OUT)/lib/crt0.o $(OUT)/lib/libassay.a
 define link_program
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
 	$(Q)$(LD) -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack \
-	    -Wl,-Ttext-segment=0x08048000 -o $@ $(OUT)/lib/crt0.o $(filter $(OBJ)/%,$^) \
-	    $(filter %/libcheck.a,$^) $(OUT)/lib/libassay.a
+	    -Wl,-Ttext-segment=0x08048000 $(LINK) -o $@ $(OUT)/lib/crt0.o $(filter $(OBJ)/%,$^) \
+	    $(filter %/libcheck.a %/libprof1.a,$^) $(OUT)/lib/libassay.a
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 endef
 
 objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard $(1)/*.[cS] $(1)/*/*.[cS])))
-$(USER_PROGRAMS): $(OUT)/%: $$(call objects_of,$$*) $(RUNTIME)
+$(filter-out %/ux,$(USER_PROGRAMS)): $(OUT)/%: $$(call objects_of,$$*) $(RUNTIME)
 	$(link_program)
 
-$(OUT)/servers/ux: $(OBJ)/gen/ux/bsd_server.o
+# The Unix server, so that it can profile itself (UX_PROFILE=sample), counts its calls too (pg), or
+# knows nothing of profiles (none).  All three can be made; out/servers/ux is one of them.
+UX_PROFILE ?= sample
+$(if $(filter none sample pg,$(UX_PROFILE)),,$(error UX_PROFILE=$(UX_PROFILE): there are none, sample and pg))
+
+UX_OBJECTS  := $(call objects_of,servers/ux) $(OBJ)/gen/ux/bsd_server.o
+UX_VARIANTS := $(OUT)/servers/ux-none $(OUT)/servers/ux-sample $(OUT)/servers/ux-pg
+
+$(OBJ)/ux-pg/%.c.o: %.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(USER) $(UX) -pg)
+
+$(OUT)/servers/ux-sample $(OUT)/servers/ux-pg: LINK := -Wl,-u,do_gprof_mon_switch
+$(OUT)/servers/ux-sample $(OUT)/servers/ux-pg: $(OUT)/lib/libprof1.a
+$(OUT)/servers/ux-none $(OUT)/servers/ux-sample: $(UX_OBJECTS)
+$(OUT)/servers/ux-pg: $(patsubst $(OBJ)/servers/%,$(OBJ)/ux-pg/servers/%,$(UX_OBJECTS))
+
+$(UX_VARIANTS): $(RUNTIME)
+	$(link_program)
+
+# A file that is newer than out/servers/ux when another one is wanted than last time.
+UX_CHOICE := $(OBJ)/ux-profile
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(file <$(UX_CHOICE)),$(UX_PROFILE))
+$(shell mkdir -p $(dir $(UX_CHOICE)) && echo $(UX_PROFILE) > $(UX_CHOICE))
+endif
+endif
+
+$(OUT)/servers/ux: $(OUT)/servers/ux-$(UX_PROFILE) $(UX_CHOICE)
+	$(Q)for end in '' .sym .asm; do cp $<$$end $@$$end; done
 
 # As root's process it asks the Unix server for ports.
 $(OUT)/servers/pager: $(OBJ)/gen/bsd_user.o
@@ -222,9 +264,12 @@ $(TEST_PROGRAMS): $(OUT)/tests/%: $(OBJ)/tests/%.c.o $(OUT)/lib/libcheck.a $(RUN
 
 # What the SDK holds is what our own programs are built with.
 SDK       := $(OUT)/sdk
+# For -pg: the library, what its programs begin with, and the others compiled with -pg too.
+PROFILED  := $(SDK)/lib/gcrt0.o $(SDK)/lib/moncrt0.o $(SDK)/lib/libprof1.a $(SDK)/lib/libc_p.a \
+	     $(SDK)/lib/libthreads_p.a $(SDK)/lib/libmach_p.a
 EMPTY_LIBRARIES := $(SDK)/lib/libm.a $(SDK)/lib/libpthread.a
 LIBRARIES := $(SDK)/lib/crt0.o $(SDK)/lib/libc.a $(SDK)/lib/libthreads.a $(SDK)/lib/libmach.a \
-	     $(SDK)/lib/libcpuprofile.a $(EMPTY_LIBRARIES)
+	     $(SDK)/lib/libcpuprofile.a $(SDK)/lib/libnetname.a $(EMPTY_LIBRARIES) $(PROFILED)
 UX_CC     := $(SDK)/bin/ux-cc
 
 $(OBJ)/lib/libc/%.c.o: lib/libc/%.c Makefile | $(USER_HEADERS)
@@ -242,11 +287,32 @@ $(OBJ)/lib/threads/%.S.o: lib/threads/%.S Makefile
 $(OBJ)/lib/cpuprofile/%.c.o: lib/cpuprofile/%.c Makefile | $(USER_HEADERS)
 	$(call compile,$(CC) $(LIBC))
 
+$(OBJ)/libprof/%.c.o: libprof/%.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC) -Ilibprof)
+
+$(OBJ)/libprof/%.S.o: libprof/%.S Makefile
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/pg/gen/%.o: $(GEN)/user/ux/%.c Makefile
+	$(call compile,$(CC) $(LIBC) $(GENERATED) -pg)
+
+$(OBJ)/pg/gen/%.o: $(GEN)/user/mach/%.c Makefile
+	$(call compile,$(CC) $(LIBC) $(GENERATED) -pg)
+
+$(OBJ)/pg/%.c.o: %.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC) -pg)
+
+$(OBJ)/pg/%.S.o: %.S Makefile
+	$(call compile,$(CC) $(LIBC))
+
+$(OBJ)/lib/netname/%.c.o: lib/netname/%.c Makefile | $(USER_HEADERS)
+	$(call compile,$(CC) $(LIBC))
+
 archive = $(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
 objects_below = $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out lib/libc/start/crt0.S,\
 		$(wildcard $(1)/*.[cS] $(1)/*/*.[cS]))))
 
-$(SDK)/lib/crt0.o: $(OBJ)/lib/libc/start/crt0.S.o
+$(SDK)/lib/crt0.o $(SDK)/lib/gcrt0.o $(SDK)/lib/moncrt0.o: $(OBJ)/lib/libc/start/crt0.S.o
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 $(SDK)/lib/libc.a: $(call objects_below,lib/libc) $(OBJ)/gen/bsd_user.o
@@ -258,7 +324,33 @@ $(SDK)/lib/libthreads.a: $(call objects_below,lib/threads)
 $(SDK)/lib/libcpuprofile.a: $(call objects_below,lib/cpuprofile)
 	$(archive)
 
-$(SDK)/lib/libmach.a: $(OBJ)/lib/mach.c.o $(OBJ)/lib/traps.c.o $(STUB_OBJECTS)
+# Of what programs without libc link too.
+MACH_OBJECTS := $(patsubst %,$(OBJ)/lib/%.c.o,destroy mach sample traps) $(STUB_OBJECTS)
+
+$(SDK)/lib/libmach.a: $(MACH_OBJECTS)
+	$(archive)
+
+$(SDK)/lib/libnetname.a: $(call objects_below,lib/netname) $(OBJ)/gen/servers/netname_user.o
+	$(archive)
+
+# Its core knows neither libc nor Unix: the Unix server, and whatever has no libc, links that.
+PROF_CORE := $(call objects_below,libprof/core) $(OBJ)/gen/servers/gprof_user.o $(OBJ)/gen/servers/gprof_server.o
+
+$(SDK)/lib/libprof1.a: $(patsubst %,$(OBJ)/%.o,$(wildcard libprof/*.c)) $(PROF_CORE)
+	$(archive)
+
+$(OUT)/lib/libprof1.a: $(PROF_CORE)
+	$(archive)
+
+with_pg = $(patsubst $(OBJ)/%,$(OBJ)/pg/%,$(1))
+
+$(SDK)/lib/libc_p.a: $(call with_pg,$(call objects_below,lib/libc) $(OBJ)/gen/bsd_user.o)
+	$(archive)
+
+$(SDK)/lib/libthreads_p.a: $(call with_pg,$(call objects_below,lib/threads))
+	$(archive)
+
+$(SDK)/lib/libmach_p.a: $(call with_pg,$(MACH_OBJECTS))
 	$(archive)
 
 # What other systems have apart: here it is in libc.a, or in libthreads.a.
@@ -266,24 +358,36 @@ $(EMPTY_LIBRARIES):
 	$(archive)
 
 # Headers where programs look for them: the C library's, Mach's, those of the libraries.
-SDK_HEADERS := $(shell find include lib/libc/include -name '*.h') $(wildcard lib/mach.h lib/assay.h lib/*/*.h)
+SDK_HEADERS := $(shell find include lib/libc/include -name '*.h') $(wildcard lib/mach.h lib/assay.h lib/*/*.h) libprof/gprof.h
 
 $(SDK)/include/stamp: $(SDK_HEADERS) $(USER_HEADERS) Makefile
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)/ux && cp -r include/. lib/libc/include/. lib/mach.h lib/assay.h \
-	    $(wildcard lib/threads/*.h lib/cpuprofile/*.h) $(GEN)/user/mach $(@D)
-	$(Q)cp $(GEN)/user/ux/bsd.h $(@D)/ux && find $(@D) -name '*.[co]' -delete && touch $@
+	    $(wildcard lib/threads/*.h lib/cpuprofile/*.h) libprof/gprof.h $(GEN)/user/mach $(@D)
+	$(Q)cp $(GEN)/user/ux/bsd.h $(@D)/ux && cp $(GEN)/user/servers/*.h $(@D)/servers && find $(@D) -name '*.[co]' -delete && touch $@
 
 $(UX_CC): tools/ux-cc $(SDK)/include/stamp $(LIBRARIES)
 	$(Q)mkdir -p $(@D) && cp $< $@ && touch $@
 
 sdk: $(UX_CC)
 
+# gprof is a program of the host and of the guest; each has some sources of its own.
+GPROF_SOURCES := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c))
+GPROF_HEADERS := $(wildcard tools/gprof/*.h tools/gprof/*/*.h lib/elfsym/*.h)
+
+# monctl reads symbols as gprof does, and collects samples as profiled programs do.
+$(OUT)/user/monctl: $(wildcard lib/elfsym/*.[ch] libprof/core/*.h)
+$(OUT)/user/monctl: compile_unix += -I.
+$(OUT)/user/monctl: UNIX_LIBRARIES := -lprof1 -lnetname
+
+$(OUT)/user/gprof: compile_unix += -Ilib
+$(OUT)/user/gprof: $(GPROF_HEADERS)
+
 # Every program is a file of its name, or a folder; user/bin/common is what they share.
-UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh \
+UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh user/monctl \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
-UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort $(basename $(notdir $(UNIX_SOURCES)))))
+UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof $(basename $(notdir $(UNIX_SOURCES)))))
 UNIX_COMMON   := $(OBJ)/user/bin/libcommon.a
-UNIX_HEADERS  := $(wildcard user/bin/*/*.h user/sh/*.h user/work/*/*.h)
+UNIX_HEADERS  := $(wildcard user/bin/*/*.h user/sh/*.h user/monctl/*.h user/work/*/*.h)
 
 unix: $(UNIX_PROGRAMS)
 
@@ -296,17 +400,28 @@ $(UNIX_COMMON): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard user/bin/common/*.c)))
 	$(archive)
 
 source_of_unix = $(sort $(wildcard user/bin/$(1).c user/sbin/$(1).c user/work/$(1).c user/$(1)/*.c \
-		 user/bin/$(1)/*.c user/work/$(1)/*.c))
+		 user/bin/$(1)/*.c user/work/$(1)/*.c) $(if $(filter gprof,$(1)),$(GPROF_SOURCES) \
+		 $(wildcard tools/gprof/guest/*.c)))
 
 $(UNIX_PROGRAMS): $(OUT)/user/%: $$(call source_of_unix,$$*) $(UNIX_COMMON) $(UNIX_HEADERS) $(UX_CC)
 	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
-	$(Q)$(compile_unix) -o $@ $(filter %.c,$^) $(UNIX_COMMON)
+	$(Q)$(compile_unix) -o $@ $(filter %.c,$^) $(UNIX_COMMON) $(UNIX_LIBRARIES)
+	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
+
+# Servers that are processes of the Unix server.
+UNIX_SERVERS := $(OUT)/servers/snames
+
+unix: $(UNIX_SERVERS)
+
+$(UNIX_SERVERS): $(OUT)/%: $$(wildcard $$*/*.[ch]) $(OBJ)/gen/servers/netname_server.o $(UX_CC)
+	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
+	$(Q)$(compile_unix) -o $@ $(filter %.c %.o,$^)
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 
 # Tests that run under the server, each a program of its own.
 UNIX_TESTS := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 
-unix-tests: $(UNIX_TESTS)
+unix-tests: $(UNIX_TESTS) $(UX_VARIANTS)
 
 $(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c $(wildcard tests/ux/programs/*.h) $(UX_CC)
 	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
@@ -317,19 +432,19 @@ $(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c $(wildcard tests/ux/pr
 disk: $(OUT)/disk.img
 
 $(OUT)/disk.img: boot/manifest $(wildcard boot/disk/* boot/disk/*/*) tools/image $(wildcard tools/assay/*.py) \
-		 $(UNIX_PROGRAMS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
+		 $(UNIX_PROGRAMS) $(UNIX_SERVERS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
 	$(Q)echo "  IMAGE   $@"
 	$(Q)tools/image $@
 
 # ---------------- Programs for the host ----------------
 
 # A host test says in a line `links: kern/zone.c ...` which sources it tests: of the kernel, or of the
-# Unix server (servers/...), of a library (lib/...) or of the tests (tests/...); in a line
+# Unix server (servers/...), of a library (lib/..., libprof/...) or of the tests (tests/...); in a line
 # `flags: -D...` with which options.
 source_of = tests/$(dir $(1))host/$(notdir $(1)).c
 line_of   = $(shell sed -n 's/.*$(1): *\([^*]*\).*/\1/p' $(2))
 links_of  = $(foreach file,$(call line_of,links,$(call source_of,$(1))),\
-	      $(if $(filter servers/% lib/% tests/%,$(file)),$(file),kernel/$(file)))
+	      $(if $(filter servers/% lib/% libprof/% tools/% tests/%,$(file)),$(file),kernel/$(file)))
 
 # Tests of the C library say `libc: yes`: they see its portable half under other names (our_printf)
 # beside the host's own.
@@ -350,6 +465,19 @@ $(HOST_PROGRAMS): $(OUT)/host/%: $$(call source_of,$$*) $$(call links_of,$$*) $$
 				 $(wildcard tests/lib/host/*.c) tests/lib/check.c Makefile
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
 	$(Q)$(HOSTCC) $(call line_of,flags,$<) $(HOST) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(filter %.a,$^) -lm
+
+# On the host gprof can also ask binutils, and write what other programs show.
+GPROF_OBJECTS := $(patsubst %,$(OBJ)/host/%.o,$(GPROF_SOURCES) \
+		 $(sort $(wildcard tools/gprof/host/*.c tools/gprof/views/*.c)))
+
+gprof: $(OUT)/bin/gprof
+
+$(OBJ)/host/%.c.o: %.c Makefile
+	$(call compile,$(HOSTCC) -std=gnu11 -O2 -g $(WARNINGS) -Ilib -idirafter include)
+
+$(OUT)/bin/gprof: $(GPROF_OBJECTS)
+	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
+	$(Q)$(HOSTCC) -o $@ $^ -lm
 
 out/plugin/hot.so: tools/hot.c Makefile
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
@@ -377,12 +505,28 @@ fuzz: all
 	    --append 'pool=48 ramdisk=1' -- \
 	    'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port} $${device-port}'
 
+# gprof's readers of files, for so many seconds.
+fuzz-gprof:
+	$(Q)tests/gprof/fuzz/run $(or $(N),600)
+
 # N seeds of the machine, from SEED on, for each program in T.
 seeds: all
 	$(Q)tools/seeds --seeds $(or $(N),10) --first $(or $(SEED),1) --cpus $(or $(CPUS),2) $(T)
 
 hot: all
 	$(Q)tools/hot -- '$(T)'
+
+# F is what `monctl -record` wrote.
+perf: unix $(OUT)/mach_kernel
+	$(Q)tools/perf '$(F)'
+
+# F is the profile, P whose it is.
+profile-view: gprof
+	$(Q)tools/profile-view $(if $(FLAVOR),--flavor=$(FLAVOR)) '$(F)' $(P)
+
+# The example assignment: what it says of a right, a wrong, a hanging and a panicking submission.
+grade: all
+	$(Q)tools/grade --example --runs $(or $(N),10)
 
 clean:
 	rm -rf out

@@ -40,12 +40,11 @@ kern_return_t assay_memory_map(void *address, uint32_t size, uint32_t protection
 kern_return_t assay_memory_unmap(void *address, uint32_t size);
 kern_return_t assay_memory_protect(void *address, uint32_t size, uint32_t protection);
 kern_return_t assay_clock_read(enum assay_clock which, uint64_t *value);
-kern_return_t assay_sample_clock(uint32_t hz, uint32_t flags); /* 0 Hz stops it. */
-kern_return_t assay_sample_counts(int cpu, struct assay_sample_counts *counts);
 kern_return_t assay_counts(struct machine_count *counts, uint32_t room, uint32_t *n);
 kern_return_t assay_cpu_info(struct assay_cpu_info *info);
 kern_return_t assay_fail_allocation(uint32_t site, uint32_t nth);
 kern_return_t assay_allocation_site(uint32_t site, struct assay_allocation_site *info);
+kern_return_t assay_interrupts_off(uint32_t microseconds); /* At most 100,000. */
 
 /*
  * Starts run(argument) in a thread of its own, on a stack that the caller provides and keeps until

@@ -23,6 +23,7 @@
 #include <mach/gnumach.h>
 #include <mach/gsync.h>
 #include <mach/mach.h>
+#include <mach/mach4.h>
 #include <mach/mach_host.h>
 #include <mach/mach_i386.h>
 #include <mach/mach_port.h>
@@ -60,10 +61,26 @@ kern_return_t thread_set_self_state(int flavor, thread_state_t state, mach_msg_t
 /* From here on the thread works for whom the reply right `name`, or its own task's thread, does. */
 kern_return_t assay_thread_serve(mach_port_t name);
 
-/* ---------------- The program's own (mach.c) ---------------- */
+/* ---------------- Sampling (sample.c) ---------------- */
+
+/*
+ * task_sample() and thread_sample(), which do not need the caller's own port.  The samples come in
+ * messages for prof_server() (<mach/prof_catch.h>), which calls the program's receive_samples().
+ */
+boolean_t prof_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+kern_return_t mach_sample_task(mach_port_t task, mach_port_t reply, mach_port_t caller);
+kern_return_t mach_sample_thread(mach_port_t thread, mach_port_t reply, mach_port_t caller);
+
+/* ---------------- The program's own (mach.c, destroy.c) ---------------- */
 
 /* The name of the task's own port, got once. */
 mach_port_t mach_task_self_cached(void);
+
+/*
+ * Gives up all that a message has brought, or one that could not be sent would have: the right to
+ * answer, rights and memory in its body.
+ */
+void mach_msg_destroy(mach_msg_header_t *message);
 
 /* A task that inherited this program's memory has none of its names: it calls this first. */
 void mach_forget_names(void);

@@ -20,13 +20,12 @@
 #define TRAP_assay_memory_unmap    106
 #define TRAP_assay_memory_protect  107
 #define TRAP_assay_clock_read      108
-#define TRAP_assay_sample_clock    109
-#define TRAP_assay_sample_counts   110
 #define TRAP_assay_counts          111
 #define TRAP_assay_cpu_info        112
 #define TRAP_assay_thread_serve    113
 #define TRAP_assay_fail_allocation 114
 #define TRAP_assay_allocation_site 115
+#define TRAP_assay_interrupts_off  116
 
 /* assay_memory_map, assay_memory_protect: Mach's VM_PROT bits. */
 #define ASSAY_READ    1u
@@ -38,27 +37,6 @@ enum assay_clock {
 	ASSAY_CLOCK_MONOTONIC = 0, /* Nanoseconds since the kernel started. */
 	ASSAY_CLOCK_WALL = 1,      /* Nanoseconds since 1970-01-01 00:00 UTC, from the RTC. */
 	ASSAY_CLOCK_TSC_HZ = 2,    /* Calibrated rate of the time stamp counter. */
-};
-
-/* assay_sample_clock */
-#define ASSAY_SAMPLE_RANDOM 1u /* Intervals uniform between half and one and a half of the mean. */
-#define ASSAY_SAMPLE_NMI    2u /* Delivered as NMI: code with interrupts off is seen too. */
-#define ASSAY_SAMPLE_HZ_MAX 10000u
-
-/*
- * What the sampling clock did on one CPU since it was started.  At every moment
- * due == fired + missed, and fired is the sum of the four places where it found the CPU.
- */
-struct assay_sample_counts {
-	uint64_t due;          /* Due times that have come, */
-	uint64_t fired;        /* those for which the interrupt came in time, */
-	uint64_t missed;       /* those that had passed unserved when the interrupt came. */
-	uint64_t idle;         /* Found the CPU in its idle thread, */
-	uint64_t user;         /* in user mode, */
-	uint64_t kernel;       /* in the kernel with interrupts on, */
-	uint64_t kernel_off;   /* in the kernel with interrupts off. */
-	uint64_t interval_min; /* Shortest and longest interval of the schedule, nanoseconds. */
-	uint64_t interval_max;
 };
 
 /* assay_cpu_info */

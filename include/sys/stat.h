@@ -63,6 +63,7 @@ int stat(const char *path, struct stat *result);
 int lstat(const char *path, struct stat *result);
 int fstat(int fd, struct stat *result);
 int mkdir(const char *path, mode_t mode);
+int mkfifo(const char *path, mode_t mode);
 int chmod(const char *path, mode_t mode);
 int fchmod(int fd, mode_t mode);
 mode_t umask(mode_t mask);

@@ -47,8 +47,12 @@ _Static_assert(sizeof(struct ux_process_info) == 64, "a contract between UX and 
 #define UX_HALT   0 /* The machine's run ends with `status`. */
 #define UX_REBOOT 1
 
+/* ux_gprof_token(): with its zero. */
+#define UX_TOKEN_ROOM 32
+
 #ifndef UX_SERVER
 #include <mach/port.h>
+#include <stddef.h>
 
 int ux_processes(struct ux_process_info *info, int room); /* How many there are, or -1. */
 int ux_reboot(int how, int status);
@@ -58,6 +62,25 @@ mach_port_t task_by_pid(int pid);
 
 /* The device master port, for root. */
 mach_port_t ux_device_port(void);
+
+/* By which the calling thread calls the server: what the stubs of <ux/bsd.h> want first. */
+mach_port_t ux_server_port(void);
+
+/* The file that a process executes, of a script its interpreter; 0 or -1. */
+int ux_executable(pid_t pid, char *path, size_t room);
+
+/* The next program that the caller executes stops before its first instruction; 0 or -1. */
+int ux_stop_at_exec(void);
+
+/*
+ * What only a process itself (pid 0), its owner and root know, until it executes something: letters
+ * and digits.  0 or -1.
+ */
+int ux_gprof_token(pid_t pid, char token[UX_TOKEN_ROOM]);
+
+/* The name server's port, or MACH_PORT_NULL: ENOENT if none runs.  Only root may be it: 0 or -1. */
+mach_port_t ux_name_server(void);
+int ux_set_name_server(mach_port_t port);
 #endif
 
 #endif

@@ -4,6 +4,7 @@
 #define UX_BSD_TYPES_H
 
 #include <mach/mach_types.h>
+#include <servers/gprof_types.h>
 #include <sys/dirent.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ typedef const unsigned *const_groups_t;
 typedef struct stat stat_words_t;
 typedef struct rusage rusage_words_t;
 typedef struct itimerval timer_t;
+typedef struct gprof_options gprof_options_words_t;
+typedef struct gprof_status gprof_status_words_t;
 
 typedef struct {
 	pid_t pid;

@@ -39,15 +39,15 @@ uint32_t cpu_count(void)
 	return n_cpus;
 }
 
-struct sample_cursor *cpu_sample_cursor(void)
+struct sampler_cpu *cpu_sampler(void)
 {
-	return &cpu_self()->sample;
+	return &cpu_self()->sampler;
 }
 
-struct sample_cursor *cpu_sample_cursor_of(uint32_t cpu)
+struct sampler_cpu *cpu_sampler_of(uint32_t cpu)
 {
 	assert(cpu < n_cpus);
-	return &cpus[cpu].sample;
+	return &cpus[cpu].sampler;
 }
 
 void machine_timer_arm(uint32_t cycles)

@@ -3,6 +3,7 @@
 #ifndef I386_ENTRY_H
 #define I386_ENTRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "i386/frame.h"
@@ -29,9 +30,30 @@ void switch_stacks(uint32_t *save_esp, uint32_t load_esp);
 void interrupt_returns(void);
 void nmi_returns(void);
 
+/* Where user mode is entered and left, from gate_entry() on; and the end of all of entry.S. */
+void restore_user(void);
+extern const char entry_end[];
+
+/* Whether `pc` is there: above it the stack and the frame pointer are the user's. */
+static inline bool entry_is_at(uint32_t pc)
+{
+	return pc - (uint32_t)gate_entry < (uint32_t)entry_end - (uint32_t)gate_entry;
+}
+
+/* Whether `pc` is in the call gate's code. */
+static inline bool entry_is_gate(uint32_t pc)
+{
+	return pc - (uint32_t)gate_entry < (uint32_t)restore_user - (uint32_t)gate_entry;
+}
+
 /* Called by entry.S. */
 void interrupt(struct frame *frame);
+void sample_interrupt(const struct frame *frame);
 void nmi(struct frame *frame);
+
+/* At the end of an NMI that has taken a sample: i386/sample_place.c. */
+void sample_work_after_nmi(const struct frame *frame);
+
 void trap_bad_arguments(uint32_t address);
 void trap_bad_number(void);
 void trap_bad_return(struct frame *frame);

@@ -44,6 +44,7 @@
 #define COMMAND_PENDING  0x1000u
 #define COMMAND_ASSERT   0x4000u
 #define COMMAND_LEVEL    0x8000u
+#define COMMAND_SELF     0x40000u
 #define DIVIDE_BY_1      0xbu
 #define MSR_APIC_BASE    0x1bu
 #define APIC_BASE_X2APIC 0x400u
@@ -170,7 +171,8 @@ static void wait_for_command(void)
 
 /*
  * A command is two stores.  An interrupt between them could send one of its own and leave its
- * address behind, so they are made with interrupts off; an NMI sends only in a panic, and stays.
+ * address behind, so they are made with interrupts off; an NMI sends only in a panic, and stays, or
+ * by lapic_send_self(), which needs no address.
  */
 static void send(uint32_t apic_id, uint32_t command)
 {
@@ -188,6 +190,13 @@ void lapic_send_vector(uint32_t apic_id, uint8_t vector)
 {
 	assert(vector >= VECTOR_EXCEPTIONS);
 	send(apic_id, COMMAND_ASSERT | vector);
+}
+
+void lapic_send_self(uint8_t vector)
+{
+	wait_for_command();
+	lapic_write(COMMAND, COMMAND_SELF | COMMAND_ASSERT | vector);
+	wait_for_command();
 }
 
 void lapic_send_nmi(uint32_t apic_id)

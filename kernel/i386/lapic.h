@@ -54,4 +54,7 @@ void lapic_send_nmi(uint32_t apic_id);
 void lapic_send_init(uint32_t apic_id);
 void lapic_send_startup(uint32_t apic_id, uint32_t physical_page);
 
+/* A message of this CPU to itself; also from an NMI in the middle of sending another. */
+void lapic_send_self(uint8_t vector);
+
 #endif

@@ -27,12 +27,11 @@
 void pit_one_shot(uint16_t counts)
 {
 	assert(counts != 0);
-	outb(PORT_CONTROL, CONTROL_0_ONE_SHOT);
 	outb(PORT_CHANNEL_0, counts & 0xff);
 	outb(PORT_CHANNEL_0, counts >> 8);
 }
 
-/* A mode without a count: the chip waits for one. */
+/* The mode without a count: the chip waits for one. */
 void pit_halt(void)
 {
 	outb(PORT_CONTROL, CONTROL_0_ONE_SHOT);

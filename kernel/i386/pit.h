@@ -11,11 +11,18 @@
 #define PIT_HZ  1193182u
 #define PIT_IRQ 0 /* Channel 0's output, as an ISA interrupt. */
 
-/* Channel 0 raises its interrupt once, `counts` (at least 1) from now. */
-void pit_one_shot(uint16_t counts);
-
-/* Channel 0 raises no interrupt any more; for some machines, only once it is masked too. */
+/*
+ * Channel 0 raises no interrupt any more; for some machines, only once it is masked too.  This also
+ * sets it up for shots, and comes before the first.
+ */
 void pit_halt(void);
+
+/*
+ * Channel 0 raises its interrupt once, `counts` (at least 1) from now, and not for a shot before.
+ * This is a count and no more: an emulator may let another CPU run at each store to a port that
+ * stops or starts the chip, and only the last byte of a count does.
+ */
+void pit_one_shot(uint16_t counts);
 
 /* Channel 2 counts down from 0xffff to 0, and on from 0xffff, for ever and in silence. */
 void pit_ruler_start(void);

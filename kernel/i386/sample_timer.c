@@ -3,19 +3,23 @@
  * The sampling clock's device: channel 0 of the PIT as a one shot, sent by the I/O APIC to all
  * CPUs.
  *
- * Routing and silencing are under the kernel lock, by prof/sample_clock.c, which also sees to it
- * that only one CPU arms at a time.  Arming may happen in an NMI: it is three stores to ports.
+ * Routing and silencing are under the kernel lock (prof/sampler_slots.c); prof/sampler.c sees to it
+ * that one CPU at a time arms.  Arming may happen in an NMI: it is two stores to ports.
  */
 #include "i386/ioapic.h"
 #include "i386/pit.h"
 #include "i386/vectors.h"
 #include "kern/assert.h"
+#include "kern/clock.h"
+#include "kern/divide.h"
 #include "kern/machine.h"
 
-/* Counts of the PIT in a nanosecond, as a fraction of 2^32, rounded up. */
-#define COUNTS_PER_NS ((uint32_t)(((uint64_t)PIT_HZ << 32) / 1000000000u) + 1)
+/* Counts of the PIT in a cycle, as a fraction of 2^32, rounded up; set before the first shot. */
+static uint32_t counts_per_cycle;
 
-/* clock_now() and the PIT differ by what calibrate() leaves in doubt; it aims at 1 in 2^12. */
+/*
+ * The cycles' clock and the PIT differ by what calibrate() leaves in doubt; it aims at 1 in 2^12.
+ */
 #define CALIBRATION_SHIFT 12
 
 _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
@@ -24,29 +28,30 @@ _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
 	       "the furthest shot fits the PIT's 16 bits");
 
 /*
- * The interrupt must not come before its time by clock_now(): one that does is served as nothing
- * and costs a second one.  So the clocks' difference is added, a part of a count is a whole one,
+ * The interrupt must not come before its time: one that does is served as nothing and costs a
+ * second one.  So the clocks' difference is part of the ratio, a part of a count is a whole one,
  * and one more goes for the edge of the PIT's own clock that may be just about to pass.
  */
-static uint16_t counts_for(uint32_t nanoseconds)
+static void find_ratio(void)
 {
-	uint32_t safe = nanoseconds + (nanoseconds >> CALIBRATION_SHIFT);
+	uint64_t ratio = divide((uint64_t)PIT_HZ << 32, clock_hz());
 
-	assert(nanoseconds <= MACHINE_SAMPLE_TIMER_MAX_NS);
-	return (uint16_t)((((uint64_t)safe * COUNTS_PER_NS) >> 32) + 2);
+	assert(ratio < UINT32_MAX / 2);
+	counts_per_cycle = (uint32_t)(ratio + (ratio >> CALIBRATION_SHIFT) + 1);
 }
 
 void machine_sample_timer_route(enum sample_delivery delivery)
 {
+	find_ratio();
 	if (delivery == SAMPLE_BY_NMI)
 		ioapic_route_all_nmi(PIT_IRQ);
 	else
 		ioapic_route_all(PIT_IRQ, VECTOR_SAMPLE);
 }
 
-void machine_sample_timer_arm(uint32_t nanoseconds)
+void machine_sample_timer_arm(uint32_t cycles)
 {
-	pit_one_shot(counts_for(nanoseconds));
+	pit_one_shot((uint16_t)((((uint64_t)cycles * counts_per_cycle) >> 32) + 2));
 }
 
 /* The mask is what counts: a shot already in flight in the PIT ends there. */
@@ -54,4 +59,41 @@ void machine_sample_timer_silence(void)
 {
 	ioapic_mask(PIT_IRQ);
 	pit_halt();
+}
+
+/* ---------------- What the emulator's clock is ---------------- */
+
+#define LEAF_HYPERVISOR 0x40000000u
+#define NAME_OF_TCG     0x54474354u /* "TCGT": QEMU's own translator. */
+
+static bool is_translated(void)
+{
+	uint32_t leaf = LEAF_HYPERVISOR, name, ecx, edx;
+
+	__asm__ volatile("cpuid" : "+a"(leaf), "=b"(name), "=c"(ecx), "=d"(edx) : "2"(0));
+	return name == NAME_OF_TCG;
+}
+
+/* What so many instructions that do nothing take, and reading the counter. */
+#define CYCLES_OF(instructions)                                                \
+	({                                                                     \
+		uint32_t before = (uint32_t)machine_cycles();                  \
+		__asm__ volatile(".rept %c0; nop; .endr" ::"i"(instructions)); \
+		(uint32_t) machine_cycles() - before;                          \
+	})
+
+#define TRIES 4
+
+/* An interrupt in between may spoil a try. */
+static bool counts_instructions(void)
+{
+	for (int i = 0; i < TRIES; i++)
+		if (CYCLES_OF(64) - CYCLES_OF(16) == 64 - 16)
+			return true;
+	return false;
+}
+
+bool machine_clock_is_block(void)
+{
+	return is_translated() && !counts_instructions();
 }

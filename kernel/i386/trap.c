@@ -33,6 +33,7 @@
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "kern/work.h"
+#include "prof/sampler.h"
 #include "vm/fault.h"
 
 /* Of exceptions that <mach/exception.h> has no codes for. */
@@ -175,7 +176,9 @@ static bool resolve(const struct frame *frame, uint32_t address)
 		return false;
 	assert(kernel_locked() && (frame->eflags & EFLAGS_IF) != 0);
 	interrupts_on();
+	current_thread()->fault_pc = frame->eip;
 	result = fault(task->map, address, rights_of_touch(frame));
+	current_thread()->fault_pc = 0;
 	interrupts_off();
 	return result == KERN_SUCCESS;
 }
@@ -227,17 +230,6 @@ static void exception_of_kernel(struct frame *frame)
 
 /* ---------------- Interrupts ---------------- */
 
-static enum sample_place place_of(const struct frame *frame)
-{
-	struct cpu *cpu = cpu_self();
-
-	if (frame_is_user(frame))
-		return SAMPLE_USER;
-	if (cpu->thread == cpu->idle_thread)
-		return SAMPLE_IDLE;
-	return (frame->eflags & EFLAGS_IF) != 0 ? SAMPLE_KERNEL : SAMPLE_KERNEL_OFF;
-}
-
 _Static_assert(VECTOR_DEVICES == DEVICE_INTERRUPTS, "a vector each");
 
 /*
@@ -252,9 +244,6 @@ static void hardware_interrupt(struct cpu *cpu, const struct frame *frame)
 		return;
 	}
 	switch (frame->vector) {
-	case VECTOR_SAMPLE:
-		sample_clock_interrupt(place_of(frame));
-		break;
 	case VECTOR_SHOOTDOWN:
 		shootdown_interrupt(cpu);
 		break;
@@ -289,14 +278,26 @@ void interrupt(struct frame *frame)
 	}
 }
 
+void sample_interrupt(const struct frame *frame)
+{
+	sampler_interrupt(frame);
+	lapic_eoi();
+	if (cpu_self()->work != 0 && frame_is_user(frame)) {
+		interrupts_on();
+		kernel_lock();
+		user_return();
+	}
+}
+
 void nmi(struct frame *frame)
 {
 	panic_stop_if_asked(frame);
 	if (report_request_pending())
 		panic_timeout_at(frame, "the runner's time limit is over");
-	if (!sample_clock_uses_nmi())
+	if (!sampler_uses_nmi())
 		panic_at(frame, "NMI that nobody asked for");
-	sample_clock_interrupt(place_of(frame));
+	sampler_interrupt(frame);
+	sample_work_after_nmi(frame);
 	/* What ends the wait may have come meanwhile: let the idle loop look before it halts. */
 	if (frame->eip == (uint32_t)interrupts_wait_halt)
 		frame->eip = (uint32_t)interrupts_wait_over;

@@ -59,6 +59,9 @@ uint32_t kernel_call_room(mach_msg_id_t id)
 	case 3804: /* i386_get_ldt */
 	case 4212: /* vm_pages_phys */
 		return MESSAGE_PAGE;
+	case 4002: /* task_get_sampled_pcs */
+	case 4005: /* thread_get_sampled_pcs */
+		return MESSAGE_BIG;
 	default:
 		return MESSAGE_SMALL;
 	}

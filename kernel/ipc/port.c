@@ -15,6 +15,7 @@
 #include "kern/lock.h"
 #include "kern/work.h"
 #include "kern/zone.h"
+#include "prof/stream.h"
 #include "vm/object.h"
 #include "vm/pager.h"
 #include "vm/proxy.h"
@@ -57,6 +58,7 @@ void port_free(struct port *port)
 	assert(list_empty(&port->messages) && list_empty(&port->dead_name_requests));
 	assert(list_empty(&port->receivers.waiters) && list_empty(&port->senders.waiters));
 	assert(port->set == NULL && port->destination == NULL && port->pager == NULL);
+	assert(port->stream == NULL);
 	port->magic = 0;
 	zone_free(&port_zone, port);
 }
@@ -243,6 +245,8 @@ void port_destroy(struct port *port)
 	drop_requests(port);
 	if (port->pager != NULL)
 		pager_port_died(port->pager);
+	if (port->stream != NULL)
+		stream_receiver_died(port->stream);
 	default_pager_died(port);
 	queue_destroy(port);
 	port_release(port);

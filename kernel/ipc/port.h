@@ -33,6 +33,7 @@ struct pager;
 struct port_set;
 struct request;
 struct space;
+struct stream;
 
 #define PORT_MAGIC 0x504f5254u
 
@@ -94,7 +95,8 @@ struct port {
 	struct port *no_senders;        /* A send-once right each, or NULL: whom to tell. */
 	struct port *port_destroyed;
 
-	struct pager *pager; /* The kernel's end of the memory object that it is, or NULL. */
+	struct pager *pager;   /* The kernel's end of the memory object that it is, or NULL. */
+	struct stream *stream; /* Whose samples come here (prof/stream.h), or NULL. */
 
 	bool has_payload;
 	uint32_t payload; /* Received instead of the port's name. */

@@ -13,7 +13,6 @@
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "kern/traps.h"
-#include "prof/sample_clock.h"
 #include "vm/map.h"
 
 #define FOREVER_MS UINT32_MAX
@@ -126,21 +125,6 @@ TRAP_ABI kern_return_t trap_clock_read(uint32_t clock, user_address_t value)
 		return KERN_INVALID_ARGUMENT;
 	}
 	return copyout_result(value, &now, sizeof now);
-}
-
-TRAP_ABI kern_return_t trap_sample_clock(uint32_t hz, uint32_t flags)
-{
-	return sample_clock_start(hz, flags, current_thread()->id);
-}
-
-TRAP_ABI kern_return_t trap_sample_counts(uint32_t cpu, user_address_t counts)
-{
-	struct assay_sample_counts copy;
-	kern_return_t result = sample_clock_read(cpu, &copy);
-
-	if (result != KERN_SUCCESS)
-		return result;
-	return copyout_result(counts, &copy, sizeof copy);
 }
 
 TRAP_ABI kern_return_t trap_counts(user_address_t counts, uint32_t room, user_address_t n)

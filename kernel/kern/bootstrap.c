@@ -23,6 +23,8 @@
 #include "kern/string.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "prof/sampler.h"
+#include "prof/stream.h"
 #include "vm/map.h"
 #include "vm/page.h"
 #include "vm/pageout.h"
@@ -229,6 +231,8 @@ void start_programs(void)
 	if (n_running == 0)
 		machine_refuse("there is no program to run: give the kernel a boot module");
 	pageout_start();
+	sampler_start();
+	delivery_start();
 	report_counts_before();
 	if (thread_create_kernel(load_programs, PRIORITY_SYSTEM) == NULL)
 		machine_refuse("there is no memory to start programs with");

@@ -80,15 +80,22 @@ static struct factor factor_make(uint64_t dividend, uint64_t divisor, enum round
 	return factor_normalise(quotient, shift);
 }
 
-/* value * factor, rounded down: a product of 96 bits, shifted. */
+/* The low half of two words, shifted by less than a word: one instruction of the machine's. */
+static inline uint32_t shift_words(uint32_t high, uint32_t low, uint32_t shift)
+{
+	return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
+}
+
+/* value * factor, rounded down: a product of 96 bits, shifted by words and then by bits. */
 static uint64_t factor_apply(uint64_t value, struct factor factor)
 {
 	uint64_t low = (value & UINT32_MAX) * factor.multiplier;
 	uint64_t high = (value >> 32) * factor.multiplier + (low >> 32);
 
 	if (factor.shift >= 32)
-		return high >> (factor.shift - 32);
-	return high << (32 - factor.shift) | (uint32_t)low >> factor.shift;
+		return high >> (factor.shift & 31);
+	return (uint64_t)shift_words((uint32_t)(high >> 32), (uint32_t)high, factor.shift) << 32 |
+	       shift_words((uint32_t)high, (uint32_t)low, factor.shift);
 }
 
 /*
@@ -110,9 +117,14 @@ uint64_t clock_hz(void)
 	return clock.hz;
 }
 
+uint64_t clock_at(uint64_t cycles)
+{
+	return factor_apply(cycles - clock.cycles_at_zero, clock.to_ns);
+}
+
 uint64_t clock_now(void)
 {
-	return factor_apply(machine_cycles() - clock.cycles_at_zero, clock.to_ns);
+	return clock_at(machine_cycles());
 }
 
 /* How much of the adjustment has been made at `now`. */

@@ -23,6 +23,9 @@ uint64_t clock_hz(void);
 /* Monotonic nanoseconds since the kernel's first instruction, on any CPU; 0 before clock_init(). */
 uint64_t clock_now(void);
 
+/* The same for a moment at which machine_cycles() was `cycles`. */
+uint64_t clock_at(uint64_t cycles);
+
 /* Nanoseconds since 1970-01-01 00:00 UTC. */
 uint64_t clock_wall(void);
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct sample_cursor;
+struct sampler_cpu;
 
 /* The CPU that runs this, from 0, the boot CPU; it can change wherever the caller may block. */
 uint32_t cpu_number(void);
@@ -13,8 +13,8 @@ uint32_t cpu_number(void);
 /* CPUs that run. */
 uint32_t cpu_count(void);
 
-/* The sampling clock's cursor of this CPU, and of CPU `cpu` (below cpu_count()). */
-struct sample_cursor *cpu_sample_cursor(void);
-struct sample_cursor *cpu_sample_cursor_of(uint32_t cpu);
+/* What the sampling interrupt has of this CPU, and of CPU `cpu` (below cpu_count()). */
+struct sampler_cpu *cpu_sampler(void);
+struct sampler_cpu *cpu_sampler_of(uint32_t cpu);
 
 #endif

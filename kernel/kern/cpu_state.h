@@ -14,7 +14,7 @@
 #include "kern/config.h"
 #include "kern/cpu.h"
 #include "kern/run_queue.h"
-#include "prof/sample_clock.h"
+#include "prof/sampler_cpu.h"
 
 struct thread;
 
@@ -28,9 +28,10 @@ struct thread;
 #define WORK_LOCK       0x08u /* Another CPU waits for the kernel lock: hand it over. */
 #define WORK_RACE       0x10u /* Seeded handover at every unlock (jitter=); never cleared. */
 #define WORK_DEVICE     0x20u /* A device has interrupted. */
+#define WORK_SAMPLE     0x40u /* Samples in the ring want the thread as it is, or room. */
 
 /* Work that is the CPU's own, whichever thread runs: interrupt_work() does it. */
-#define WORK_INTERRUPT (WORK_TICK | WORK_DEVICE)
+#define WORK_INTERRUPT (WORK_TICK | WORK_DEVICE | WORK_SAMPLE)
 
 struct cpu {
 	struct cpu *self;      /* So that one load through the segment register finds it. */
@@ -42,8 +43,7 @@ struct cpu {
 	struct thread *idle_thread;
 	struct thread *leaving; /* A dead thread that was switched away from, to be reaped. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
-	uint32_t quantum;       /* Ticks left for the current thread. */
-	bool turn_over;         /* It has had its turn: an equal is next. */
+	struct turn turn;       /* What is left of it for the current thread. */
 	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 
@@ -56,7 +56,7 @@ struct cpu {
 	uint32_t race_state; /* Generator behind race(); 0: none. */
 
 	/* This CPU's sampling interrupt. */
-	struct sample_cursor sample;
+	struct sampler_cpu sampler;
 
 	struct machine_cpu machine;
 };

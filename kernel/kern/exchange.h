@@ -22,7 +22,7 @@ static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread
 			  cpu->bound.occupied[0] | cpu->bound.occupied[1];
 
 	return queued == 0 && to->asked == 0 &&
-	       (cpu->work & (WORK_RESCHEDULE | WORK_THREAD)) == 0 &&
+	       (cpu->work & (WORK_RESCHEDULE | WORK_THREAD | WORK_SAMPLE)) == 0 &&
 	       (to->bound == NULL || to->bound == cpu);
 }
 

@@ -48,7 +48,7 @@ void machine_send_reschedule(struct cpu *cpu);
 
 /*
  * The sampling clock's device: one shot, to all CPUs at once, as an interrupt or as an NMI.  It is
- * independent of the scheduler's tick.  Only prof/sample_clock.c uses it.
+ * independent of the scheduler's tick.  Only prof/sampler.c and sampler_slots.c use it.
  */
 enum sample_delivery {
 	SAMPLE_BY_IRQ,
@@ -59,8 +59,53 @@ enum sample_delivery {
 #define MACHINE_SAMPLE_TIMER_MAX_NS 50000000u
 
 void machine_sample_timer_route(enum sample_delivery delivery);
-void machine_sample_timer_arm(uint32_t nanoseconds); /* Rounds up: never fires early. */
+void machine_sample_timer_arm(uint32_t cycles); /* Rounds up: never fires early. */
 void machine_sample_timer_silence(void);
+
+/*
+ * Where the sampling interrupt found this CPU: the thread, as the numbers that struct thread has in
+ * a row, and the program counters of its user mode and of the kernel.
+ */
+enum machine_who {
+	SAMPLER_WHO_THREAD,
+	SAMPLER_WHO_LABEL,
+	SAMPLER_WHO_TASK
+};
+
+struct machine_place {
+	const uint32_t *who; /* By enum machine_who; NULL: the CPU was idle. */
+	uint32_t pc;         /* 0 for a thread of the kernel's. */
+	uint32_t kernel_pc;  /* 0 in user mode. */
+	uint32_t flags;      /* PROF_INTERRUPTS_OFF, PROF_NO_USER_PC */
+};
+
+struct frame;
+struct prof_sample;
+struct thread;
+
+/* In user mode, or else; this is the more frequent question. */
+bool machine_is_user(const struct frame *frame);
+void machine_find_user_place(const struct frame *frame, struct machine_place *place);
+void machine_find_kernel_place(const struct frame *frame, struct machine_place *place);
+
+/*
+ * At most `depth` return addresses of the kernel's stack below `frame`, which is of kernel mode,
+ * into `frames`; *cut if it goes on.
+ */
+uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
+			      bool *cut);
+
+/* This CPU reads its ring before it goes on in user mode, or in another thread. */
+void machine_sample_work(void);
+
+/*
+ * The thread of a sample in the ring of `cpu`, if it has not been in user mode since and its
+ * registers there can be read; else NULL.  Under the kernel lock.
+ */
+const struct thread *machine_sampled_thread(uint32_t cpu, const struct prof_sample *sample);
+
+/* Whether interrupts come between blocks of code only: an emulator without instruction clock. */
+bool machine_clock_is_block(void);
 
 /* Seconds since 1970 by the battery clock; 0 when it does not answer sensibly. */
 uint64_t machine_wall_seconds(void);

@@ -15,6 +15,7 @@
 #include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "prof/stream.h"
 #include "vm/copy.h"
 #include "vm/kernel_memory.h"
 #include "vm/map.h"
@@ -43,6 +44,7 @@ void objects_init(void)
 	fast_path_init();
 	host_module_init();
 	device_module_init();
+	stream_module_init();
 	task_module_init();
 	thread_module_init();
 	sched_init();

@@ -15,6 +15,7 @@
 #include "kern/string.h"
 #include "kern/timer.h"
 #include "kern/zone.h"
+#include "prof/stream.h"
 #include "vm/page.h"
 #include "vm/pageout.h"
 
@@ -51,7 +52,7 @@ static void gather(struct gathered *counts)
 	add(counts, "pages of messages", page_count(PAGE_KERNEL));
 	add(counts, "pages of tables", page_count(PAGE_TABLE));
 	add(counts, "kernel stacks", kernel_stack_count());
-	add(counts, "timers", timer_count() - pageout_timers());
+	add(counts, "timers", timer_count() - pageout_timers() - delivery_timers());
 	zone_for_each(add_zone, counts);
 }
 

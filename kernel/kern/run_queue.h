@@ -12,12 +12,25 @@
 #include <stdint.h>
 
 #include <assay/list.h>
+#include "kern/config.h"
 
 #define PRIORITIES      64
 #define PRIORITY_BEST   0
 #define PRIORITY_WORST  (PRIORITIES - 1)
 #define PRIORITY_SYSTEM 6  /* Kernel threads. */
 #define PRIORITY_USER   25 /* Programs, unless they ask for another. */
+
+/*
+ * What is left of a turn, in ticks.  It is `over` if these follow a whole one, because nobody
+ * waited who was good enough: whoever is as good has the CPU before it as soon as that changes
+ * hands.
+ */
+struct turn {
+	uint8_t left;
+	bool over;
+};
+
+#define TURN_NEW ((struct turn){.left = QUANTUM, .over = false})
 
 struct run_queue {
 	uint32_t occupied[PRIORITIES / 32];
@@ -42,6 +55,11 @@ static inline unsigned run_queue_best(const struct run_queue *queue)
 	if (queue->occupied[1] != 0)
 		return 32 + (unsigned)__builtin_ctz(queue->occupied[1]);
 	return PRIORITIES;
+}
+
+static inline bool run_queue_has(const struct run_queue *queue, unsigned priority)
+{
+	return (queue->occupied[priority / 32] & 1u << (priority % 32)) != 0;
 }
 
 /* Takes a link away that is queued with `priority`. */

@@ -33,10 +33,11 @@ static struct run_queue *queue_of(const struct thread *thread)
 	return thread->bound != NULL ? &thread->bound->bound : &sched_common;
 }
 
+/* A thread in the middle of its turn is first among its equals. */
 static void enqueue(struct thread *thread)
 {
 	assert(thread->state == THREAD_RUNNABLE);
-	if (thread->turn < QUANTUM)
+	if (thread->turn.left < QUANTUM)
 		run_queue_add_first(queue_of(thread), &thread->run_link, thread->run_priority);
 	else
 		run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
@@ -94,6 +95,26 @@ static struct cpu *cpu_for(const struct thread *thread)
 	}
 	return thread->run_priority < priority ? worst : NULL;
 }
+
+/* ---------------- Turns ---------------- */
+
+/* Whether the turn that runs on `cpu` is over, and a thread waits that is as good as `priority`. */
+static bool others_turn(const struct cpu *cpu, unsigned priority)
+{
+	return cpu->turn.over && waiting_priority(cpu) <= priority;
+}
+
+/*
+ * `thread` has what is left of the turn that runs on `cpu` when it is next chosen.  If that is over
+ * and equals wait, it is behind them instead, with a new one.
+ */
+static void keep_turn(const struct cpu *cpu, struct thread *thread)
+{
+	if (!cpu->turn.over || !run_queue_has(queue_of(thread), thread->run_priority))
+		thread->turn = cpu->turn;
+}
+
+/* ---------------- Making runnable ---------------- */
 
 /* Makes `cpu` look for another thread to run, before it next goes on in user mode. */
 static void kick(struct cpu *cpu)
@@ -164,6 +185,17 @@ static inline void run(struct cpu *cpu, struct thread *previous, struct thread *
 	finish_switch(cpu_self(), previous);
 }
 
+/*
+ * What there is to do before a switch: samples of the current thread are read while it stands
+ * still. The next to run is chosen now.
+ */
+static __attribute__((noinline)) void prepare_switch(struct cpu *cpu)
+{
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
+	cpu_clear_work(cpu, WORK_RESCHEDULE);
+}
+
 void sched_switch(void)
 {
 	struct cpu *cpu = cpu_self();
@@ -172,13 +204,12 @@ void sched_switch(void)
 
 	assert(kernel_locked());
 	assert(interrupts_are_on());
-	if ((cpu->work & WORK_RESCHEDULE) != 0)
-		cpu_clear_work(cpu, WORK_RESCHEDULE);
-	cpu->turn_over = false;
+	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
+		prepare_switch(cpu);
 	next = choose(cpu);
 	assert(next->magic == THREAD_MAGIC);
-	cpu->quantum = next->turn;
-	next->turn = QUANTUM;
+	cpu->turn = next->turn;
+	next->turn = TURN_NEW;
 	if (next != thread) {
 		run(cpu, thread, next);
 	} else {
@@ -193,8 +224,9 @@ static bool may_run_here(const struct thread *thread, const struct cpu *cpu)
 }
 
 /*
- * The quantum goes on: two threads that hand the CPU to each other have no more of it together than
- * one that keeps it.
+ * The turn goes on, whoever runs: threads that hand the CPU to each other have no more of it
+ * together than one that keeps it.  So a client's turn may be over when it gets an answer, because
+ * its server used it up, whom nobody that waits was good enough to preempt.
  */
 void sched_handoff(struct thread *thread, struct thread *to)
 {
@@ -202,12 +234,16 @@ void sched_handoff(struct thread *thread, struct thread *to)
 
 	assert(interrupts_are_on());
 	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
 	if (thread_end_wait(to, WAIT_WOKEN)) {
 		if ((cpu->work & WORK_RESCHEDULE) == 0 && may_run_here(to, cpu) &&
-		    waiting_priority(cpu) >= to->priority) {
+		    waiting_priority(cpu) >= to->priority && !others_turn(cpu, to->priority)) {
 			run(cpu, thread, to);
 			return;
 		}
+		if (may_run_here(to, cpu))
+			keep_turn(cpu, to);
 		sched_make_runnable(to);
 	}
 	sched_switch();
@@ -220,8 +256,12 @@ bool sched_switch_to(struct thread *to)
 	assert(kernel_locked());
 	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
 		return false;
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
 	sched_remove(to);
-	to->turn = QUANTUM;
+	to->turn = TURN_NEW;
+	if (others_turn(cpu, to->priority))
+		cpu_set_work(cpu, WORK_RESCHEDULE);
 	run(cpu, cpu->thread, to);
 	return true;
 }
@@ -237,14 +277,11 @@ static void give_way(struct thread *thread)
 	sched_switch();
 }
 
-/* A thread in the middle of its turn goes on first among its equals, for the rest of it. */
 void sched_preempt(void)
 {
 	struct thread *thread = current_thread();
-	struct cpu *cpu = cpu_self();
 
-	if (!cpu->turn_over)
-		thread->turn = (uint8_t)cpu->quantum;
+	keep_turn(cpu_self(), thread);
 	give_way(thread);
 }
 
@@ -323,12 +360,11 @@ void sched_tick(struct cpu *cpu)
 	thread->ticks++;
 	if ((vtimer_tasks | (thread->label ^ thread->home)) != 0)
 		charge_others(cpu, thread);
-	if (--cpu->quantum > 0)
+	if (--cpu->turn.left > 0)
 		return;
-	cpu->quantum = QUANTUM;
+	cpu->turn = (struct turn){.left = QUANTUM, .over = true};
 	if (thread == cpu->idle_thread)
 		return;
-	cpu->turn_over = true;
 	if (waiting_priority(cpu) <= thread->priority)
 		cpu_set_work(cpu, WORK_RESCHEDULE);
 }

@@ -13,6 +13,7 @@
 #include "kern/task_notify.h"
 #include "kern/work.h"
 #include "kern/zone.h"
+#include "prof/stream.h"
 #include "vm/map.h"
 
 struct list all_tasks = LIST_INITIALIZER(all_tasks);
@@ -165,6 +166,7 @@ static void task_over(struct task *task)
 	list_remove(&task->link);
 	list_remove(&task->id_link);
 	vtimer_forget(task);
+	stream_task_ended(task);
 	task_release(task);
 	if (module >= 0)
 		bootstrap_task_ended(module, status);

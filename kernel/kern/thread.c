@@ -19,6 +19,7 @@
 #include "kern/vtimer.h"
 #include "kern/work.h"
 #include "kern/zone.h"
+#include "prof/stream.h"
 
 static struct zone thread_zone;
 static uint32_t last_id;
@@ -63,7 +64,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	thread->priority = (uint8_t)priority;
 	thread->run_priority = (uint8_t)priority;
 	thread->max_priority = (uint8_t)(priority < PRIORITY_USER ? priority : PRIORITY_USER);
-	thread->turn = QUANTUM;
+	thread->turn = TURN_NEW;
 	thread->policy = POLICY_TIMESHARE;
 	thread->created = machine_cycles();
 	list_init(&thread->run_link);
@@ -195,6 +196,7 @@ void thread_reap(struct thread *thread)
 		port_destroy(thread->answer_port);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
+	stream_thread_ended(thread);
 	if (task != NULL) {
 		task->ended_ticks += thread->ticks;
 		task->ended_system_ticks += thread->system_ticks;

@@ -38,6 +38,7 @@
 #include "ipc/message.h"
 #include <assay/list.h>
 #include "kern/may_block.h"
+#include "kern/run_queue.h"
 #include "kern/timer.h"
 
 struct cpu;
@@ -104,15 +105,17 @@ struct receive_wait {
 
 struct thread {
 	uint32_t magic; /* THREAD_MAGIC */
-	uint32_t id;    /* Small, never used again; what samples and messages to people say. */
 	uint32_t refs;  /* Pointers to it, and one until it has ended; the last frees it. */
+	/* A row that samples are made of (enum machine_who). */
+	uint32_t id;    /* Small, never used again; what samples and messages to people say. */
 	uint32_t label; /* On whose behalf it runs: kern/label.h, */
 	uint32_t home; /* and what that was at first: its task's id, 0 of a thread of the kernel. */
+	uint32_t fault_pc; /* While the kernel's touch of user memory faults: where; otherwise 0. */
 	struct task *task;
 	enum thread_state state;
 	uint8_t priority;     /* Its own, */
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
-	uint8_t turn;         /* Ticks that it may run when it is next chosen. */
+	struct turn turn;     /* What it may run when it is next chosen. */
 	uint8_t asked;        /* THREAD_ASKED_* */
 	bool vm_privileged;   /* It may have the last pages: it makes memory free. */
 	bool at_edge;         /* It does not run, and goes on to user mode when it does. */

@@ -60,14 +60,14 @@ const struct trap trap_table[MACH_TRAP_COUNT] = {
 	[TRAP_assay_memory_unmap]      = TRAP(trap_memory_unmap, 2),
 	[TRAP_assay_memory_protect]    = TRAP(trap_memory_protect, 3),
 	[TRAP_assay_clock_read]        = TRAP(trap_clock_read, 2),
-	[TRAP_assay_sample_clock]      = TRAP(trap_sample_clock, 2),
-	[TRAP_assay_sample_counts]     = TRAP(trap_sample_counts, 2),
+	HOLES(109, 110),
 	[TRAP_assay_counts]            = TRAP(trap_counts, 3),
 	[TRAP_assay_cpu_info]          = TRAP(trap_cpu_info, 1),
 	[TRAP_assay_thread_serve]      = TRAP(trap_thread_serve, 1),
 	[TRAP_assay_fail_allocation]   = TRAP(trap_fail_allocation, 2),
 	[TRAP_assay_allocation_site]   = TRAP(trap_allocation_site, 2),
-	HOLES(116, MACH_TRAP_COUNT - 1),
+	[TRAP_assay_interrupts_off]    = TRAP(trap_interrupts_off, 1),
+	HOLES(117, MACH_TRAP_COUNT - 1),
 };
 /* clang-format on */
 

@@ -80,13 +80,14 @@ TRAP_ABI kern_return_t trap_memory_map(uint32_t start, uint32_t size, uint32_t r
 TRAP_ABI kern_return_t trap_memory_unmap(uint32_t start, uint32_t size);
 TRAP_ABI kern_return_t trap_memory_protect(uint32_t start, uint32_t size, uint32_t rights);
 TRAP_ABI kern_return_t trap_clock_read(uint32_t clock, user_address_t value);
-TRAP_ABI kern_return_t trap_sample_clock(uint32_t hz, uint32_t flags);
-TRAP_ABI kern_return_t trap_sample_counts(uint32_t cpu, user_address_t counts);
 TRAP_ABI kern_return_t trap_counts(user_address_t counts, uint32_t room, user_address_t n);
 TRAP_ABI kern_return_t trap_cpu_info(user_address_t info);
 
 /* kern/alloc_site.c: also of <assay/traps.h>. */
 TRAP_ABI kern_return_t trap_fail_allocation(uint32_t number, uint32_t nth);
 TRAP_ABI kern_return_t trap_allocation_site(uint32_t number, user_address_t to);
+
+/* kern/interrupts_off.c: also of <assay/traps.h>. */
+TRAP_ABI kern_return_t trap_interrupts_off(uint32_t microseconds);
 
 #endif

@@ -9,9 +9,27 @@
 #include "kern/sched.h"
 #include "kern/thread.h"
 #include "kern/tick.h"
+#include "prof/sampler.h"
 
 /* What has to be done under the kernel lock before this CPU may go on in user mode. */
 #define THREAD_WORK (WORK_INTERRUPT | WORK_THREAD | WORK_RESCHEDULE)
+
+void sample_work(void)
+{
+	cpu_clear_work(cpu_self(), WORK_SAMPLE);
+	sampler_work();
+}
+
+/* What comes more rarely than ticks. */
+static __attribute__((noinline)) void rare_work(struct cpu *cpu)
+{
+	if ((cpu->work & WORK_DEVICE) != 0) {
+		cpu_clear_work(cpu, WORK_DEVICE);
+		device_interrupt_work();
+	}
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
+}
 
 void interrupt_work(void)
 {
@@ -22,10 +40,8 @@ void interrupt_work(void)
 		cpu_clear_work(cpu, WORK_TICK);
 		tick_work(cpu);
 	}
-	if ((cpu->work & WORK_DEVICE) != 0) {
-		cpu_clear_work(cpu, WORK_DEVICE);
-		device_interrupt_work();
-	}
+	if ((cpu->work & (WORK_DEVICE | WORK_SAMPLE)) != 0)
+		rare_work(cpu);
 }
 
 /* A tick whose work is done here came in kernel mode. */

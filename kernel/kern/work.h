@@ -12,6 +12,12 @@
 void interrupt_work(void);
 
 /*
+ * For WORK_SAMPLE: reads this CPU's ring.  Done too before another thread runs here, for the stack
+ * of a thread that goes on elsewhere may have changed when it is looked at.
+ */
+void sample_work(void);
+
+/*
  * Every loop over pages, entries or rights calls this each 64 turns.  It is never inlined:
  * tools/hot sees by its address how long the kernel goes without it.
  */

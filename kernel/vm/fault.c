@@ -13,6 +13,7 @@
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/work.h"
+#include "prof/stream.h"
 #include "vm/map.h"
 #include "vm/object.h"
 #include "vm/page.h"
@@ -29,6 +30,8 @@ void fault_event(enum fault_flavor flavor)
 	host_faults.n[flavor]++;
 	if (task != NULL)
 		task->faults.n[flavor]++;
+	if (stream_event_takers != 0)
+		stream_event(flavor, (uint32_t)__builtin_return_address(0));
 }
 
 /* ---------------- Entries ---------------- */

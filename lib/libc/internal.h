@@ -28,6 +28,18 @@ void __malloc_after_fork(int in_child);
 
 void __run_atexit(void);
 
+/* ---------------- Of a profiling library, if one is linked in ---------------- */
+
+/* exit() calls it last, fork() in the child when all is as it should be. */
+void __profile_exit(void) __attribute__((weak));
+void __profile_fork_child(void) __attribute__((weak));
+
+/* Before another program takes this one's place. */
+void __profile_exec(void) __attribute__((weak));
+
+/* What a signal calls by default; SIG_DFL: nothing. */
+void (*__profile_handler(int signal))(int) __attribute__((weak));
+
 /* ---------------- Of the half that knows the system ---------------- */
 
 typedef struct {

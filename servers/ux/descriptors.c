@@ -89,6 +89,15 @@ struct open_file *descriptor_file(struct process *process, int fd)
 	return descriptor != NULL ? open_file_reference(descriptor->file) : NULL;
 }
 
+bool descriptor_is_free(struct process *process)
+{
+	int fd = 0;
+
+	while (fd < UX_OPEN_MAX && place_of(process, fd)->file != NULL)
+		fd++;
+	return fd < UX_OPEN_MAX;
+}
+
 int descriptor_add(struct process *process, int minimum, struct open_file *file, bool close_on_exec,
 		   int *fd)
 {

@@ -70,6 +70,7 @@ struct fd_entry *descriptor_find(struct process *process, int fd);
 struct open_file *descriptor_file(struct process *process, int fd);
 
 /* The lowest free descriptor from `minimum` on gets the caller's reference: EMFILE or EINVAL. */
+bool descriptor_is_free(struct process *process); /* Any. */
 int descriptor_add(struct process *process, int minimum, struct open_file *file, bool close_on_exec,
 		   int *fd);
 int descriptor_close(struct process *process, int fd); /* Unlocks. */
@@ -93,6 +94,12 @@ int open_path(struct process *process, struct thread *caller, const char *path, 
 
 bool file_is_readable(const struct open_file *file);
 bool file_is_writable(const struct open_file *file);
+
+/*
+ * Whoever changes a file that runs with its owner's rights must not keep these in it: takes them
+ * from it, unless he is root.  Unlocks.
+ */
+int file_drop_privileges(struct vnode *vnode, const struct process *process);
 
 /* As the calls of these names; all unlock. */
 int file_read(struct open_file *file, struct thread *caller, void *buffer, size_t size,

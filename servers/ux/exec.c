@@ -10,6 +10,7 @@
 #include <ux/bsd_server.h>
 
 #include "descriptors.h"
+#include "executed.h"
 #include "fs/vnode.h"
 #include "program.h"
 #include "task.h"
@@ -40,6 +41,9 @@ static void change_executable(struct process *process, struct program *program)
 {
 	struct vnode *old = process->executable;
 
+	executed_release(process->executed);
+	process->executed = program->executed;
+	program->executed = NULL;
 	process->executable = program->vnode;
 	program->vnode = NULL;
 	if (old == NULL)
@@ -60,6 +64,24 @@ static void change_task(struct process *process, struct program *program)
 	timers_new_task(process);
 	memcpy(process->command, program->command, sizeof process->command);
 	process->has_executed = true;
+}
+
+/*
+ * Lets the first thread of the new program run, or stops the process before that.  False: there is
+ * no memory for it.
+ */
+static bool begin(struct process *process, struct thread *first)
+{
+	bool is_stopped = process->stops_at_exec;
+
+	process->stops_at_exec = false;
+	process->signals.is_stopped |= is_stopped; /* exceptions_catch() suspends the task then. */
+	/* Before it runs, since it would otherwise be seen without. */
+	if (!exceptions_catch(process) || thread_resume(first->kernel) != KERN_SUCCESS)
+		return false;
+	if (is_stopped)
+		process_stopped(process, SIGSTOP);
+	return true;
 }
 
 /*
@@ -84,8 +106,7 @@ static void become(struct process *process, struct program *program, unsigned ow
 		return;
 	program->first = NULL;
 	thread_enter(first);
-	/* Before it runs, since it would otherwise be seen without: it can only fail for memory. */
-	if (!exceptions_catch(process) || thread_resume(first->kernel) != KERN_SUCCESS)
+	if (!begin(process, first))
 		process_exit(process, W_EXITCODE(0, SIGKILL));
 	else
 		signal_check(process);
@@ -123,6 +144,12 @@ kern_return_t ux_execve(caller_t caller, const_path_t path, unsigned argument_co
 	}
 	program_forget(program);
 	return error;
+}
+
+kern_return_t ux_stop_at_exec(caller_t caller)
+{
+	caller->process->stops_at_exec = true;
+	return 0;
 }
 
 int program_start_first(struct process *process, const char *path, const char *strings, size_t size,

@@ -93,10 +93,9 @@ static int regular_read(struct open_file *file, struct thread *caller, void *buf
 	return error;
 }
 
-/* Whoever changes a file that runs with its owner's rights must not keep these in it. */
-static int drop_privileges(struct vnode *vnode, const struct thread *caller)
+int file_drop_privileges(struct vnode *vnode, const struct process *process)
 {
-	if ((vnode->mode & (S_ISUID | S_ISGID)) == 0 || is_root(caller->process))
+	if ((vnode->mode & (S_ISUID | S_ISGID)) == 0 || is_root(process))
 		return 0;
 	return vnode_set_mode(vnode, vnode->mode & 07777 & ~(S_ISUID | S_ISGID));
 }
@@ -123,7 +122,7 @@ static int regular_write(struct open_file *file, struct thread *caller, const vo
 	if (size == 0)
 		return 0;
 	take_position(file);
-	error = drop_privileges(file->vnode, caller);
+	error = file_drop_privileges(file->vnode, caller->process);
 	if (error == 0)
 		error = write_at_position(file, buffer, size, done);
 	if (error == 0 && (file->flags & O_SYNC) != 0)
@@ -174,8 +173,8 @@ static void vnode_file_stat(struct open_file *file, struct stat *result)
 
 static void regular_close(struct open_file *file)
 {
-	if (!S_ISREG(file->vnode->mode) || !file_is_writable(file))
-		return;
+	if (file->vnode == NULL || !S_ISREG(file->vnode->mode) || !file_is_writable(file))
+		return; /* Null: opening it failed. */
 	assert(file->vnode->writers > 0);
 	file->vnode->writers--;
 }

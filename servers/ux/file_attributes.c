@@ -114,13 +114,18 @@ kern_return_t ux_utimes(struct thread *caller, const char *path, int accessed, i
 
 /* ---------------- Size ---------------- */
 
-static int set_size(struct vnode *vnode, off_t size)
+static int set_size(const struct process *process, struct vnode *vnode, off_t size)
 {
+	int error;
+
 	if (S_ISDIR(vnode->mode))
 		return EISDIR;
 	if (!S_ISREG(vnode->mode) || size < 0)
 		return EINVAL;
-	return vnode->executions > 0 ? ETXTBSY : vnode_truncate(vnode, size);
+	if (vnode->executions > 0)
+		return ETXTBSY;
+	error = file_drop_privileges(vnode, process);
+	return error != 0 ? error : vnode_truncate(vnode, size);
 }
 
 kern_return_t ux_truncate(struct thread *caller, const char *path, int64_t size)
@@ -132,7 +137,7 @@ kern_return_t ux_truncate(struct thread *caller, const char *path, int64_t size)
 		return error;
 	error = vnode_access(vnode, &caller->process->credentials, W_OK);
 	if (error == 0)
-		error = set_size(vnode, size);
+		error = set_size(caller->process, vnode, size);
 	vnode_release(vnode);
 	return error;
 }
@@ -145,7 +150,7 @@ kern_return_t ux_ftruncate(struct thread *caller, int fd, int64_t size)
 	if (file == NULL)
 		return EBADF;
 	if (file->vnode != NULL && file_is_writable(file))
-		error = set_size(file->vnode, size);
+		error = set_size(caller->process, file->vnode, size);
 	open_file_release(file);
 	return error;
 }

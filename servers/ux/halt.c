@@ -22,7 +22,7 @@ static bool is_halting;
 /* A process that is neither the one that halts nor the first, whose end is that of all. */
 static bool is_other(const struct process *process, const struct process *own)
 {
-	return process != own && process->pid != 1 && !process->is_zombie;
+	return process != own && process->pid != PID_FIRST && !process->is_zombie;
 }
 
 static bool others_live(const struct process *own)
@@ -51,12 +51,14 @@ static void ask_others(const struct process *own)
 	}
 }
 
+/* Most are children of the first, or become that; whoever is not is seen with the next step. */
 static void await_others(const struct process *own)
 {
+	const void *channel = children_channel(process_by_pid(PID_FIRST));
 	uint64_t end = ux_now() + GRACE;
 
 	while (others_live(own) && ux_now() < end)
-		ux_sleep_until(&is_halting, ux_now() + STEP);
+		ux_sleep_until(channel, ux_now() + STEP);
 }
 
 /* One that is not ending yet; the list may change with each that does. */
@@ -75,7 +77,7 @@ static struct process *find_living(void)
 
 static void end_all(void)
 {
-	struct process *process = process_by_pid(1);
+	struct process *process = process_by_pid(PID_FIRST);
 
 	/* As if a call of the first were under way: its end would wait for this halt to be over. */
 	process->calls++;

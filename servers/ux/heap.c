@@ -40,6 +40,8 @@ static struct list partial[N_SIZES]; /* Slabs with a free piece; null before the
 static struct slab *spare[N_SIZES];  /* One of them, in which no piece is in use. */
 static unsigned n_pieces;
 
+volatile struct heap_test heap_test;
+
 static unsigned class_of(size_t size)
 {
 	unsigned class = 0;
@@ -138,8 +140,11 @@ static void *take_pages(size_t size)
 void *heap_allocate(size_t size)
 {
 	unsigned class = class_of(size);
-	void *memory = class < N_SIZES ? take_piece(class) : take_pages(size);
+	void *memory;
 
+	if (heap_test_fails())
+		return NULL;
+	memory = class < N_SIZES ? take_piece(class) : take_pages(size);
 	n_pieces += memory != NULL;
 	return memory;
 }

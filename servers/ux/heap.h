@@ -7,6 +7,7 @@
 #ifndef UX_HEAP_H
 #define UX_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HEAP_PAGE 4096u
@@ -20,6 +21,23 @@ void heap_put_pages(void *pages, size_t size);
 
 void *heap_allocate(size_t size);
 void heap_free(void *memory); /* Of heap_allocate(). */
+
+/*
+ * For tests of shortage, which reach it by a right to the server's task: how many allocations there
+ * have been, of pieces and of pages, and the number of the one that fails.
+ */
+struct heap_test {
+	unsigned done;
+	unsigned failing;
+};
+
+extern volatile struct heap_test heap_test;
+
+/* Counts an allocation: whether it is to fail. */
+static inline bool heap_test_fails(void)
+{
+	return __atomic_add_fetch(&heap_test.done, 1, __ATOMIC_RELAXED) == heap_test.failing;
+}
 
 /* Pieces that are given out at the moment. */
 unsigned heap_pieces(void);

@@ -10,6 +10,8 @@
 #include "process.h"
 #include "thread.h"
 
+#define GROUP_KMEM 2
+
 bool is_root(const struct process *process)
 {
 	return process->credentials.euid == 0;
@@ -42,6 +44,11 @@ bool may_own(const struct process *one, const struct process *other)
 		return true;
 	return !other->was_other && who->euid == whom->uid && who->euid == whom->euid &&
 	       who->euid == whom->suid && whom->gid == whom->egid && whom->gid == whom->sgid;
+}
+
+bool may_have_server(const struct process *process)
+{
+	return is_root(process) || is_in_group(&process->credentials, GROUP_KMEM);
 }
 
 /* ---------------- Calls ---------------- */
@@ -100,6 +107,29 @@ kern_return_t ux_setuid(caller_t caller, unsigned uid)
 		return EPERM;
 	caller->process->was_other |= uid != credentials->euid || uid != credentials->suid;
 	credentials->uid = credentials->euid = credentials->suid = uid;
+	return 0;
+}
+
+/* For a while: back to the real one, or to what the program's file gave it, is always allowed. */
+kern_return_t ux_seteuid(caller_t caller, unsigned uid)
+{
+	struct credentials *credentials = &caller->process->credentials;
+
+	if (uid != credentials->uid && uid != credentials->suid && !is_root(caller->process))
+		return EPERM;
+	caller->process->was_other |= uid != credentials->euid;
+	credentials->euid = uid;
+	return 0;
+}
+
+kern_return_t ux_setegid(caller_t caller, unsigned gid)
+{
+	struct credentials *credentials = &caller->process->credentials;
+
+	if (gid != credentials->gid && gid != credentials->sgid && !is_root(caller->process))
+		return EPERM;
+	caller->process->was_other |= gid != credentials->egid;
+	credentials->egid = gid;
 	return 0;
 }
 

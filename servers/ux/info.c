@@ -4,19 +4,20 @@
  * server's lock.
  *
  * Whoever has a task's port can do to the task what it could do itself.  So it is given only to
- * those who are the process's user anyway, and the server's own, as pid 0, to those who may read
- * the kernel's memory on other systems too.
+ * those who are the process's user anyway, and the server's own, as pid 0, to those who may have
+ * that.
  */
 #include <mach/task_info.h>
 #include <ux/bsd_server.h>
 
+#include "executed.h"
 #include "process.h"
 #include "task.h"
 #include "thread.h"
 
-#define GROUP_KMEM    2
 #define PID_SERVER    0
 #define PID_HOST      (-1)
+#define SERVER_PATH   "/mach_servers/startup" /* What boot/manifest calls it. */
 #define MS_PER_SECOND 1000
 
 /* ---------------- Rights ---------------- */
@@ -44,13 +45,36 @@ kern_return_t ux_task_by_pid(caller_t caller, int pid, mach_port_t *task)
 	case PID_HOST:
 		return give(is_root(one), ux_boot.host_control, task);
 	case PID_SERVER:
-		return give(is_root(one) || is_in_group(&one->credentials, GROUP_KMEM),
-			    mach_task_self_cached(), task);
+		return give(may_have_server(one), mach_task_self_cached(), task);
 	}
 	other = process_by_pid(pid);
 	if (other == NULL || other->task == MACH_PORT_NULL)
 		return ESRCH;
 	return give(may_own(one, other), other->task, task);
+}
+
+static kern_return_t tell_path(bool may_know, const char *path, path_t result)
+{
+	if (!may_know)
+		return EPERM;
+	if (path[0] == '\0')
+		return ENAMETOOLONG;
+	format(result, PATH_MAX, "%s", path);
+	return 0;
+}
+
+/* Those who may read the kernel's memory could find it there. */
+kern_return_t ux_executable(caller_t caller, int pid, path_t path)
+{
+	const struct process *one = caller->process, *other;
+
+	if (pid == PID_SERVER)
+		return tell_path(may_have_server(one), SERVER_PATH, path);
+	other = process_by_pid(pid);
+	if (other == NULL || other->task == MACH_PORT_NULL || other->executed == NULL)
+		return ESRCH;
+	return tell_path(may_own(one, other) || may_have_server(one),
+			 executed_path(other->executed), path);
 }
 
 kern_return_t ux_device_port(caller_t caller, mach_port_t *port)

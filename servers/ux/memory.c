@@ -21,7 +21,8 @@ void *heap_get_pages(size_t size)
 {
 	vm_address_t address = 0;
 
-	if (syscall_vm_allocate(mach_task_self_cached(), &address, size, TRUE) != KERN_SUCCESS)
+	if (heap_test_fails() ||
+	    syscall_vm_allocate(mach_task_self_cached(), &address, size, TRUE) != KERN_SUCCESS)
 		return NULL;
 	if (ux_wire(address, size))
 		return (void *)address;

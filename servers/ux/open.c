@@ -22,8 +22,9 @@ struct opening {
 	const char *path;
 	int flags;
 	mode_t mode;
-	struct vnode *vnode; /* With a reference, once it is found. */
-	bool is_new;         /* Then its mode does not matter for this opening. */
+	struct open_file *file; /* There from the beginning: a call that fails makes no file. */
+	struct vnode *vnode;    /* With a reference, once it is found. */
+	bool is_new;            /* Then its mode does not matter for this opening. */
 };
 
 static bool writes(int flags)
@@ -148,36 +149,56 @@ static int begin(struct open_file *file, struct thread *caller)
 	return 0;
 }
 
-/* It counts as open for writing before it is emptied: then nobody can begin to execute it. */
-static int begin_all(struct open_file *file, const struct opening *opening)
+static int empty(const struct opening *opening)
 {
+	struct vnode *vnode = opening->vnode;
+	int error = vnode->size > 0 ? file_drop_privileges(vnode, opening->process) : 0;
+
+	return error == 0 && vnode->size > 0 ? vnode_truncate(vnode, 0) : error;
+}
+
+/* It counts as open for writing before it is emptied: then nobody can begin to execute it. */
+static int begin_all(const struct opening *opening)
+{
+	struct open_file *file = opening->file;
+
+	file->operations = operations_of(opening->vnode);
+	file->vnode = vnode_reference(opening->vnode);
 	if (S_ISREG(file->vnode->mode) && file_is_writable(file))
 		file->vnode->writers++;
-	if (S_ISREG(file->vnode->mode) && (opening->flags & O_TRUNC) != 0 && file->vnode->size > 0)
-		return vnode_truncate(file->vnode, 0);
+	if (S_ISREG(file->vnode->mode) && (opening->flags & O_TRUNC) != 0)
+		return empty(opening);
 	return begin(file, opening->caller);
+}
+
+static int open_whole(struct opening *opening)
+{
+	int error = obtain(opening);
+
+	if (error != 0)
+		return error;
+	error = check(opening);
+	if (error == 0)
+		error = begin_all(opening);
+	vnode_release(opening->vnode);
+	return error;
 }
 
 int open_path(struct process *process, struct thread *caller, const char *path, int flags,
 	      mode_t mode, struct open_file **file)
 {
-	struct opening opening = {process, caller, path, flags, mode, NULL, false};
+	struct opening opening = {process, caller, path, flags, mode, NULL, NULL, false};
 	int error;
 
 	assert(ux_lock_held());
 	if ((flags & O_ACCMODE) == O_ACCMODE)
 		return EINVAL;
-	error = obtain(&opening);
+	opening.file = open_file_new(&regular_file, NULL, flags & KEPT_FLAGS);
+	if (opening.file == NULL)
+		return ENOMEM;
+	error = open_whole(&opening);
 	if (error != 0)
-		return error;
-	error = check(&opening);
-	if (error == 0) {
-		*file = open_file_new(operations_of(opening.vnode), opening.vnode,
-				      flags & KEPT_FLAGS);
-		error = *file != NULL ? begin_all(*file, &opening) : ENOMEM;
-		if (error != 0 && *file != NULL)
-			open_file_release(*file);
-	}
-	vnode_release(opening.vnode);
+		open_file_release(opening.file);
+	*file = opening.file;
 	return error;
 }

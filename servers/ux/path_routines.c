@@ -16,8 +16,11 @@
 kern_return_t ux_open(struct thread *caller, const char *path, int flags, unsigned mode, int *fd)
 {
 	struct open_file *file;
-	int error = open_path(caller->process, caller, path, flags, mode, &file);
+	int error;
 
+	if (!descriptor_is_free(caller->process))
+		return EMFILE;
+	error = open_path(caller->process, caller, path, flags, mode, &file);
 	if (error != 0)
 		return error;
 	error = descriptor_add(caller->process, 0, file, (flags & O_CLOEXEC) != 0, fd);
@@ -95,11 +98,27 @@ kern_return_t ux_umask(struct thread *caller, unsigned mask, unsigned *old_mask)
 	return 0;
 }
 
+kern_return_t ux_readlink(struct thread *caller, const char *path, char *text,
+			  mach_msg_type_number_t *length)
+{
+	struct vnode *vnode;
+	size_t done = 0;
+	int error = path_lookup(caller->process, path, false, &vnode);
+
+	if (error != 0)
+		return error;
+	error = vnode_read_link(vnode, text, PATH_MAX, &done);
+	*length = done;
+	vnode_release(vnode);
+	return error;
+}
+
 /* ---------------- Making and removing ---------------- */
 
-kern_return_t ux_mkdir(struct thread *caller, const char *path, unsigned mode)
+/* A symbolic link if there is a text, else of the type that the mode says. */
+static int make(struct process *process, const char *path, mode_t mode, const char *text)
 {
-	struct process *process = caller->process;
+	const struct credentials *owner = &process->credentials;
 	struct vnode *made;
 	struct place place;
 	int error = place_find(process, path, &place);
@@ -107,14 +126,33 @@ kern_return_t ux_mkdir(struct thread *caller, const char *path, unsigned mode)
 	if (error != 0)
 		return error;
 	error = place_check_free(&place);
-	if (error == 0)
-		error = directory_create(place.directory, place.name,
-					 S_IFDIR | (mode & ~process->umask & MODE_OF_DIRECTORY),
-					 &process->credentials, &made);
+	if (error == 0 && text != NULL)
+		error = directory_symlink(place.directory, place.name, text, owner, &made);
+	else if (error == 0)
+		error = directory_create(place.directory, place.name, mode, owner, &made);
 	if (error == 0)
 		vnode_release(made);
 	place_release(&place);
 	return error;
+}
+
+kern_return_t ux_mkdir(struct thread *caller, const char *path, unsigned mode)
+{
+	mode &= ~caller->process->umask & MODE_OF_DIRECTORY;
+	return make(caller->process, path, S_IFDIR | mode, NULL);
+}
+
+kern_return_t ux_mkfifo(struct thread *caller, const char *path, unsigned mode)
+{
+	mode &= ~caller->process->umask & (S_IRWXU | S_IRWXG | S_IRWXO);
+	return make(caller->process, path, S_IFIFO | mode, NULL);
+}
+
+kern_return_t ux_symlink(struct thread *caller, const char *text, const char *path)
+{
+	if (text[0] == '\0')
+		return ENOENT;
+	return make(caller->process, path, 0, text);
 }
 
 /* Directories are not linked: the tree would be none. */

@@ -13,12 +13,12 @@
 #include <ux/bsd_server.h>
 
 #include "descriptors.h"
+#include "executed.h"
 #include "fs/vnode.h"
 #include "task.h"
 #include "thread.h"
 
 #define PID_MAX       30000
-#define PID_FIRST     1
 #define KEPT_FOR_ROOT 4 /* Processes that others cannot have, so that root can put things right. */
 
 struct list processes = LIST_INITIALIZER(processes);
@@ -102,6 +102,7 @@ static void inherit(struct process *child, struct process *parent)
 		child->executable = vnode_reference(parent->executable);
 		child->executable->executions++;
 	}
+	child->executed = executed_reference(parent->executed);
 	signals_fork(&child->signals, &parent->signals);
 	list_add_last(&parent->children, &child->sibling);
 }
@@ -188,6 +189,8 @@ static void leave_files(struct process *process)
 	struct vnode *directory = process->directory;
 	struct vnode *executable = process->executable;
 
+	executed_release(process->executed);
+	process->executed = NULL;
 	process->descriptors = NULL;
 	process->directory = NULL;
 	process->executable = NULL;

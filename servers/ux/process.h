@@ -16,6 +16,11 @@
 #include "timer.h"
 #include "ux.h"
 
+/* Of the process that is there from the beginning, and whose end is the end of all. */
+#define PID_FIRST 1
+
+struct executed;
+
 struct credentials {
 	uid_t uid, euid, suid;
 	gid_t gid, egid, sgid;
@@ -55,6 +60,8 @@ struct process {
 
 	struct vnode *directory;         /* Where relative paths begin. */
 	struct vnode *executable;        /* What it runs; cannot be written meanwhile. */
+	struct executed *executed;       /* What that was called then: executed.h. */
+	bool stops_at_exec;              /* Its next program does not begin by itself. */
 	struct descriptors *descriptors; /* See descriptors.h. */
 	struct process_signals signals;
 	struct process_timers timers;
@@ -109,6 +116,12 @@ bool may_control(const struct process *one, const struct process *other);
  * itself, or one of its user, if it never was another's.
  */
 bool may_own(const struct process *one, const struct process *other);
+
+/*
+ * Whether one may have the server's own task, and profile it: root, and those who may read the
+ * kernel's memory on other systems too.
+ */
+bool may_have_server(const struct process *process);
 
 /* Channel of those who wait for children of a process. */
 static inline const void *children_channel(const struct process *process)

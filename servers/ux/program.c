@@ -10,6 +10,7 @@
 
 #include <sys/unistd.h>
 
+#include "executed.h"
 #include "fs/vnode.h"
 #include "paging.h"
 #include "script.h"
@@ -49,13 +50,24 @@ static void leave_vnode(struct program *program)
 	vnode_release(vnode);
 }
 
+/* Of a script and its interpreter the latter's. */
+static int take_name(struct program *program, const char *path)
+{
+	executed_release(program->executed);
+	program->executed = executed_new(path);
+	return program->executed == NULL ? ENOMEM : 0;
+}
+
 static int open_file(struct program *program, const char *path)
 {
+	char whole[PATH_MAX];
 	struct vnode *vnode;
-	int error = path_lookup(program->process, path, true, &vnode);
+	int error = path_lookup_whole(program->process, path, &vnode, whole);
 
 	if (error == 0)
 		error = take_vnode(program, vnode);
+	if (error == 0)
+		error = take_name(program, whole);
 	if (error == 0)
 		error = vnode_read(program->vnode, 0, program->head, sizeof program->head,
 				   &program->head_size);
@@ -256,6 +268,7 @@ void program_forget(struct program *program)
 	if (program->first != NULL)
 		thread_end(program->first);
 	leave_vnode(program);
+	executed_release(program->executed);
 	arguments_free(&program->arguments);
 	ux_free(program);
 }

@@ -11,12 +11,14 @@
 #include "process.h"
 #include "ux.h"
 
-struct vnode;
+struct executed;
 struct thread;
+struct vnode;
 
 struct program {
 	struct process *process;
 	struct vnode *vnode; /* With a reference, and counted as executed. */
+	struct executed *executed;
 	struct arguments arguments;
 	struct elf_program elf;
 	uint32_t stack; /* The first thread's stack pointer. */

@@ -31,8 +31,8 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SA
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 
-# In user/: programs that are built with the SDK.
-UNIX_FOLDERS = ("bin", "sbin", "work", "sh")
+# Programs in user/ and servers/ that are built with the SDK.
+UNIX_FOLDERS = ("bin", "sbin", "work", "sh", "monctl", "snames")
 
 
 def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -112,7 +112,7 @@ def includers_fixture(trees):
     """Which sources of the machine's programs include a header."""
     tree = trees[0]
     patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "servers/*/*.[cS]",
-                "servers/*/*/*.[cS]", "tests/*/*.c", "out/gen/*/mach/*.c",
+                "servers/*/*/*.[cS]", "libprof/core/*.[cS]", "tests/*/*.c", "out/gen/*/mach/*.c",
                 "out/gen/*/ux/*_server.c")
     sources = {path.relative_to(tree): includes_of(tree, path)
                for pattern in patterns for path in tree.glob(pattern)

@@ -14,7 +14,9 @@ from assay import OUT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FOLDERS = ("boot", "docs", "include", "kernel", "lib", "servers", "tests", "tools", "user", ".ci")
+FOLDERS = ("boot", "docs", "include", "kernel", "lib", "libprof", "servers", "tests", "tools",
+"user",
+           ".ci")
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -56,7 +58,7 @@ def missing_files(page: Path) -> list[str]:
 def known_names() -> frozenset[str]:
     """Every name that is followed by a parenthesis, or is a label or a macro, in the sources."""
     names: set[str] = set()
-    for folder in ("kernel", "lib", "servers", "user", "include", "tests", "tools"):
+    for folder in ("kernel", "lib", "libprof", "servers", "user", "include", "tests", "tools"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".c", ".h", ".py") or (folder == "tools" and path.is_file()):
                 names |= set(re.findall(r"\b(\w+) ?\(", path.read_text()))
@@ -132,7 +134,7 @@ def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: in
 
 # ---------------- README's commands ----------------
 
-COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+)(?: |$)")
+COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+|out/bin/\w+)(?: |$)")
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
            "WERROR", "V", "T")

@@ -19,7 +19,7 @@ static uint8_t *const pages = (uint8_t *)0x08180000;
 #define HOLE      (pages + 2 * PAGE_SIZE)
 
 /* The largest of these must fit twice below the end of a page. */
-#define SIZE_MOST sizeof(struct assay_sample_counts)
+#define SIZE_MOST sizeof(struct machine_count)
 
 /* ---------------- Traps that write through a pointer ---------------- */
 
@@ -47,11 +47,6 @@ static kern_return_t clock_value(void *to)
 	return assay_clock_read(ASSAY_CLOCK_TSC_HZ, to);
 }
 
-static kern_return_t sample_counts(void *to)
-{
-	return assay_sample_counts(0, to);
-}
-
 static kern_return_t one_count(void *to)
 {
 	uint32_t n;
@@ -74,7 +69,6 @@ static kern_return_t cpu_info(void *to)
 static const struct writer writers[] = {
 	{"thread_create", thread_id, sizeof(uint32_t)},
 	{"clock_read", clock_value, sizeof(uint64_t)},
-	{"sample_counts", sample_counts, sizeof(struct assay_sample_counts)},
 	{"counts", one_count, sizeof(struct machine_count)},
 	{"counts n", number_of_counts, sizeof(uint32_t)},
 	{"cpu_info", cpu_info, sizeof(struct assay_cpu_info)},

@@ -3,11 +3,13 @@
  * The call gate, and what interrupts find: every register, flag and segment of the user comes back
  * from the kernel as it went in, whatever it was.
  *
- * machine: cpus=1
- * machine: cpus=2 seed=3
+ * machine: cpus=1 arguments="${host-port}"
+ * machine: cpus=2 seed=3 arguments="${host-port}"
  */
 #include "check.h"
 #include <assay.h>
+#include <mach.h>
+#include <mach/prof.h>
 
 /* ---------------- Numbers ---------------- */
 
@@ -25,7 +27,7 @@ static const int rows[][2] = {
 	{TRAP_swtch_pri, TRAP_thread_switch},
 	{TRAP_vm_map, TRAP_vm_deallocate},
 	{TRAP_task_create, TRAP_thread_set_self_state},
-	{TRAP_assay_exit, TRAP_assay_allocation_site},
+	{TRAP_assay_exit, TRAP_assay_interrupts_off},
 };
 
 static bool is_hole(int number)
@@ -232,14 +234,24 @@ TEST(flags_survive_the_gate)
 /* The sampling clock's NMI finds them too, ten thousand times a second. */
 TEST(flags_survive_interrupts)
 {
+	mach_port_t host = check_number(0);
+	sample_options_t options = {.age_ms = 60000};
+	mach_port_t port;
+
 	want_usual();
-	EXPECT_EQ(assay_sample_clock(10000, ASSAY_SAMPLE_NMI), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &port),
+		  KERN_SUCCESS);
+	EXPECT_EQ(host_sample_control(host, 0, SAMPLE_NMI, 0), KERN_SUCCESS);
+	EXPECT_EQ(task_sample_start(mach_task_self(), SAMPLED_PC_PERIODIC, 10000, options, port),
+		  KERN_SUCCESS);
 	for (unsigned set = 0; set < 4; set++) {
 		wanted.eflags = FLAGS_ALWAYS | (set & 1 ? FLAG_NT | FLAG_DF : 0) |
 				(set & 2 ? FLAG_AC | 0x8d5 : 0);
 		expect_kept(wait_for_interrupts, wanted.eax);
 	}
-	EXPECT_EQ(assay_sample_clock(0, 0), KERN_SUCCESS);
+	EXPECT_EQ(task_sample_stop(mach_task_self(), port), KERN_SUCCESS);
+	EXPECT_EQ(host_sample_control(host, 0, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_destroy(mach_task_self(), port), KERN_SUCCESS);
 }
 
 /* Every bit but TF: those that user mode may not change stay as they were. */

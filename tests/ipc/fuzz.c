@@ -498,7 +498,6 @@ static void run_batch(uint32_t number)
 	while (batch.n_unanswered > 0)
 		port_drop_send(batch.unanswered[--batch.n_unanswered]);
 	close_devices(&batch);
-	assay_sample_clock(0, 0);
 	port_destroy(batch.control);
 	port_destroy(batch.sink);
 	forget_notifications();

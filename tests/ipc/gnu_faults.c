@@ -190,45 +190,105 @@ TEST(calls_are_cheap_with_assertions)
 
 /* ---------------- 3, 4, 5: what calls for samples hand out ---------------- */
 
-#define ID_FIRST_SAMPLING 4000
-#define ID_LAST_SAMPLING  4005
-#define UNTOUCHED         0x5a5a5a5au
+#define ID_TASK_ENABLE  4000
+#define ID_TASK_DISABLE 4001
+#define ID_TASK_GET     4002
+#define UNTOUCHED       0x5a5a5a5au
+#define SAMPLE_WORDS    (sizeof(sampled_pc_t) / sizeof(uint32_t))
+#define KERNEL_START    0xc0000000u
+
+/* Room for the answer to ID_TASK_GET: a result, a sequence number, samples; each with its type. */
+struct samples_message {
+	mach_msg_header_t head;
+	uint32_t body[5 + MAX_PC_SAMPLES * SAMPLE_WORDS + 1];
+};
+
+static struct samples_message answer;
 
 /*
- * Sends a call with one word to the own task; the size of the answer, whose result is in body[1].
+ * Calls the own task with `words` words as they are, after a call of mach_port_type(), which leaves
+ * something in the memory that replies are made in.  Returns the result.
  */
-static uint32_t call_with_word(struct message *message, mach_port_t reply, mach_msg_id_t id,
-			       uint32_t word)
-{
-	for (uint32_t i = 0; i < BODY_WORDS; i++)
-		message->body[i] = UNTOUCHED;
-	message_head(message, self(), MACH_MSG_TYPE_COPY_SEND, reply, MACH_MSG_TYPE_MAKE_SEND_ONCE,
-		     id);
-	message->body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
-	message->body[1] = word;
-	EXPECT_EQ(mach_msg(&message->head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message->head + 8,
-			   sizeof *message, reply, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
-		  MACH_MSG_SUCCESS);
-	return message->head.msgh_size;
-}
-
-/*
- * No sample, no count and nothing that the reply's memory held before, a call of mach_port_type()
- * just now: where there are no samples to give, the answer says that and ends.
- */
-TEST(calls_for_samples_give_what_there_is)
+static kern_return_t call_for_samples(mach_msg_id_t id, uint32_t words, uint32_t word)
 {
 	mach_port_t reply = port_new();
-	struct message message;
 
-	for (mach_msg_id_t id = ID_FIRST_SAMPLING; id <= ID_LAST_SAMPLING; id++) {
-		EXPECT_EQ(port_type(reply), MACH_PORT_TYPE_RECEIVE);
-		EXPECT_EQ(call_with_word(&message, reply, id, 1), sizeof(mig_reply_header_t));
-		EXPECT_EQ((int)message.body[1], MIG_BAD_ID);
-		for (uint32_t i = 2; i < BODY_WORDS; i++)
-			EXPECT_EQ(message.body[i], UNTOUCHED);
-	}
+	EXPECT_EQ(port_type(reply), MACH_PORT_TYPE_RECEIVE);
+	for (uint32_t i = 0; i < sizeof answer.body / sizeof answer.body[0]; i++)
+		answer.body[i] = UNTOUCHED;
+	message_head((struct message *)&answer, self(), MACH_MSG_TYPE_COPY_SEND, reply,
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, id);
+	answer.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	answer.body[1] = word;
+	EXPECT_EQ(mach_msg(&answer.head, MACH_SEND_MSG | MACH_RCV_MSG,
+			   sizeof answer.head + 4 * words, sizeof answer, reply,
+			   MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 	port_destroy(reply);
+	return (kern_return_t)answer.body[1];
+}
+
+/* So many pages are filled with zeroes: a sample each. */
+static void zero_fill(uint32_t pages)
+{
+	for (uint32_t n = 0; n < pages; n++) {
+		vm_address_t address = 0;
+
+		EXPECT_EQ(vm_allocate(self(), &address, PAGE_SIZE, TRUE), KERN_SUCCESS);
+		*(volatile uint32_t *)address = n;
+		EXPECT_EQ(vm_deallocate(self(), address, PAGE_SIZE), KERN_SUCCESS);
+	}
+}
+
+/* 4: where nothing is sampled the answer says that and ends; else the count is what was taken. */
+TEST(the_count_of_samples_is_one)
+{
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_FAILURE);
+	EXPECT_EQ(answer.head.msgh_size, sizeof(mig_reply_header_t));
+	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 1), KERN_FAILURE);
+	EXPECT_EQ(answer.head.msgh_size, sizeof(mig_reply_header_t));
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_VM_ZFILL_FAULTS), KERN_SUCCESS);
+	zero_fill(7);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(answer.body[3], 7);
+	EXPECT_EQ(answer.body[4], UNTOUCHED);
+}
+
+/* 5: of a ring that has overflowed all records come, up to the last. */
+TEST(an_overflowed_ring_gives_what_it_has)
+{
+	uint32_t right = 0;
+
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_VM_ZFILL_FAULTS), KERN_SUCCESS);
+	zero_fill(600);
+	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 0), KERN_SUCCESS);
+	EXPECT_EQ(answer.body[3], 600);
+	EXPECT_EQ(answer.body[4],
+		  TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, MAX_PC_SAMPLES * SAMPLE_WORDS));
+	for (uint32_t i = 5; i < 5 + MAX_PC_SAMPLES * SAMPLE_WORDS; i += SAMPLE_WORDS)
+		right += answer.body[i] == answer.body[5] && answer.body[i + 1] == answer.body[6] &&
+			 answer.body[i + 2] == SAMPLED_PC_VM_ZFILL_FAULTS;
+	EXPECT_EQ(right, MAX_PC_SAMPLES);
+	EXPECT_EQ(answer.body[5 + MAX_PC_SAMPLES * SAMPLE_WORDS], UNTOUCHED);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
+}
+
+/* 3: nearly all the time of calls is the kernel's, and no sample tells an address of its. */
+TEST(samples_tell_no_addresses_of_the_kernel)
+{
+	uint32_t n, beyond = 0;
+
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_PERIODIC), KERN_SUCCESS);
+	for (uint32_t i = 0; i < 60000; i++)
+		EXPECT_EQ(port_type(self()), MACH_PORT_TYPE_SEND);
+	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 0), KERN_SUCCESS);
+	n = answer.body[3];
+	EXPECT_LT(3, n);
+	for (uint32_t i = 0; i < n && i < MAX_PC_SAMPLES; i++)
+		beyond += answer.body[5 + SAMPLE_WORDS * i] >= KERNEL_START ||
+			  answer.body[6 + SAMPLE_WORDS * i] >= KERNEL_START;
+	EXPECT_EQ(beyond, 0);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
 }
 
 /* ---------------- 7: writes after a copy ---------------- */

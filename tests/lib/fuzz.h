@@ -87,6 +87,12 @@ bool fuzz_suspects(uint32_t word);
 /* Takes out of `n` words what fuzz_search() would find. */
 void fuzz_clean(uint32_t *words, uint32_t n);
 
+/*
+ * Before fuzz_search(): takes out of `n` words of memory, received with the message in the buffer,
+ * what samples may tell of the kernel.
+ */
+void fuzz_forget_samples_own(const struct fuzz *fuzz, uint32_t *words, uint32_t n);
+
 /* Looks for a kernel address in memory that the kernel has written; notes the first in `found`. */
 void fuzz_search(struct fuzz *fuzz, const void *memory, uint32_t size);
 

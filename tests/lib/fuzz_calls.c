@@ -15,6 +15,8 @@
  *   k state of a thread (integers)    v integers           L descriptors   A send rights, in line
  *   N kind of notification (integer)
  *   w string         W a device's name
+ *   e flavors of samples               x options of a stream (4 integers)
+ *   g a send right made of the task's own port, or none
  *   y bytes out of line               j whole pages of them               Y integers out of line
  *   q send rights out of line
  */
@@ -202,10 +204,10 @@ const struct fuzz_call fuzz_calls[] = {
 	{3808, 'H', "i"},
 	{3809, 'h', ""},
 	/* mach4 */
-	{4000, 'T', "i"},
+	{4000, 'T', "e"},
 	{4001, 'T', ""},
 	{4002, 'T', "i"},
-	{4003, 'H', "i"},
+	{4003, 'H', "e"},
 	{4004, 'H', ""},
 	{4005, 'H', "i"},
 	{4010, 'T', "PBzfS"},
@@ -232,6 +234,15 @@ const struct fuzz_call fuzz_calls[] = {
 	{4600, 'T', "Ill"},
 	{4601, 'T', "I"},
 	{4602, 'T', "I"},
+	{4603, 'T', "g"},
+	{4604, 'H', "g"},
+	{4605, 'T', "eixg"},
+	{4606, 'H', "eixg"},
+	{4607, 'M', "ieixg"},
+	{4608, 'T', "g"},
+	{4609, 'H', "g"},
+	{4610, 'M', "g"},
+	{4611, 'M', "iIi"},
 };
 
 const uint32_t fuzz_n_calls = sizeof fuzz_calls / sizeof fuzz_calls[0];

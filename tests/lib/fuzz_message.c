@@ -187,6 +187,31 @@ static void put_mappable(struct draft *draft, uint32_t name)
 	put_typed(draft, make ? MACH_MSG_TYPE_MAKE_SEND : MACH_MSG_TYPE_COPY_SEND, name);
 }
 
+/* Where samples go. */
+static void put_reply_port(struct draft *draft)
+{
+	draft->is_complex = true;
+	put_typed(draft, MACH_MSG_TYPE_MAKE_SEND,
+		  fuzz_one_in(draft->fuzz, 4)   ? MACH_PORT_NULL
+		  : fuzz_one_in(draft->fuzz, 8) ? fuzz_name(draft->fuzz)
+						: FUZZ_RECEIVE);
+}
+
+static void put_flavors(struct draft *draft)
+{
+	put_typed(draft, MACH_MSG_TYPE_INTEGER_32,
+		  fuzz_one_in(draft->fuzz, 8) ? integer(draft->fuzz)
+					      : fuzz_word(draft->fuzz) & SAMPLED_PC_ALL);
+}
+
+/* Options of a stream: none, mostly. */
+static void put_options(struct draft *draft)
+{
+	put(draft, type_word(MACH_MSG_TYPE_INTEGER_32, 32, 4, IS_INLINE));
+	for (uint32_t i = 0; i < 4; i++)
+		put(draft, fuzz_one_in(draft->fuzz, 4) ? integer(draft->fuzz) : 0);
+}
+
 /* A right in any of the ways that a task can give it. */
 static void put_any_right(struct draft *draft)
 {
@@ -256,6 +281,15 @@ static void put_data(struct draft *draft, char letter)
 		break;
 	case 'W':
 		put_device(draft);
+		break;
+	case 'e':
+		put_flavors(draft);
+		break;
+	case 'g':
+		put_reply_port(draft);
+		break;
+	case 'x':
+		put_options(draft);
 		break;
 	case 'y':
 		put_far(draft, MACH_MSG_TYPE_BYTE, 8);
@@ -399,6 +433,8 @@ static void search_body(struct fuzz *fuzz, uint32_t words)
 			i += (bytes + 3) / 4;
 			continue;
 		}
+		if (bytes > 0)
+			fuzz_forget_samples_own(fuzz, (void *)word[i], number);
 		if (!is_port(name) || number < 0x10000)
 			search_far(fuzz, word[i], bytes);
 		i++;

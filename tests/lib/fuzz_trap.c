@@ -48,7 +48,6 @@ static const struct trap special[] = {
 	{TRAP_assay_thread_create, 12, -1},
 	{TRAP_assay_thread_exit, 80, -1},
 	{TRAP_assay_thread_join, 1, 1},
-	{TRAP_assay_sample_clock, 40, -1},
 	{TRAP_assay_clock_read, 1, -1},
 	{TRAP_thread_switch, 1, 2},
 	{25, 20, 5},  /* mach_msg: fuzz_message.c */
@@ -103,7 +102,7 @@ static uint32_t unprintable(struct fuzz *fuzz)
 /* Of its answer, time is all that could look like an address. */
 static bool tells_time(uint32_t number)
 {
-	return number == TRAP_assay_clock_read || number == TRAP_assay_sample_counts;
+	return number == TRAP_assay_clock_read;
 }
 
 void fuzz_trap(struct fuzz *fuzz)

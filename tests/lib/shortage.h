@@ -18,11 +18,15 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const uint32_t n_scenarios;
 
-/* Those of large pieces of memory, shortage_memory.c, and of memory objects, shortage_pagers.c. */
+/* Those of large pieces of memory, shortage_memory.c, of memory objects, shortage_pagers.c, and of
+ * sampling, shortage_sampling.c. */
 void shortage_large_copies(void);
 void shortage_more_kernel_memory_than_ever(void);
 void shortage_memory_objects(void);
 void shortage_proxies(void);
+void shortage_streams(void);
+void shortage_kept_samples(void);
+void shortage_forget_kept_samples(void);
 
 /* Whether an allocation is going to fail: else every call must succeed. */
 extern bool shortage_expected;

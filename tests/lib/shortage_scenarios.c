@@ -644,6 +644,8 @@ const struct scenario scenarios[] = {
 	{"more kernel memory than ever", shortage_more_kernel_memory_than_ever, NULL},
 	{"memory objects", shortage_memory_objects, NULL},
 	{"proxies", shortage_proxies, NULL},
+	{"streams of samples", shortage_streams, NULL},
+	{"kept samples", shortage_kept_samples, shortage_forget_kept_samples},
 };
 
 const uint32_t n_scenarios = sizeof scenarios / sizeof scenarios[0];

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
 
-A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`.
+A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`.  In
+`argument=` the word `${name}` is the address of a variable of the server's.
 """
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from assay.files import Files, Put
 
 PROGRAMS = Path(__file__).parent / "programs"
 TEST = re.compile(r"^TRY\((\w+)\)", re.MULTILINE)
+SYMBOL = re.compile(r"\$\{(\w+)\}")
 NUMBERS = ("cpus", "limit", "seed", "mem")
 
 
@@ -33,10 +36,16 @@ def cases() -> list:
             for source in sorted(PROGRAMS.glob("*.c")) for way in ways(source)]
 
 
+def address_of(name: str) -> str:
+    lines = subprocess.run(["nm", OUT / "servers" / "ux"], check=True, text=True,
+                           capture_output=True).stdout
+    return next(line.split()[0] for line in lines.splitlines() if line.split()[-1] == name)
+
+
 @pytest.mark.parametrize(("source", "way"), cases())
 def test_program(unix_machine, source: Path, way: dict) -> None:
     program = OUT / "tests" / "ux" / "programs" / source.stem
-    argument = way.pop("argument", "")
+    argument = SYMBOL.sub(lambda symbol: address_of(symbol[1]), way.pop("argument", ""))
     files = Files(put=(Put(program, f"/tmp/{source.stem}"),))
     result = unix_machine(f"/tmp/{source.stem} {argument}".strip(), files=files, **way)
     output = result.output.decode(errors="replace")

@@ -200,6 +200,47 @@ def measure_tick() -> Figure:
     return Figure(rounded(numbers["excess"] / ticks, 1), costs, f"mean of {ticks} ticks")
 
 
+def capture(program: str) -> Callable[[], Figure]:
+    """What samples take out of a program, by the sample: a mean."""
+
+    def measure() -> Figure:
+        numbers = read_numbers(boot((program,)).output)
+        samples = numbers["samples"]
+        return Figure(rounded(numbers["excess"] / samples, 1), note=f"mean of {samples} samples")
+
+    return measure
+
+
+@cache
+def sampled(program: str) -> dict[str, int]:
+    return read_numbers(boot((program,)).output)
+
+
+def whole_sample(rate: int) -> Callable[[], Figure]:
+    """The same up to a collector's histogram, with a stream of this rate."""
+
+    def measure() -> Figure:
+        numbers = sampled("bench sample-all")
+        samples = numbers[f"samples-{rate}"]
+        return Figure(rounded(numbers[f"excess-{rate}"] / samples, 1),
+                      note=f"mean of {samples} samples")
+
+    return measure
+
+
+def slower(program: str) -> Callable[[], Figure]:
+    """How many in a million a program is slower at 1 kHz; at 100 Hz and 10 kHz below."""
+
+    def measure() -> Figure:
+        numbers = sampled(program)
+        parts = {rate: round(1e6 * numbers[f"excess-{rate}"] / (1024 * numbers[f"length-{rate}"]))
+                 for rate in (100, 1000, 10000)}
+        return Figure(parts[1000], note=f"{parts[100]:,} at 100 Hz, {parts[10000]:,} at 10 kHz",
+                      more=(("100", parts[100]), ("10000", parts[10000])))
+
+    return measure
+
+
 def measure_two_cpus() -> Figure:
     """The mean, since waits for the lock are rare and long: that of the worse CPU."""
     numbers, costs = measure_operation(("bench two-cpus",), cpus=2)
@@ -318,6 +359,17 @@ ROWS = (
         gnu_mach="1,680"),
     Row("tick", "clock tick", "instructions",
         measure_tick, 200, limits(0, 0, 0, 3), gnu_mach="492"),
+    Row("sample", "sample taken, without stack", "instructions",
+        capture("bench sample"), 215),
+    Row("sample-stack", "sample with 16 frames, up to its buffer", "instructions",
+        capture("bench sample-stack"), 1200),
+    Row("sample-all-100", "sample up to a histogram, at 100 Hz", "instructions",
+        whole_sample(100)),
+    Row("sample-all-10000", "the same at 10 kHz", "instructions", whole_sample(10000), 460),
+    Row("sample-compute", "a sampled computation slower, at 1 kHz", "parts in a million",
+        slower("bench sample-all")),
+    Row("sample-traps", "sampled traps slower, at 1 kHz", "parts in a million",
+        slower("bench sample-traps")),
     Row("thread", "thread created, run, ended and joined", "instructions",
         operation("bench thread"), limits=limits(2, 0, 0, 7)),
     Row("task-self", "mach_task_self()", "instructions",

@@ -26,6 +26,7 @@ BY_SIGNAL, TIMED_OUT, NOT_BEGUN = 0x100, 0x200, 0x400
 VALUE = 0xFF
 
 DEFAULT_USER = "student"
+SERVER = "ux"  # Of out/servers; others, such as ux-pg, can be named instead, or a path.
 
 
 class User(NamedTuple):
@@ -41,13 +42,13 @@ def find_user(name: str) -> User:
     return User(name, int(users[name][2]), int(users[name][3]))
 
 
-def server_command(root: str, words: str) -> str:
+def server_command(root: str, words: str, server: str = SERVER) -> str:
     """The boot module that is the Unix server: its root's device, and what init is told."""
-    return f"ux {PORTS} root={root} -- {words}".strip()
+    return f"{server} {PORTS} root={root} -- {words}".strip()
 
 
 def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
-        limit: float = machine.DEFAULT_LIMIT, append: str = "",
+        limit: float = machine.DEFAULT_LIMIT, append: str = "", server: str = SERVER,
         modules: Iterable[str] = (), **options: Any) -> machine.Result:
     """Boots the Unix server and runs the commands; the options are those of machine.run()."""
     owner = find_user(user)
@@ -59,7 +60,8 @@ def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         all_files = replace(files, put=(*files.put, Put(script, COMMANDS)), base=IMAGE,
                             owner=(owner.uid, owner.gid))
         result = machine.run(
-            [*modules, server_command("rd0", f"user={user} run={COMMANDS}{seconds}")],
+            [*modules,
+             server_command("rd0", f"user={user} run={COMMANDS}{seconds}", server)],
             files=all_files,
             append=f"ramdisk={SWAP} {append}", limit=limit + GRACE if limit else 0, **options)
     return judge(result)

@@ -92,6 +92,10 @@ void bench_switch(uint32_t n);   /* switch.c */
 void bench_switch_tasks(uint32_t n);
 void bench_partner(uint32_t n);
 void bench_tick(uint32_t n);   /* tick.c */
+void bench_sample(uint32_t n); /* sample.c */
+void bench_sample_stack(uint32_t n);
+void bench_sample_all(uint32_t n);
+void bench_sample_traps(uint32_t n);
 void bench_thread(uint32_t n); /* thread.c */
 void bench_crowd(uint32_t n);
 void bench_map(uint32_t n); /* memory.c */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ln: gives a file another name. */
+/* ln: gives a file another name, or makes a symbolic link. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "common/common.h"
 
-#define USAGE "ln [-f] FILE... NAME|DIRECTORY"
+#define USAGE "ln [-fs] FILE... NAME|DIRECTORY"
 
-static bool forces;
+static bool forces, is_symbolic;
 
 static bool make_link(const char *file, const char *name)
 {
@@ -16,7 +16,7 @@ static bool make_link(const char *file, const char *name)
 		report_errno(name);
 		return false;
 	}
-	if (link(file, name) == 0)
+	if ((is_symbolic ? symlink(file, name) : link(file, name)) == 0)
 		return true;
 	report_errno(name);
 	return false;
@@ -29,10 +29,11 @@ int main(int count, char **arguments)
 	int option;
 
 	program_start(arguments);
-	while ((option = getopt(count, arguments, "f")) != -1) {
+	while ((option = getopt(count, arguments, "fs")) != -1) {
 		if (option == '?')
 			usage(USAGE);
-		forces = true;
+		forces |= option == 'f';
+		is_symbolic |= option == 's';
 	}
 	if (optind == count)
 		usage(USAGE);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,19 @@ static void print_size(const struct stat *status)
 		printf(" %9lld", (long long)status->st_size);
 }
 
+/* Where a symbolic link leads. */
+static void print_link(const struct entry *entry)
+{
+	char text[PATH_MAX];
+	ssize_t length;
+
+	if (!S_ISLNK(entry->status.st_mode))
+		return;
+	length = readlink(entry->path, text, sizeof(text));
+	if (length > 0)
+		printf(" -> %.*s", (int)length, text);
+}
+
 static void print_long(const struct entry *entry)
 {
 	char mode[MODE_ROOM];
@@ -104,7 +118,9 @@ static void print_long(const struct entry *entry)
 	print_user(entry->status.st_uid);
 	print_group(entry->status.st_gid);
 	print_size(&entry->status);
-	printf(" %s %s\n", when, entry->name);
+	printf(" %s %s", when, entry->name);
+	print_link(entry);
+	putchar('\n');
 }
 
 static void print_columns(const struct listing *listing)

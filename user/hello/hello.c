@@ -6,6 +6,9 @@
  * things that Assay is about: its CPUs, its clocks, its threads, and the clock that takes samples.
  */
 #include <assay.h>
+#include <mach.h>
+#include <mach/prof.h>
+#include <mach/prof_catch.h>
 
 #define ROUNDS         3
 #define SAMPLE_HZ      1000
@@ -120,25 +123,75 @@ static void spin_and_trap(void)
 	} while (now - start < (uint64_t)SPIN_MS * NANOS_PER_MS);
 }
 
+/* What has come of the samples. */
+static struct {
+	uint32_t user, kernel; /* Samples by where they found us. */
+	uint64_t due, missed, idle;
+	bool ended;
+} seen;
+
+static void see_record(const struct prof_record *record)
+{
+	const struct prof_clock *clock = (const struct prof_clock *)record;
+
+	if (record->type == PROF_END)
+		seen.ended = true;
+	if (record->type == PROF_SAMPLE && ((const struct prof_sample *)record)->kernel_pc != 0)
+		seen.kernel++;
+	else if (record->type == PROF_SAMPLE)
+		seen.user++;
+	if (record->type == PROF_CLOCK && clock->cpu == 0) {
+		seen.due = prof_u64(clock->due);
+		seen.missed = prof_u64(clock->missed);
+		seen.idle = prof_u64(clock->idle);
+	}
+}
+
+/* prof_server() calls this with what a message has brought. */
+kern_return_t receive_samples(mach_port_t port, sample_array_t words, mach_msg_type_number_t n)
+{
+	(void)port;
+	for (uint32_t at = 0; at < n;) {
+		const struct prof_record *record = (const struct prof_record *)(words + at);
+
+		see_record(record);
+		at += record->words;
+	}
+	return vm_deallocate(mach_task_self(), (vm_address_t)words, n * sizeof words[0]);
+}
+
+static void receive_all(mach_port_t port)
+{
+	union {
+		mach_msg_header_t header;
+		uint8_t room[128];
+	} request, reply;
+
+	while (!seen.ended && mach_msg(&request.header, MACH_RCV_MSG, 0, sizeof request, port,
+				       MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) == MACH_MSG_SUCCESS)
+		prof_server(&request.header, &reply.header);
+}
+
 static void show_samples(void)
 {
-	struct assay_sample_counts counts = {0};
-	struct assay_cpu_info info = {0};
+	sample_options_t options = {0};
+	mach_port_t port;
 
-	assay_cpu_info(&info);
-	assay_thread_bind((int)info.cpu);
-	if (assay_sample_clock(SAMPLE_HZ, ASSAY_SAMPLE_RANDOM) != KERN_SUCCESS) {
-		print("  samples   this machine has no sampling clock\n");
+	assay_thread_bind(0);
+	if (mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &port) != KERN_SUCCESS ||
+	    task_sample_start(mach_task_self(), SAMPLED_PC_PERIODIC, SAMPLE_HZ, options, port) !=
+		    KERN_SUCCESS) {
+		print("  samples   there are none: no memory for them\n");
 		return;
 	}
 	spin_and_trap();
-	assay_sample_counts((int)info.cpu, &counts);
-	assay_sample_clock(0, 0);
+	task_sample_stop(mach_task_self(), port);
+	receive_all(port);
 	assay_thread_bind(CPU_ANY);
-	print("  samples   %u ms of work at %u Hz: %llu due, %llu taken, %llu missed\n", SPIN_MS,
-	      SAMPLE_HZ, counts.due, counts.fired, counts.missed);
-	print("            %llu in user mode, %llu in the kernel, %llu idle\n", counts.user,
-	      counts.kernel + counts.kernel_off, counts.idle);
+	print("  samples   %u ms of work at %u Hz: %llu due, %u taken, %llu missed\n", SPIN_MS,
+	      SAMPLE_HZ, seen.due, seen.user + seen.kernel, seen.missed);
+	print("            %u in user mode, %u in the kernel, %llu idle\n", seen.user, seen.kernel,
+	      seen.idle);
 }
 
 int main(void)

@@ -35,6 +35,8 @@ char *ttyname(int fd);
 int unlink(const char *path);
 int rmdir(const char *path);
 int link(const char *old_path, const char *new_path);
+int symlink(const char *text, const char *path);
+ssize_t readlink(const char *path, char *text, size_t room);
 int chdir(const char *path);
 int chown(const char *path, uid_t uid, gid_t gid);
 int access(const char *path, int mode);
@@ -63,6 +65,8 @@ gid_t getgid(void);
 gid_t getegid(void);
 int setuid(uid_t uid);
 int setgid(gid_t gid);
+int seteuid(uid_t uid);
+int setegid(gid_t gid);
 int getgroups(int room, gid_t groups[]);
 int setgroups(size_t count, const gid_t *groups);
 char *getlogin(void); /* NULL if the user has no name. */

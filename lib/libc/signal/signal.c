@@ -4,8 +4,18 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "../internal.h"
 #include "../sys/call.h"
 #include "trampoline.h"
+
+/*
+ * What is done by default: nothing but the server's, unless a profiling library has something to
+ * write first.  To the program that is the default all the same.
+ */
+static sighandler_t usual_handler(int signal)
+{
+	return __profile_handler != NULL ? __profile_handler(signal) : SIG_DFL;
+}
 
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old_action)
 {
@@ -13,16 +23,20 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old_
 	struct sigaction old = {0};
 	const struct sigaction *new = action != NULL ? action : &none;
 	unsigned old_handler = 0;
+	sighandler_t handler;
 	kern_return_t result;
 
 	if (is_bad_option(action, sizeof *action) || is_bad_option(old_action, sizeof old))
 		return finish(EFAULT);
-	result = CALL(bsd_sigaction, signal, action != NULL, (unsigned)(uintptr_t) new->sa_handler,
+	handler = new->sa_handler == SIG_DFL ? usual_handler(signal) : new->sa_handler;
+	result = CALL(bsd_sigaction, signal, action != NULL, (unsigned)(uintptr_t)handler,
 		      new->sa_mask, new->sa_flags, (unsigned)(uintptr_t)__signal_trampoline,
 		      &old_handler, &old.sa_mask, &old.sa_flags);
 	if (finish(result) != 0)
 		return -1;
 	old.sa_handler = (sighandler_t)(uintptr_t)old_handler;
+	if (old.sa_handler == usual_handler(signal))
+		old.sa_handler = SIG_DFL;
 	if (old_action != NULL)
 		*old_action = old;
 	return 0;

@@ -14,7 +14,7 @@ static const char *program_name = "";
 int main(int argc, char **argv, char **envp);
 
 /* A profiling library's beginning; none is linked in otherwise. */
-void __monstartup(void) __attribute__((weak));
+void monstartup_crt0(void) __attribute__((weak));
 
 /* Functions with the attributes `constructor` and `destructor`, gathered by the linker. */
 extern void (*const __preinit_array_start[])(void) __attribute__((visibility("hidden")));
@@ -107,8 +107,8 @@ _Noreturn void __libc_start(uintptr_t *stack)
 		__builtin_trap(); /* Nothing works without it, not even saying so. */
 	if (argc > 0)
 		setprogname(argv[0]);
-	if (__monstartup != NULL)
-		__monstartup();
+	if (monstartup_crt0 != NULL)
+		monstartup_crt0();
 	run_constructors();
 	exit(main(argc, argv, environ));
 }

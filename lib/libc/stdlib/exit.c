@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a program: functions that are to be called, then the streams, then the system's exit.
+ * The end of a program: functions that are to be called, then the streams, then a profile if one is
+ * made of it, then the system's exit.
  *
  * `lock` guards the two lists.  It is not held while a function runs: that may register another,
  * which is then the next.
@@ -97,6 +98,8 @@ void exit(int status)
 {
 	__run_atexit();
 	__stdio_exit();
+	if (__profile_exit != NULL)
+		__profile_exit();
 	_exit(status);
 }
 

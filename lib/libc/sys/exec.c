@@ -49,6 +49,8 @@ static kern_return_t execute(const char *path, char *const arguments[], char *co
 		return ENOMEM;
 	size = join(strings, room, arguments, &n_arguments);
 	size += join(strings + size, room - size, environment, &n_environment);
+	if (__profile_exec != NULL && access(path, X_OK) == 0)
+		__profile_exec();
 	result = CALL(bsd_execve, path, n_arguments, strings, size);
 	__pages_free(strings, room);
 	return result;

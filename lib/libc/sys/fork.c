@@ -47,6 +47,8 @@ static void after_fork(int in_child, const sigset_t *mask)
 	__stdio_after_fork(in_child);
 	if (__threads_after_fork != NULL)
 		__threads_after_fork(in_child);
+	if (in_child && __profile_fork_child != NULL)
+		__profile_fork_child();
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 

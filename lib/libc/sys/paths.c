@@ -56,6 +56,34 @@ int link(const char *old_path, const char *new_path)
 	return finish(wrong != 0 ? wrong : PATH_CALL(bsd_link, old_path, new_path));
 }
 
+int symlink(const char *text, const char *path)
+{
+	int wrong = __path_error(path);
+
+	return finish(wrong != 0 ? wrong : PATH_CALL(bsd_symlink, text, path));
+}
+
+/* What there is no room for is left out, and no zero follows. */
+ssize_t readlink(const char *path, char *text, size_t room)
+{
+	char whole[UX_INLINE_MAX];
+	mach_msg_type_number_t length = sizeof whole;
+
+	if (is_bad(text, room))
+		return finish(EFAULT);
+	if (finish(PATH_CALL(bsd_readlink, path, whole, &length)) != 0)
+		return -1;
+	if (length > room)
+		length = room;
+	memcpy(text, whole, length);
+	return (ssize_t)length;
+}
+
+int mkfifo(const char *path, mode_t mode)
+{
+	return finish(PATH_CALL(bsd_mkfifo, path, mode));
+}
+
 int chdir(const char *path)
 {
 	return finish(PATH_CALL(bsd_chdir, path));

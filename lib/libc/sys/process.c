@@ -117,6 +117,16 @@ int setgid(gid_t gid)
 	return finish(CALL(bsd_setgid, gid));
 }
 
+int seteuid(uid_t uid)
+{
+	return finish(CALL(bsd_seteuid, uid));
+}
+
+int setegid(gid_t gid)
+{
+	return finish(CALL(bsd_setegid, gid));
+}
+
 int setpgid(pid_t pid, pid_t pgrp)
 {
 	return finish(CALL(bsd_setpgid, pid, pgrp));

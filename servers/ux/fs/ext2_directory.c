@@ -119,9 +119,17 @@ static void set_owner(struct vnode *vnode, const struct vnode *directory,
 	vnode->accessed = vnode->modified = vnode->changed = ux_seconds();
 }
 
+/* What a directory or a link has from the beginning. */
+static int fill(struct vnode *vnode, const struct vnode *directory, const char *text)
+{
+	if (S_ISDIR(vnode->mode))
+		return entries_begin(node_of(vnode), directory->number);
+	return S_ISLNK(vnode->mode) ? vnode_set_link(vnode, text) : 0;
+}
+
 /* A file with no name yet. */
-static int make(struct vnode *directory, mode_t mode, const struct credentials *owner,
-		struct vnode **made)
+static int make(struct vnode *directory, mode_t mode, const char *text,
+		const struct credentials *owner, struct vnode **made)
 {
 	struct file_system *fs = directory->file_system;
 	ino_t number;
@@ -136,8 +144,7 @@ static int make(struct vnode *directory, mode_t mode, const struct credentials *
 		return error;
 	}
 	set_owner(*made, directory, owner);
-	if (S_ISDIR(mode))
-		error = entries_begin(node_of(*made), directory->number);
+	error = fill(*made, directory, text);
 	if (error == 0)
 		error = inode_write(node_of(*made));
 	if (error != 0)
@@ -161,7 +168,7 @@ static int enter(struct vnode *directory, const char *name, struct vnode *vnode)
 	return error;
 }
 
-static int create(struct vnode *directory, const char *name, mode_t mode,
+static int create(struct vnode *directory, const char *name, mode_t mode, const char *text,
 		  const struct credentials *owner, struct vnode **made)
 {
 	int error = check_none(directory, name);
@@ -169,7 +176,7 @@ static int create(struct vnode *directory, const char *name, mode_t mode,
 	if (error == 0 && S_ISDIR(mode) && directory->links >= EXT2_LINKS_MAX)
 		error = EMLINK;
 	if (error == 0)
-		error = make(directory, mode, owner, made);
+		error = make(directory, mode, text, owner, made);
 	if (error != 0)
 		return error;
 	error = enter(directory, name, *made);
@@ -178,16 +185,31 @@ static int create(struct vnode *directory, const char *name, mode_t mode,
 	return error;
 }
 
-int directory_create(struct vnode *directory, const char *name, mode_t mode,
-		     const struct credentials *owner, struct vnode **made)
+static int begin_and_create(struct vnode *directory, const char *name, mode_t mode,
+			    const char *text, const struct credentials *owner, struct vnode **made)
 {
 	int error = begin(directory, name);
 
 	if (error != 0)
 		return error;
-	error = create(directory, name, mode, owner, made);
+	error = create(directory, name, mode, text, owner, made);
 	names_end(directory->file_system);
 	return error;
+}
+
+int directory_create(struct vnode *directory, const char *name, mode_t mode,
+		     const struct credentials *owner, struct vnode **made)
+{
+	assert(!S_ISLNK(mode));
+	return begin_and_create(directory, name, mode, NULL, owner, made);
+}
+
+int directory_symlink(struct vnode *directory, const char *name, const char *text,
+		      const struct credentials *owner, struct vnode **made)
+{
+	mode_t mode = S_IFLNK | S_IRWXU | S_IRWXG | S_IRWXO;
+
+	return begin_and_create(directory, name, mode, text, owner, made);
 }
 
 static int link_file(struct vnode *directory, const char *name, struct vnode *vnode)

@@ -234,6 +234,29 @@ int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t si
 	return *done > 0 ? 0 : error;
 }
 
+/* A short text is where other files have the numbers of their blocks. */
+int vnode_set_link(struct vnode *vnode, const char *text)
+{
+	struct node *node = node_of(vnode);
+	size_t size = strlen(text), done = 0;
+	int error = 0;
+
+	assert(S_ISLNK(vnode->mode) && size > 0 && size < PATH_MAX);
+	vnode_begin(vnode);
+	if (size < sizeof node->map) {
+		memcpy(node->map, text, size);
+		vnode->size = (off_t)size;
+		node->is_changed = true;
+	} else {
+		error = write_pieces(node, 0, text, size, &done);
+		if (error == 0 && done < size)
+			error = ENOSPC;
+	}
+	error = end_change(node, error);
+	vnode_end(vnode);
+	return error;
+}
+
 /* ---------------- Truncating ---------------- */
 
 /*

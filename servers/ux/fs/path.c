@@ -21,8 +21,62 @@ struct walk {
 	char name[NAME_MAX + 1];
 	bool is_last; /* Nothing but slashes follows the name. */
 	bool wants_directory;
+	struct trail *trail; /* Null: nobody asks for it. */
 	char path[PATH_MAX];
 };
+
+/* ---------------- The way that was gone ---------------- */
+
+struct trail {
+	char *path; /* PATH_MAX bytes; empty at the root. */
+	size_t length;
+	bool is_lost; /* It has no room. */
+};
+
+static void trail_start(struct trail *trail)
+{
+	if (trail != NULL)
+		trail->length = 0;
+}
+
+static void trail_go_up(struct trail *trail)
+{
+	while (trail->length > 0 && trail->path[--trail->length] != '/')
+		;
+}
+
+static void trail_step(struct trail *trail, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (trail == NULL || strcmp(name, ".") == 0)
+		return;
+	if (strcmp(name, "..") == 0) {
+		trail_go_up(trail);
+	} else if (trail->length + 1 + length >= PATH_MAX) {
+		trail->is_lost = true;
+	} else {
+		trail->path[trail->length++] = '/';
+		memcpy(trail->path + trail->length, name, length);
+		trail->length += length;
+	}
+}
+
+/* From where relative paths begin.  Whoever has no way back from there has none from further on. */
+static void trail_start_in(struct trail *trail, struct vnode *directory)
+{
+	trail->is_lost = path_of_directory(directory, trail->path, PATH_MAX) != 0;
+	trail->length = trail->is_lost || trail->path[1] == '\0' ? 0 : strlen(trail->path);
+}
+
+static void trail_end(struct trail *trail)
+{
+	if (trail->is_lost)
+		trail->length = 0;
+	else if (trail->length == 0)
+		trail->path[trail->length++] = '/';
+	trail->path[trail->length] = '\0';
+}
 
 /* ---------------- Parts ---------------- */
 
@@ -73,8 +127,10 @@ static int put_in_front(struct walk *walk, struct vnode *link)
 	walk->path[link->size] = '/';
 	if (left == 0 && !walk->wants_directory)
 		walk->path[link->size] = '\0';
-	if (error == 0 && walk->path[0] == '/')
+	if (error == 0 && walk->path[0] == '/') {
 		go_to(walk, walk->root);
+		trail_start(walk->trail);
+	}
 	return error;
 }
 
@@ -111,12 +167,14 @@ static int step(struct walk *walk, bool follows_last)
 
 	if (error != 0)
 		return error;
-	if (S_ISLNK(found->mode) && (!walk->is_last || walk->wants_directory || follows_last))
+	if (S_ISLNK(found->mode) && (!walk->is_last || walk->wants_directory || follows_last)) {
 		error = follow(walk, found);
-	else if (walk->wants_directory && !S_ISDIR(found->mode))
+	} else if (walk->wants_directory && !S_ISDIR(found->mode)) {
 		error = ENOTDIR;
-	else
+	} else {
 		go_to(walk, found);
+		trail_step(walk->trail, walk->name);
+	}
 	vnode_release(found);
 	return error;
 }
@@ -132,6 +190,7 @@ static int begin(struct walk *walk, struct process *process, const char *path)
 		return ENAMETOOLONG;
 	walk->who = &process->credentials;
 	walk->links = 0;
+	walk->trail = NULL;
 	walk->wants_directory = false;
 	walk->name[0] = '\0';
 	memcpy(walk->path, path, length + 1);
@@ -152,6 +211,18 @@ static int end(struct walk *walk, int error, struct vnode **found)
 	return error;
 }
 
+static int go_all_the_way(struct walk *walk, bool follow_last)
+{
+	int error = 0;
+
+	while (error == 0 && *walk->rest != '\0') {
+		error = next_part(walk);
+		if (error == 0 && walk->name[0] != '\0')
+			error = step(walk, follow_last);
+	}
+	return error;
+}
+
 int path_lookup(struct process *process, const char *path, bool follow_last, struct vnode **found)
 {
 	struct walk walk;
@@ -159,11 +230,24 @@ int path_lookup(struct process *process, const char *path, bool follow_last, str
 
 	if (error != 0)
 		return error;
-	while (error == 0 && *walk.rest != '\0') {
-		error = next_part(&walk);
-		if (error == 0 && walk.name[0] != '\0')
-			error = step(&walk, follow_last);
-	}
+	error = go_all_the_way(&walk, follow_last);
+	return end(&walk, error, found);
+}
+
+int path_lookup_whole(struct process *process, const char *path, struct vnode **found,
+		      char whole[PATH_MAX])
+{
+	struct trail trail = {.path = whole};
+	struct walk walk;
+	int error = begin(&walk, process, path);
+
+	if (error != 0)
+		return error;
+	walk.trail = &trail;
+	if (path[0] != '/')
+		trail_start_in(&trail, walk.place);
+	error = go_all_the_way(&walk, true);
+	trail_end(&trail);
 	return end(&walk, error, found);
 }
 

@@ -69,6 +69,9 @@ int vnode_read(struct vnode *vnode, off_t offset, void *buffer, size_t size, siz
 int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t size, size_t *done);
 int vnode_truncate(struct vnode *vnode, off_t size);
 
+/* The text of a new symbolic link: from 1 to PATH_MAX - 1 bytes. */
+int vnode_set_link(struct vnode *vnode, const char *text);
+
 /* The text of a symbolic link, without a zero, as far as there is room. */
 int vnode_read_link(struct vnode *vnode, char *buffer, size_t room, size_t *length);
 
@@ -95,6 +98,8 @@ int directory_lookup(struct vnode *directory, const char *name, struct vnode **f
 /* A new file of `mode`'s type; EEXIST if there is one. */
 int directory_create(struct vnode *directory, const char *name, mode_t mode,
 		     const struct credentials *owner, struct vnode **made);
+int directory_symlink(struct vnode *directory, const char *name, const char *text,
+		      const struct credentials *owner, struct vnode **made);
 int directory_link(struct vnode *directory, const char *name, struct vnode *vnode);
 int directory_unlink(struct vnode *directory, const char *name);
 int directory_remove(struct vnode *directory, const char *name); /* An empty directory. */
@@ -108,6 +113,13 @@ int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t 
 
 /* The file that a path names, with a reference.  `..` of the root is the root. */
 int path_lookup(struct process *process, const char *path, bool follow, struct vnode **found);
+
+/*
+ * The same, following all links, and the path that leads there from the root without `.`, `..` and
+ * links; empty if that is too long.
+ */
+int path_lookup_whole(struct process *process, const char *path, struct vnode **found,
+		      char whole[PATH_MAX]);
 
 /* The directory in which the last part of a path lies or would lie, and that part. */
 int path_parent(struct process *process, const char *path, struct vnode **directory,

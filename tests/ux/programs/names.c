@@ -239,3 +239,96 @@ TRY(folders_of_many_entries)
 	CHECK(opendir("nothing") == NULL && errno == ENOENT);
 	end();
 }
+
+/* ---------------- Links that are texts, and pipes with names ---------------- */
+
+static bool leads(const char *link, const char *expected)
+{
+	char text[PATH_MAX];
+	ssize_t length = readlink(link, text, sizeof text);
+
+	return length == (ssize_t)strlen(expected) && memcmp(text, expected, length) == 0;
+}
+
+TRY(symbolic_links)
+{
+	struct stat status;
+	char text[4];
+
+	NEED(begin() && make_text("a", "text", 0644));
+	CHECK_EQ(symlink("a", "b"), 0);
+	CHECK(leads("b", "a"));
+	CHECK_EQ(size_of("b"), 4);
+	CHECK_EQ(lstat("b", &status), 0);
+	CHECK(S_ISLNK(status.st_mode) && status.st_size == 1);
+	CHECK_FAILS(symlink("a", "b"), EEXIST);
+	CHECK_FAILS(symlink("", "c"), ENOENT);
+	CHECK_FAILS(symlink("a", "nothing/c"), ENOENT);
+	CHECK_FAILS(symlink((char *)8, "c"), EFAULT);
+	CHECK_FAILS(readlink("a", text, sizeof text), EINVAL);
+	CHECK_FAILS(readlink("nothing", text, sizeof text), ENOENT);
+	CHECK_FAILS(readlink("b", (char *)8, sizeof text), EFAULT);
+	CHECK_FAILS(open("b", O_RDONLY | O_NOFOLLOW), ELOOP);
+	CHECK_EQ(unlink("a"), 0);
+	CHECK_EQ(size_of("b"), -1);
+	CHECK_EQ(unlink("b"), 0);
+	end();
+}
+
+/* From 60 bytes on the text has a block of its own. */
+TRY(symbolic_links_of_all_lengths)
+{
+	static const size_t lengths[] = {1, 59, 60, 61, PATH_MAX - 1};
+	char text[PATH_MAX + 1], cut[10];
+
+	NEED(begin());
+	for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++) {
+		memset(text, 'x', lengths[n]);
+		text[lengths[n]] = '\0';
+		CHECK_EQ(symlink(text, "link"), 0);
+		CHECK(leads("link", text));
+		CHECK_EQ(readlink("link", cut, sizeof cut),
+			 lengths[n] < sizeof cut ? lengths[n] : sizeof cut);
+		CHECK_EQ(unlink("link"), 0);
+	}
+	memset(text, 'x', PATH_MAX);
+	text[PATH_MAX] = '\0';
+	CHECK_FAILS(symlink(text, "link"), ENAMETOOLONG);
+	end();
+}
+
+TRY(links_on_the_way)
+{
+	NEED(begin() && mkdir("folder", 0755) == 0 && make_text("folder/a", "text", 0644));
+	CHECK_EQ(symlink("folder", "way"), 0);
+	CHECK_EQ(symlink(D "/way/a", "far"), 0);
+	CHECK_EQ(symlink("round", "round"), 0);
+	CHECK_EQ(size_of("way/a"), 4);
+	CHECK_EQ(size_of("far"), 4);
+	CHECK_FAILS(open("round", O_RDONLY), ELOOP);
+	CHECK_EQ(unlink("round") + unlink("far") + unlink("way"), 0);
+	CHECK_EQ(size_of("folder/a"), 4);
+	CHECK_EQ(unlink("folder/a") + rmdir("folder"), 0);
+	end();
+}
+
+TRY(pipes_with_names)
+{
+	struct stat status;
+	char byte = 0;
+	pid_t pid;
+
+	NEED(begin());
+	CHECK_EQ(mkfifo("pipe", 0644), 0);
+	CHECK_EQ(stat("pipe", &status), 0);
+	CHECK(S_ISFIFO(status.st_mode) && (status.st_mode & 0777) == 0644);
+	CHECK_FAILS(mkfifo("pipe", 0644), EEXIST);
+	pid = fork();
+	if (pid == 0)
+		_exit(write(open("pipe", O_WRONLY), "x", 1) != 1);
+	CHECK_EQ(read(open("pipe", O_RDONLY), &byte, 1), 1);
+	CHECK_EQ(byte, 'x');
+	CHECK_EQ(status_of(pid), 0);
+	CHECK_EQ(unlink("pipe"), 0);
+	end();
+}

@@ -177,18 +177,67 @@ static void write_to_it(void)
 	CHECK_EQ(write(fd, "y", 1), 1);
 }
 
+static void cut_it(void)
+{
+	become(STUDENT, STUDENT, 0);
+	CHECK_EQ(truncate(F, 0), 0);
+}
+
+static void open_it_empty(void)
+{
+	become(STUDENT, STUDENT, 0);
+	CHECK(open(F, O_WRONLY | O_TRUNC) >= 0);
+}
+
+static void open_it(void)
+{
+	become(STUDENT, STUDENT, 0);
+	CHECK(open(F, O_WRONLY) >= 0);
+}
+
+static mode_t mode_after(void (*act)(void))
+{
+	struct stat status = {.st_mode = 0};
+
+	CHECK(make_text(F, "x", 0666) && chmod(F, 06777) == 0);
+	CHECK(all_is_well_in_a_child(act));
+	CHECK_EQ(stat(F, &status), 0);
+	unlink(F);
+	return status.st_mode & 07777;
+}
+
 TRY(who_writes_takes_the_rights_of_a_program)
 {
-	struct stat status;
-
-	NEED(make_text(F, "x", 0666) && chmod(F, 06777) == 0);
-	CHECK(all_is_well_in_a_child(write_to_it));
-	CHECK_EQ(stat(F, &status), 0);
-	CHECK_EQ(status.st_mode & 07777, 0777);
-	unlink(F);
+	CHECK_EQ(mode_after(write_to_it), 0777);
+	CHECK_EQ(mode_after(cut_it), 0777);
+	CHECK_EQ(mode_after(open_it_empty), 0777);
+	CHECK_EQ(mode_after(open_it), 06777);
 }
 
 /* ---------------- Programs with rights ---------------- */
+
+/* For a while: one comes back to what one has been, or may be. */
+static void be_another_for_a_while(void)
+{
+	CHECK_EQ(setegid(GROUP), 0);
+	CHECK_EQ(seteuid(STUDENT), 0);
+	CHECK(geteuid() == STUDENT && getuid() == 0 && getegid() == GROUP && getgid() == 0);
+	CHECK_FAILS(seteuid(TA), EPERM);
+	CHECK_FAILS(setegid(TA), EPERM);
+	CHECK_FAILS(open("/etc/passwd", O_WRONLY), EACCES);
+	CHECK_EQ(seteuid(0), 0);
+	CHECK_EQ(setegid(0), 0);
+	CHECK(open("/etc/passwd", O_WRONLY) >= 0);
+	become(STUDENT, STUDENT, 0);
+	CHECK_FAILS(seteuid(0), EPERM);
+	CHECK_FAILS(setegid(0), EPERM);
+	CHECK_EQ(seteuid(STUDENT), 0);
+}
+
+TRY(users_for_a_while)
+{
+	CHECK(all_is_well_in_a_child(be_another_for_a_while));
+}
 
 static void execute_as_student(void)
 {

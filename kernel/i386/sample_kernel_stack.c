@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel stack's frames for a sample, walked in the sampling interrupt.
+ *
+ * The interrupt may be an NMI that came in the middle of anything, so nothing on the stack is
+ * believed: no word is read that does not lie on the current thread's kernel stack above what was
+ * interrupted, and no word is told that is no address in the kernel's code.  Where the kernel was
+ * entered the walk ends: above that the frame pointer is the user's, who may have put anything in.
+ */
+#include <stddef.h>
+
+#include "i386/entry.h"
+#include "i386/sample_stack.h"
+#include "i386/stack_size.h"
+#include "kern/cpu_state.h"
+#include "kern/machine.h"
+#include "kern/thread.h"
+
+extern const char kernel_start[], kernel_text_end[];
+
+struct walk {
+	const uint32_t *address; /* The next return address is there. */
+	uint32_t frame_pointer;  /* Of the function that it leads to. */
+	uint32_t end;            /* Of the stack. */
+};
+
+static inline bool is_kernel_code(uint32_t pc)
+{
+	return pc - (uint32_t)kernel_start < (uint32_t)(kernel_text_end - kernel_start);
+}
+
+/* Goes up to the frame at `frame_pointer`; false if none can be there above what was read. */
+static inline bool step(struct walk *walk)
+{
+	uint32_t frame_pointer = walk->frame_pointer;
+	uint32_t next = (uint32_t)(walk->address + 1);
+
+	/* The frame takes two words. */
+	if (frame_pointer < next || frame_pointer > walk->end - 8 || (frame_pointer & 3) != 0)
+		return false;
+	walk->frame_pointer = *(const uint32_t *)frame_pointer;
+	walk->address = (const uint32_t *)frame_pointer + 1;
+	return true;
+}
+
+/* Where the first return address is, by the code that was interrupted. */
+static bool begin(struct walk *walk, const struct frame *frame, uint32_t depth)
+{
+	const struct thread *thread = cpu_self()->thread;
+	const uint32_t *top = &frame->esp; /* In kernel mode neither esp nor ss was pushed. */
+	const uint8_t *code = (const uint8_t *)frame->eip;
+
+	walk->end = thread->machine.stack_top;
+	walk->frame_pointer = frame->ebp;
+	if ((uint32_t)top - (walk->end - KERNEL_STACK_SIZE) > KERNEL_STACK_SIZE - 8 || depth == 0 ||
+	    !is_kernel_code(frame->eip))
+		return false;
+	if (code_has_no_frame(code)) {
+		walk->address = top;
+	} else if (*top == frame->ebp && code_makes_frame(code)) {
+		walk->address = top + 1;
+	} else {
+		walk->address = top - 1;
+		return step(walk);
+	}
+	return true;
+}
+
+/* What was interrupted where the return address is that of an interrupt's function, else NULL. */
+static const struct frame *interrupted(const struct walk *walk)
+{
+	const struct frame *frame = (const struct frame *)(walk->address + 1);
+
+	if (*walk->address != (uint32_t)interrupt_returns &&
+	    *walk->address != (uint32_t)nmi_returns)
+		return NULL;
+	if ((uint32_t)frame > walk->end - sizeof(struct frame) || frame_is_user(frame))
+		return NULL;
+	return frame;
+}
+
+/*
+ * Of the walk's end in code of entry.S: true if that was interrupted in the kernel, and the walk
+ * goes on there.
+ */
+static __attribute__((noinline)) bool pass_interrupt(struct walk *walk, uint32_t *frames,
+						     uint32_t *n)
+{
+	const struct frame *frame = interrupted(walk);
+
+	if (frame == NULL || !is_kernel_code(frame->eip))
+		return false;
+	/* As if it had been called from there: a reader looks at the byte before an address. */
+	frames[(*n)++] = frame->eip + 1;
+	walk->address = &frame->eflags;
+	walk->frame_pointer = frame->ebp;
+	return true;
+}
+
+uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
+			      bool *cut)
+{
+	struct walk walk;
+	uint32_t n = 0;
+
+	*cut = false;
+	if (entry_is_at(frame->eip))
+		return 0;
+	if (!begin(&walk, frame, depth)) {
+		*cut = true;
+		return 0;
+	}
+	for (;;) {
+		uint32_t address = *walk.address;
+
+		if (entry_is_at(address)) {
+			if (n == depth || !pass_interrupt(&walk, frames, &n))
+				return n;
+		} else if (n == depth || !is_kernel_code(address)) {
+			break;
+		} else {
+			frames[n++] = address;
+		}
+		if (!step(&walk))
+			break;
+	}
+	*cut = true;
+	return n;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of events: each is taken where the event is counted (fault_event()), so that there are as
+ * many samples as the statistics say.  Guarded by the kernel lock.
+ */
+#include "prof/stream_internal.h"
+
+#include <stddef.h>
+
+#include "i386/frame.h"
+#include "i386/vectors.h"
+#include "kern/clock.h"
+#include "kern/cpu.h"
+#include "kern/thread.h"
+
+static const uint16_t flavors[FAULT_FLAVORS] = {
+	[FAULT_ZFILL] = SAMPLED_PC_VM_ZFILL_FAULTS,
+	[FAULT_COW] = SAMPLED_PC_VM_COW_FAULTS,
+	[FAULT_PAGEIN] = SAMPLED_PC_VM_PAGEIN_FAULTS,
+	[FAULT_REACTIVATION] = SAMPLED_PC_VM_REACTIVATION_FAULTS,
+	[FAULT_ANY] = SAMPLED_PC_VM_FAULTS_ANY,
+};
+
+/* A sample with room for its frames. */
+union event_sample {
+	struct prof_sample sample;
+	uint32_t words[sizeof(struct prof_sample) / 4 + SAMPLE_DEPTH_MAX];
+};
+
+static bool is_target(const struct sampler_target *target, const struct thread *thread)
+{
+	switch (target->kind) {
+	case PROF_TARGET_TASK:
+		return thread->home == target->id;
+	case PROF_TARGET_THREAD:
+		return thread->id == target->id;
+	case PROF_TARGET_LABEL:
+		return thread->label == target->id;
+	case PROF_TARGET_HOST:
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Where in the kernel the event was, 0 if it was in user mode: the kernel touches a user's memory
+ * by machine code that faults (fault_pc), or looks for the page itself (at `kernel_pc`).
+ */
+static uint32_t kernel_pc_of(const struct thread *thread, uint32_t kernel_pc)
+{
+	if (thread->fault_pc != 0)
+		return thread->fault_pc;
+	if (thread->task != NULL && thread_frame(thread)->vector == VECTOR_PAGE_FAULT)
+		return 0;
+	return kernel_pc;
+}
+
+static void fill_in(struct prof_sample *sample, const struct thread *thread,
+		    enum fault_flavor flavor, uint32_t kernel_pc)
+{
+	uint64_t now = clock_now();
+
+	*sample = (struct prof_sample){
+		.record = {.type = PROF_SAMPLE, .version = PROF_VERSION},
+		.pc = thread->task != NULL ? thread_user_pc(thread) : 0,
+		.kernel_pc = kernel_pc_of(thread, kernel_pc),
+		.thread = thread->id,
+		.task = thread->home,
+		.label = thread->label,
+		.flavor = flavors[flavor],
+		.cpu = (uint8_t)cpu_number(),
+		.time = {(uint32_t)now, (uint32_t)(now >> 32)},
+	};
+}
+
+/* The sample as this stream wants it: with its depth of the stack. */
+static void add_stack(struct prof_sample *sample, const struct thread *thread, uint32_t depth)
+{
+	bool cut = false;
+
+	sample->user_frames = 0;
+	sample->flags = thread->task == NULL ? PROF_NO_USER_PC : 0;
+	if (depth > 0 && thread->task != NULL)
+		sample->user_frames =
+			(uint8_t)sampler_user_stack(thread, sample->frames, depth, &cut);
+	if (cut)
+		sample->flags |= PROF_STACK_CUT;
+	sample->record.words = (uint16_t)(sizeof *sample / 4 + sample->user_frames);
+}
+
+void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
+{
+	const struct thread *thread = current_thread();
+	union event_sample event;
+	struct list *link;
+
+	fill_in(&event.sample, thread, flavor, kernel_pc);
+	list_for_each (link, &all_streams) {
+		struct stream *stream = list_object(link, struct stream, link);
+
+		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
+		    !is_target(&stream->target, thread))
+			continue;
+		add_stack(&event.sample, thread, stream->depth);
+		stream_take_event(stream, &event.sample);
+	}
+}

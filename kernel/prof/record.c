@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records around the samples of a message (<mach/prof.h>): what a stream is, and the counts
+ * that prove that no sample is missing.  Guarded by the kernel lock.
+ */
+#include "prof/stream_internal.h"
+
+#include "kern/clock.h"
+#include "kern/cpu.h"
+
+#define WORDS(type) ((uint32_t)(sizeof(struct type) / sizeof(uint32_t)))
+
+uint32_t trailer_words(bool last)
+{
+	return cpu_count() * WORDS(prof_clock) + WORDS(prof_stream) + (last ? WORDS(prof_end) : 0);
+}
+
+static void set_u64(uint32_t words[2], uint64_t value)
+{
+	words[0] = (uint32_t)value;
+	words[1] = (uint32_t)(value >> 32);
+}
+
+/* Appends a record of `words` words after its head, which is made here. */
+static void append(struct buffer *buffer, struct prof_record *record, enum prof_type type,
+		   uint32_t words)
+{
+	*record = (struct prof_record){
+		.words = (uint16_t)words,
+		.type = (uint8_t)type,
+		.version = PROF_VERSION,
+	};
+	buffer_append(buffer, record, words);
+}
+
+void record_begin(const struct stream *stream, struct buffer *buffer)
+{
+	struct prof_begin begin = {
+		.flavors = stream->flavors,
+		.rate = stream->rate,
+		.interval_ns = stream->rate != 0 ? sampler_interval_ns(stream->rate) : 0,
+		.options = stream->options,
+		.depth = stream->depth,
+		.target = stream->target.kind,
+		.id = stream->target.id,
+		.cpus = cpu_count(),
+		.clock_is_block = sampler_clock_is_block(),
+	};
+
+	set_u64(begin.time, clock_now());
+	append(buffer, &begin.record, PROF_BEGIN, WORDS(prof_begin));
+}
+
+/* What a stream has of the sampling clock, on all CPUs. */
+struct clock_sums {
+	uint64_t taken;
+	uint64_t ringed;
+	uint64_t lost;
+};
+
+/* One CPU's counts, which belong to one moment; all zero for a stream without a clock. */
+static void append_clock(const struct stream *stream, struct buffer *buffer, uint32_t cpu,
+			 struct clock_sums *sums)
+{
+	struct sampler_counts counts = {0};
+	struct prof_clock clock = {.cpu = cpu};
+
+	if (stream->slot != SAMPLER_NO_SLOT)
+		sampler_read(stream->slot, cpu, &counts);
+	assert(counts.due == counts.fired + counts.missed);
+	assert(counts.fired == counts.idle + counts.elsewhere + counts.taken);
+	assert(counts.taken == counts.ringed + counts.ring_lost);
+	set_u64(clock.due, counts.due);
+	set_u64(clock.fired, counts.fired);
+	set_u64(clock.missed, counts.missed);
+	set_u64(clock.idle, counts.idle);
+	set_u64(clock.elsewhere, counts.elsewhere);
+	set_u64(clock.taken, counts.taken);
+	append(buffer, &clock.record, PROF_CLOCK, WORDS(prof_clock));
+	sums->taken += counts.taken;
+	sums->ringed += counts.ringed;
+	sums->lost += counts.ring_lost;
+}
+
+static void append_stream(const struct stream *stream, struct buffer *buffer,
+			  const struct clock_sums *sums)
+{
+	uint64_t taken = sums->taken + stream->events_taken;
+	uint64_t lost = sums->lost + stream->lost;
+	uint64_t buffered = sums->ringed - stream->clock_handed + stream->buffered;
+	struct prof_stream counts = {0};
+
+	assert(taken == stream->delivered + lost + buffered);
+	set_u64(counts.taken, taken);
+	set_u64(counts.delivered, stream->delivered);
+	set_u64(counts.lost, lost);
+	set_u64(counts.buffered, buffered);
+	append(buffer, &counts.record, PROF_STREAM, WORDS(prof_stream));
+}
+
+static void append_end(const struct stream *stream, struct buffer *buffer)
+{
+	struct prof_end end = {.reason = stream->end};
+
+	set_u64(end.time, stream->end_time);
+	append(buffer, &end.record, PROF_END, WORDS(prof_end));
+}
+
+void record_trailer(const struct stream *stream, struct buffer *buffer, bool last)
+{
+	struct clock_sums sums = {0};
+
+	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
+		append_clock(stream, buffer, cpu, &sums);
+	append_stream(stream, buffer, &sums);
+	if (last)
+		append_end(stream, buffer);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The rarer and the reading half of rings: see ring.h. */
+#include "prof/ring.h"
+
+/* The type of a record that is passed over; only its number of words means anything. */
+#define SKIPPED 0
+
+#define QUARTER ((ptrdiff_t)(RING_WORDS / 4))
+
+void ring_init(struct ring *ring, uint32_t *words)
+{
+	*ring = (struct ring){.next = words, .limit = words, .tail = words, .words = words};
+}
+
+static uint32_t *end_of(const struct ring *ring)
+{
+	return ring->words + RING_WORDS;
+}
+
+/* Up to where it is free from `next` on, without what keeps the ring from looking empty. */
+static uint32_t *free_end(const struct ring *ring)
+{
+	uint32_t *tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+	if (tail > ring->next)
+		return tail - 1;
+	return tail == ring->words ? end_of(ring) - 1 : end_of(ring);
+}
+
+static bool set_limit(struct ring *ring, uint32_t words)
+{
+	uint32_t *end = free_end(ring);
+	ptrdiff_t most = words > QUARTER ? (ptrdiff_t)words : QUARTER;
+
+	ring->limit = end - ring->next > most ? ring->next + most : end;
+	return ring_has_room(ring, words);
+}
+
+/* Goes on at the ring's begin, if that is free; what is left at its end is passed over. */
+static bool wrap(struct ring *ring)
+{
+	const uint32_t *tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	uint32_t rest = (uint32_t)(end_of(ring) - ring->next);
+
+	if (tail > ring->next || tail == ring->words)
+		return false;
+	if (rest != 0)
+		*(struct prof_record *)ring->next =
+			(struct prof_record){.words = (uint16_t)rest, .type = SKIPPED};
+	__atomic_store_n(&ring->next, ring->words, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool ring_make_room(struct ring *ring, uint32_t words)
+{
+	if (set_limit(ring, words))
+		return true;
+	return wrap(ring) && set_limit(ring, words);
+}
+
+/* Whether the reader has come to the end of the ring, or to a record that is passed over. */
+static bool is_over(const struct ring *ring)
+{
+	return ring->tail == end_of(ring) ||
+	       ((const struct prof_record *)ring->tail)->type == SKIPPED;
+}
+
+struct prof_sample *ring_first(struct ring *ring)
+{
+	while (ring->tail != __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE)) {
+		if (!is_over(ring))
+			return (struct prof_sample *)ring->tail;
+		__atomic_store_n(&ring->tail, ring->words, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}

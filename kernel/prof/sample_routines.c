@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that begin and end streams (<mach/assay.h>, <mach/prof.h>).
+ *
+ * A call that fails has taken nothing: its right to the reply port goes with the request.  One that
+ * succeeds has taken it, into the stream or to no end.  Guarded by the kernel lock.
+ */
+#include <mach/mach_types.h>
+#include <mach/prof.h>
+
+#include "ipc/port.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "mach/assay_server.h"
+#include "prof/stream_internal.h"
+
+#define ALL_OPTIONS (SAMPLE_FIXED | SAMPLE_STACK)
+
+/* ---------------- Targets: none is no target of a stream's ---------------- */
+
+static bool is_none(struct sampler_target target)
+{
+	return target.kind == 0;
+}
+
+static struct sampler_target target_of_task(const struct task *task)
+{
+	if (task == NULL || task->ending)
+		return (struct sampler_target){0};
+	return (struct sampler_target){PROF_TARGET_TASK, task->id};
+}
+
+static struct sampler_target target_of_thread(const struct thread *thread)
+{
+	if (thread == NULL || thread_is_dying(thread))
+		return (struct sampler_target){0};
+	return (struct sampler_target){PROF_TARGET_THREAD, thread->id};
+}
+
+static struct sampler_target target_of_host(const struct host *host, uint32_t label)
+{
+	if (host == NULL || (label != 0 && task_find(label) == NULL))
+		return (struct sampler_target){0};
+	if (label == 0)
+		return (struct sampler_target){PROF_TARGET_HOST, 0};
+	return (struct sampler_target){PROF_TARGET_LABEL, label};
+}
+
+/* Whether who may end streams of `allowed` may end this one's: of the host, any label's too. */
+static bool covers(struct sampler_target allowed, struct sampler_target target)
+{
+	if (allowed.kind == PROF_TARGET_HOST)
+		return target.kind == PROF_TARGET_HOST || target.kind == PROF_TARGET_LABEL;
+	return allowed.kind == target.kind && allowed.id == target.id;
+}
+
+/* ---------------- Beginning ---------------- */
+
+static bool is_valid(const struct stream_wish *wish)
+{
+	const sample_options_t *options = &wish->options;
+
+	if (is_none(wish->target) || wish->flavors == 0 ||
+	    (wish->flavors & ~(uint32_t)SAMPLED_PC_ALL) != 0)
+		return false;
+	if (wish->rate > SAMPLE_RATE_MAX || (options->flags & ~ALL_OPTIONS) != 0)
+		return false;
+	return options->depth <= SAMPLE_DEPTH_MAX && options->reserved == 0;
+}
+
+static kern_return_t begin(const struct stream_wish *wish, struct port *reply)
+{
+	if (!port_is_valid(reply) || !is_valid(wish))
+		return KERN_INVALID_ARGUMENT;
+	return stream_begin(wish, reply);
+}
+
+kern_return_t task_sample_start(task_t task, unsigned flavors, unsigned rate,
+				sample_options_t options, ipc_port_t reply)
+{
+	struct stream_wish wish = {target_of_task(task), flavors, rate, options, false};
+
+	return begin(&wish, reply);
+}
+
+kern_return_t thread_sample_start(thread_t thread, unsigned flavors, unsigned rate,
+				  sample_options_t options, ipc_port_t reply)
+{
+	struct stream_wish wish = {target_of_thread(thread), flavors, rate, options, false};
+
+	return begin(&wish, reply);
+}
+
+kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, unsigned rate,
+				sample_options_t options, ipc_port_t reply)
+{
+	struct stream_wish wish = {target_of_host(host, label), flavors, rate, options, false};
+
+	return begin(&wish, reply);
+}
+
+/* ---------------- Ending ---------------- */
+
+static kern_return_t stop(struct sampler_target allowed, struct port *reply)
+{
+	struct stream *stream = port_is_valid(reply) ? reply->stream : NULL;
+
+	if (stream == NULL || !covers(allowed, stream->target))
+		return KERN_INVALID_ARGUMENT;
+	stream_end(stream, PROF_END_STOPPED);
+	port_release_send(reply);
+	return KERN_SUCCESS;
+}
+
+kern_return_t task_sample_stop(task_t task, ipc_port_t reply)
+{
+	return stop(target_of_task(task), reply);
+}
+
+kern_return_t thread_sample_stop(thread_t thread, ipc_port_t reply)
+{
+	return stop(target_of_thread(thread), reply);
+}
+
+kern_return_t host_sample_stop(host_t host, ipc_port_t reply)
+{
+	return stop(target_of_host(host, 0), reply);
+}
+
+/* ---------------- The old calls ---------------- */
+
+/* Ends what sample() began for this target. */
+static kern_return_t stop_simple(struct sampler_target target)
+{
+	kern_return_t result = KERN_INVALID_ARGUMENT;
+	struct list *link, *after;
+
+	list_for_each_removable (link, after, &all_streams) {
+		struct stream *stream = list_object(link, struct stream, link);
+
+		if (!stream->simple || stream->end != 0 || !covers(target, stream->target))
+			continue;
+		stream_end(stream, PROF_END_STOPPED);
+		result = KERN_SUCCESS;
+	}
+	return result;
+}
+
+static kern_return_t sample(struct sampler_target target, struct port *reply)
+{
+	struct stream_wish wish = {target, SAMPLED_PC_PERIODIC, 0, {0}, true};
+
+	if (reply != PORT_NULL)
+		return begin(&wish, reply);
+	return is_none(target) ? KERN_INVALID_ARGUMENT : stop_simple(target);
+}
+
+kern_return_t task_sample(task_t task, ipc_port_t reply)
+{
+	return sample(target_of_task(task), reply);
+}
+
+kern_return_t thread_sample(thread_t thread, ipc_port_t reply)
+{
+	return sample(target_of_thread(thread), reply);
+}
+
+/* ---------------- The clock ---------------- */
+
+kern_return_t host_sample_control(host_t host, unsigned max_rate, unsigned flags, unsigned seed)
+{
+	if (host == NULL || max_rate > SAMPLE_RATE_MAX || (flags & ~SAMPLE_NMI) != 0)
+		return KERN_INVALID_ARGUMENT;
+	return sampler_control(max_rate, flags, seed);
+}

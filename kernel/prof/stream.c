@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams: what happens to a sample once it is taken, and to a stream from its beginning to its
+ * end.  See stream.h and stream_internal.h.  Guarded by the kernel lock.
+ */
+#include "prof/stream_internal.h"
+
+#include <stddef.h>
+
+#include "ipc/port.h"
+#include "kern/clock.h"
+#include "kern/lock.h"
+#include "kern/string.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "kern/tick.h"
+#include "kern/zone.h"
+#include "vm/kernel_memory.h"
+
+struct list all_streams = LIST_INITIALIZER(all_streams);
+
+#define RING_PART_SIZE (RING_PART_SAMPLES * sizeof(sampled_pc_t))
+
+uint32_t stream_event_takers;
+
+static uint32_t n_streams;
+static struct zone stream_zone;
+
+void stream_module_init(void)
+{
+	zone_init(&stream_zone, "streams", sizeof(struct stream), 8);
+}
+
+static void check(const struct stream *stream)
+{
+	assert(kernel_locked());
+	assert(stream->magic == STREAM_MAGIC);
+}
+
+static bool takes_events(const struct stream *stream)
+{
+	return (stream->flavors & ~(uint32_t)SAMPLED_PC_PERIODIC) != 0;
+}
+
+/* ---------------- Taking samples ---------------- */
+
+static void ring_put(struct pc_ring *ring, const struct prof_sample *sample)
+{
+	ring->seqno++;
+	*ring_place(ring, ring->seqno) = (sampled_pc_t){
+		.id = sample->thread,
+		.pc = sample->pc,
+		.sampletype = sample->flavor,
+	};
+}
+
+static void open_buffer(struct stream *stream)
+{
+	stream->current = NULL;
+	if (!list_empty(&stream->spare))
+		stream->current = list_object(list_take_first(&stream->spare), struct buffer, link);
+}
+
+void stream_close_buffer(struct stream *stream)
+{
+	timer_cancel(&stream->age);
+	stream->aged = false;
+	list_add_last(&stream->full, &stream->current->link);
+	open_buffer(stream);
+}
+
+/* The current buffer, if it has room for so many words or another one has; else NULL. */
+static struct buffer *buffer_with_room(struct stream *stream, uint32_t words)
+{
+	if (stream->current == NULL)
+		return NULL;
+	if (buffer_has_room(stream->current, words + trailer_words(true)))
+		return stream->current;
+	stream_close_buffer(stream);
+	delivery_wake();
+	return stream->current;
+}
+
+static void buffer_put(struct stream *stream, const struct prof_sample *sample)
+{
+	struct buffer *buffer = buffer_with_room(stream, sample->record.words);
+
+	if (buffer == NULL) {
+		stream->lost++;
+		return;
+	}
+	if (buffer->samples == 0)
+		timer_set(&stream->age, tick_after_ms(stream->age_ms));
+	buffer_append(buffer, sample, sample->record.words);
+	buffer->samples++;
+	stream->buffered++;
+}
+
+static void put(struct stream *stream, const struct prof_sample *sample)
+{
+	if (stream->has_ring)
+		ring_put(&stream->ring, sample);
+	else
+		buffer_put(stream, sample);
+}
+
+void stream_take(struct stream *stream, const struct prof_sample *sample)
+{
+	check(stream);
+	stream->clock_handed++;
+	put(stream, sample);
+}
+
+void stream_take_event(struct stream *stream, const struct prof_sample *sample)
+{
+	check(stream);
+	stream->events_taken++;
+	put(stream, sample);
+}
+
+void stream_collect(const struct stream *stream)
+{
+	if (stream->clock_runs)
+		sampler_work_all();
+}
+
+/* A sample has become too old to be kept. */
+static void grow_old(struct timer *timer)
+{
+	struct stream *stream = list_object(timer, struct stream, age);
+
+	check(stream);
+	stream->aged = true;
+	delivery_wake();
+}
+
+bool stream_supply(struct stream *stream)
+{
+	while (!list_empty(&stream->empty)) {
+		struct buffer *buffer = list_first_object(&stream->empty, struct buffer, link);
+
+		if (!buffer_fill_up(buffer))
+			break;
+		list_remove(&buffer->link);
+		list_add_last(&stream->spare, &buffer->link);
+	}
+	if (stream->current == NULL)
+		open_buffer(stream);
+	return list_empty(&stream->empty);
+}
+
+/* ---------------- Beginning ---------------- */
+
+/* Takes a slot of the sampling clock, if the stream needs one; false: there is none. */
+static bool begin_clock(struct stream *stream)
+{
+	if ((stream->flavors & SAMPLED_PC_PERIODIC) == 0)
+		return true;
+	stream->slot =
+		sampler_begin(stream, stream->target, stream->rate, stream->options, stream->depth);
+	stream->clock_runs = stream->slot != SAMPLER_NO_SLOT;
+	return stream->clock_runs;
+}
+
+/* All its samples are here when this returns, and no more will come. */
+static void stop_clock(struct stream *stream)
+{
+	if (stream->clock_runs)
+		sampler_end(stream->slot);
+	stream->clock_runs = false;
+}
+
+static void drop_clock(struct stream *stream)
+{
+	stop_clock(stream);
+	if (stream->slot != SAMPLER_NO_SLOT)
+		sampler_free(stream->slot);
+	stream->slot = SAMPLER_NO_SLOT;
+}
+
+static void set_wish(struct stream *stream, const struct stream_wish *wish)
+{
+	const sample_options_t *options = &wish->options;
+
+	stream->target = wish->target;
+	stream->flavors = wish->flavors;
+	if ((wish->flavors & SAMPLED_PC_PERIODIC) != 0)
+		stream->rate = sampler_rate(wish->rate != 0 ? wish->rate : SAMPLE_RATE_DEFAULT);
+	stream->options = options->flags;
+	if ((options->flags & SAMPLE_STACK) != 0)
+		stream->depth = options->depth != 0 ? options->depth : SAMPLE_DEPTH_MAX;
+	stream->age_ms = options->age_ms != 0 ? options->age_ms : SAMPLE_AGE_DEFAULT;
+	stream->simple = wish->simple;
+}
+
+/* A stream without anything yet; NULL when there is no memory or there are too many. */
+static struct stream *stream_alloc(const struct stream_wish *wish)
+{
+	struct stream *stream = n_streams < STREAMS_MAX ? zone_alloc(&stream_zone) : NULL;
+
+	if (stream == NULL)
+		return NULL;
+	memset(stream, 0, offsetof(struct stream, buffers));
+	stream->magic = STREAM_MAGIC;
+	stream->slot = SAMPLER_NO_SLOT;
+	stream->label = current_thread()->label;
+	set_wish(stream, wish);
+	list_init(&stream->full);
+	list_init(&stream->spare);
+	list_init(&stream->empty);
+	timer_init(&stream->age, grow_old);
+	list_add_last(&all_streams, &stream->link);
+	n_streams++;
+	stream_event_takers += takes_events(stream);
+	return stream;
+}
+
+static bool get_ring(struct stream *stream)
+{
+	stream->has_ring = true;
+	for (unsigned n = 0; n < RING_PARTS; n++) {
+		stream->ring.parts[n] = kernel_memory_alloc(RING_PART_SIZE);
+		if (stream->ring.parts[n] == NULL)
+			return false;
+	}
+	return true;
+}
+
+static void drop_ring(struct stream *stream)
+{
+	for (unsigned n = 0; n < RING_PARTS; n++)
+		if (stream->ring.parts[n] != NULL)
+			kernel_memory_free(stream->ring.parts[n], RING_PART_SIZE);
+}
+
+/* Whether it has now what its samples go to. */
+static bool get_sink(struct stream *stream, struct port *reply)
+{
+	if (reply == PORT_NULL)
+		return get_ring(stream);
+	for (unsigned n = 0; n < STREAM_BUFFERS; n++) {
+		buffer_init(&stream->buffers[n]);
+		list_add_last(&stream->empty, &stream->buffers[n].link);
+	}
+	if (!stream_supply(stream))
+		return false;
+	record_begin(stream, stream->current);
+	return true;
+}
+
+kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
+{
+	struct stream *stream;
+
+	assert(kernel_locked());
+	if (reply != PORT_NULL &&
+	    (!port_is_alive(reply) || reply->kind != OBJECT_NONE || reply->stream != NULL))
+		return KERN_INVALID_ARGUMENT;
+	stream = stream_alloc(wish);
+	if (stream == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	if (!get_sink(stream, reply) || !begin_clock(stream)) {
+		stream_destroy(stream);
+		return KERN_RESOURCE_SHORTAGE;
+	}
+	if (reply != PORT_NULL) {
+		stream->port = reply;
+		reply->stream = stream;
+	}
+	return KERN_SUCCESS;
+}
+
+kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors)
+{
+	bool had_clock = stream->clock_runs;
+	uint32_t old = stream->flavors;
+
+	check(stream);
+	stream_event_takers -= takes_events(stream);
+	stream->flavors = flavors;
+	if (!had_clock && !begin_clock(stream))
+		stream->flavors = old;
+	stream_event_takers += takes_events(stream);
+	if (had_clock && (stream->flavors & SAMPLED_PC_PERIODIC) == 0)
+		drop_clock(stream);
+	return stream->flavors == flavors ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
+}
+
+/* ---------------- Ending ---------------- */
+
+static void drop_sink(struct stream *stream)
+{
+	struct port *port = stream->port;
+
+	if (stream->has_ring) {
+		drop_ring(stream);
+		return;
+	}
+	for (unsigned n = 0; n < STREAM_BUFFERS; n++)
+		buffer_destroy(&stream->buffers[n]);
+	if (port == PORT_NULL)
+		return;
+	assert(port->stream == stream);
+	port->stream = NULL;
+	stream->port = PORT_NULL;
+	port_release_send(port);
+}
+
+void stream_destroy(struct stream *stream)
+{
+	check(stream);
+	drop_clock(stream);
+	if (stream->end == 0)
+		stream_event_takers -= takes_events(stream);
+	timer_cancel(&stream->age);
+	list_remove(&stream->link);
+	n_streams--;
+	drop_sink(stream);
+	stream->magic = 0;
+	zone_free(&stream_zone, stream);
+}
+
+void stream_receiver_died(struct stream *stream)
+{
+	stream_destroy(stream);
+}
+
+void stream_end(struct stream *stream, enum prof_end_reason reason)
+{
+	check(stream);
+	if (stream->has_ring) {
+		stream_destroy(stream);
+		return;
+	}
+	if (stream->end != 0)
+		return;
+	stream_event_takers -= takes_events(stream);
+	stop_clock(stream);
+	stream->end = (uint8_t)reason;
+	stream->end_time = clock_now();
+	delivery_wake();
+}
+
+/* The streams of a target that has ended. */
+static void target_ended(enum prof_target kind, uint32_t id)
+{
+	struct list *link, *after;
+
+	list_for_each_removable (link, after, &all_streams) {
+		struct stream *stream = list_object(link, struct stream, link);
+
+		if (stream->target.kind == kind && stream->target.id == id)
+			stream_end(stream, PROF_END_TARGET);
+	}
+}
+
+void stream_task_ended(const struct task *task)
+{
+	target_ended(PROF_TARGET_TASK, task->id);
+	target_ended(PROF_TARGET_LABEL, task->id);
+}
+
+void stream_thread_ended(const struct thread *thread)
+{
+	target_ended(PROF_TARGET_THREAD, thread->id);
+}
+
+struct stream *stream_with_ring(struct sampler_target target)
+{
+	struct list *link;
+
+	list_for_each (link, &all_streams) {
+		struct stream *stream = list_object(link, struct stream, link);
+
+		if (stream->has_ring && stream->target.kind == target.kind &&
+		    stream->target.id == target.id)
+			return stream;
+	}
+	return NULL;
+}

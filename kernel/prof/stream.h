@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams: samples on their way to a reply port, or kept for the calls that fetch them.
+ *
+ * A stream has a target, flavors, options and buffers.  Samples come from the sampling clock
+ * (prof/sampler.h) and from fault_event(); they are appended to the current buffer, and a kernel
+ * thread sends buffers that are full, old, or the last (prof/delivery.c).  What finds no room is
+ * counted as lost.  A stream lives until its last buffer is sent or its receiver is gone.
+ *
+ * The rest of the kernel sees this file; how a stream is made is in prof/stream_internal.h.
+ * Guarded by the kernel lock.
+ */
+#ifndef PROF_STREAM_H
+#define PROF_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mach/prof.h>
+
+#include "vm/fault.h"
+
+struct stream;
+struct task;
+struct thread;
+
+void stream_module_init(void);
+
+/* Starts the thread that sends; once, when the boot programs are about to run. */
+void delivery_start(void);
+
+/*
+ * A sample of the clock, complete: `sample` has record.words words.  Appends it or counts it as
+ * lost.  Does not block, allocate or send; may wake the delivery thread.
+ */
+void stream_take(struct stream *stream, const struct prof_sample *sample);
+
+/* Streams that sample events: fault_event() looks at it before it calls stream_event(). */
+extern uint32_t stream_event_takers;
+
+/*
+ * An event of the current thread's, which the kernel came upon at `kernel_pc`: a sample for every
+ * stream that wants it.
+ */
+void stream_event(enum fault_flavor flavor, uint32_t kernel_pc);
+
+/* The target has ended: its streams get their end.  Called once for each task and thread. */
+void stream_task_ended(const struct task *task);
+void stream_thread_ended(const struct thread *thread);
+
+/* The receiver is gone: the reply port of the stream has died. */
+void stream_receiver_died(struct stream *stream);
+
+/* Timers that the delivery thread has set, for the balance: as pageout_timers(). */
+uint32_t delivery_timers(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a stream is made: for the files of kernel/prof only.
+ *
+ *            capture                     delivery
+ *   stream.c: stream_take(),    delivery.c: a thread that sends
+ *             stream_event()                buffers that are due
+ *                  |                              ^
+ *                  v      full, aged, ended       |
+ *               current ----------------------> full ---> (empty) ---> spare ---> current
+ *
+ * A stream that was begun by task_sample() and its like has a reply port and buffers; one begun by
+ * task_enable_pc_sampling() (pc_sampling.c) has a ring instead.  Guarded by the kernel lock.
+ */
+#ifndef PROF_STREAM_INTERNAL_H
+#define PROF_STREAM_INTERNAL_H
+
+#include "prof/stream.h"
+
+#include <mach/kern_return.h>
+
+#include <assay/list.h>
+#include "kern/timer.h"
+#include "prof/buffer.h"
+#include "prof/sampler.h"
+
+struct port;
+
+/* Streams that there can be at a time: what they hold is the kernel's own memory. */
+#define STREAMS_MAX 64u
+
+/* Beside the current one: what a receiver that is late finds room in. */
+#define STREAM_BUFFERS 4u
+
+#define STREAM_MAGIC 0x5354524du
+
+/* The last samples, to be fetched; in parts, since memory of less than a page is cheap. */
+#define RING_PARTS        2u
+#define RING_PART_SAMPLES (MAX_PC_SAMPLES / RING_PARTS)
+
+struct pc_ring {
+	uint32_t seqno; /* Of the last; its place is seqno % MAX_PC_SAMPLES. */
+	sampled_pc_t *parts[RING_PARTS];
+};
+
+static inline sampled_pc_t *ring_place(const struct pc_ring *ring, uint32_t seqno)
+{
+	uint32_t n = seqno % MAX_PC_SAMPLES;
+
+	return &ring->parts[n / RING_PART_SAMPLES][n % RING_PART_SAMPLES];
+}
+
+struct stream {
+	uint32_t magic;
+	struct list link; /* On the list of all streams. */
+	struct sampler_target target;
+	uint32_t flavors; /* SAMPLED_PC_* */
+	uint32_t rate;    /* Hz; 0 without SAMPLED_PC_PERIODIC. */
+	uint32_t options;
+	uint32_t depth;    /* Of call stacks; 0: none. */
+	uint32_t age_ms;   /* How old a sample may be before it is sent. */
+	uint32_t slot;     /* Of the sampling clock, or SAMPLER_NO_SLOT; */
+	bool clock_runs;   /* its counts stay when it has stopped. */
+	uint32_t label;    /* Of the thread that began it: its messages carry it. */
+	bool simple;       /* It was begun by task_sample() or thread_sample(). */
+	uint8_t end;       /* enum prof_end_reason: why there are no more samples; 0: there are. */
+	uint64_t end_time; /* And since when. */
+
+	/* Each is counted where it happens. */
+	uint64_t clock_handed; /* Samples of the clock that came here, */
+	uint64_t events_taken; /* and of events. */
+	uint64_t delivered;
+	uint64_t lost;     /* For want of room in a buffer. */
+	uint64_t buffered; /* In one. */
+
+	/* Either this */
+	bool has_ring;
+	struct pc_ring ring;
+
+	/* or this. */
+	struct port *port;      /* A send right to the reply port. */
+	struct buffer *current; /* Where samples go; NULL: there is no room. */
+	struct list full;       /* In their order. */
+	struct list spare;      /* With pages, and empty. */
+	struct list empty;      /* Without all of their pages. */
+	struct timer age;       /* Set while the current buffer has samples. */
+	bool aged;              /* The current buffer is to be sent. */
+	bool starved; /* There was no memory to send, or for buffers: wait for the next try. */
+	struct buffer buffers[STREAM_BUFFERS]; /* Last: not there for a stream with a ring. */
+};
+
+extern struct list all_streams;
+
+/* What a call asks for. */
+struct stream_wish {
+	struct sampler_target target;
+	uint32_t flavors;
+	uint32_t rate; /* 0: SAMPLE_RATE_DEFAULT */
+	sample_options_t options;
+	bool simple;
+};
+
+/*
+ * A stream to `reply`, a send right that is taken on success, or with a ring if that is PORT_NULL.
+ * KERN_INVALID_ARGUMENT if the port cannot have a stream, or has one; KERN_RESOURCE_SHORTAGE.
+ */
+kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply);
+
+/* Changes what the stream samples.  KERN_RESOURCE_SHORTAGE, and nothing has changed. */
+kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors);
+
+/* All samples of the clock that were taken so far are with the stream when this returns. */
+void stream_collect(const struct stream *stream);
+
+/* No more samples: what is left is sent, and then the end. */
+void stream_end(struct stream *stream, enum prof_end_reason reason);
+
+/* The stream and all it has go at once. */
+void stream_destroy(struct stream *stream);
+
+/* The stream with a ring of this target, or NULL. */
+struct stream *stream_with_ring(struct sampler_target target);
+
+/* As stream_take(), for a sample of an event. */
+void stream_take_event(struct stream *stream, const struct prof_sample *sample);
+
+/* Gets memory for buffers that lack it; says whether there was enough. */
+bool stream_supply(struct stream *stream);
+
+/* The current buffer becomes one of the full ones. */
+void stream_close_buffer(struct stream *stream);
+
+/* There is something for the delivery thread to look at. */
+void delivery_wake(void);
+
+/* ---------------- Records: record.c ---------------- */
+
+/* Words that the records at the end of a message take. */
+uint32_t trailer_words(bool last);
+
+/*
+ * Appended to `buffer`, where there is room: the beginning of a stream, and the end of a message,
+ * whose samples count as delivered.
+ */
+void record_begin(const struct stream *stream, struct buffer *buffer);
+void record_trailer(const struct stream *stream, struct buffer *buffer, bool last);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What has been collected of a program: samples by program counter, and the counts that prove that
+ * none is missing.  It is filled with the records of one stream after the other (<mach/prof.h>).
+ *
+ * Not guarded: one thread, the collector's, uses it.
+ */
+#ifndef LIBPROF_COLLECTION_H
+#define LIBPROF_COLLECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mach/prof.h>
+
+#include "pc_table.h"
+
+#define COLLECTION_CPUS 32u
+
+/* struct prof_clock and struct prof_stream in numbers. */
+struct clock_counts {
+	uint64_t due, fired, missed, idle, elsewhere, taken;
+};
+
+struct stream_counts {
+	uint64_t taken, delivered, lost, buffered;
+};
+
+struct collection {
+	/* What it is of: set once. */
+	uint32_t low; /* The program's text: what the histogram covers. */
+	uint32_t high;
+	uint32_t pid;
+	uint32_t task;       /* The kernel's number of it. */
+	uint32_t own_thread; /* The collecting thread, if it is the program's; 0: none is. */
+
+	/* How it was sampled: of the last stream. */
+	uint32_t flavors;
+	uint32_t rate;
+	uint32_t interval_ns;
+	uint32_t options; /* SAMPLE_* */
+	bool clock_is_block;
+
+	struct pc_table pcs;
+	uint64_t profiler; /* Samples of the own thread, which are nowhere else; */
+	uint64_t kernel;   /* in kernel mode; */
+	uint64_t outside;  /* outside of the text; */
+	uint64_t not_kept; /* delivered, but there was no memory to note them. */
+
+	/* Of the streams that are over, and of the one under way, as its last message said. */
+	struct clock_counts clocks_before;
+	struct stream_counts stream_before;
+	struct clock_counts clocks[COLLECTION_CPUS];
+	struct stream_counts stream;
+	bool is_over; /* The stream under way has sent its end, */
+	uint32_t end; /* and why: PROF_END_* */
+};
+
+/* Forgets what was collected, for samples of these flavors. */
+void __collection_clear(struct collection *collection, uint32_t flavors);
+
+/* Another stream begins, whose counts go on where those of the last ended. */
+void __collection_next_stream(struct collection *collection);
+
+/* A message's records.  What no reader could know is passed over, what is cut off is ignored. */
+void __collection_add(struct collection *collection, const uint32_t *words, size_t count);
+
+/* Sums over the streams, and over the CPUs. */
+struct clock_counts __collection_clocks(const struct collection *collection);
+struct stream_counts __collection_counts(const struct collection *collection);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector: see collector.h.
+ *
+ * Samples and requests come to ports of one set, from which its thread receives: so nothing here is
+ * guarded.  What has been taken reaches the collection when the kernel sends it; to have all of it,
+ * the stream is stopped, which makes the kernel send the rest and then an end, and begun again.
+ */
+#include "collector.h"
+
+#include <mach.h>
+#include <mach/i386/thread_status.h>
+#include <mach/prof.h>
+#include <mach/task_info.h>
+#include <mach/thread_info.h>
+#include <servers/gprof_server.h>
+
+#include "arcs.h"
+#include "collection.h"
+#include "gmon_file.h"
+#include "message.h"
+#include "pages.h"
+
+#define MESSAGE_MAX 512u   /* No request is as long. */
+#define STACK_SIZE  65536u /* Of its thread. */
+#define END_WAIT_MS 10000u /* An end comes at once; without a kernel that sends it, none comes. */
+
+boolean_t gprof_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+
+union buffer {
+	mach_msg_header_t head;
+	mig_reply_header_t reply;
+	char room[MESSAGE_MAX];
+};
+
+static struct {
+	struct collector_target target;
+	mach_port_t set;
+	mach_port_t samples; /* Where the kernel sends them. */
+	mach_port_t control; /* Where requests come, */
+	mach_port_t known;   /* and where everybody's come: perhaps the same. */
+	gprof_options_t options;
+	uint32_t flavors; /* Of the stream under way; 0: none is. */
+	uint32_t beginnings;
+	bool target_died;  /* Its task is gone, */
+	bool target_ended; /* and all its samples have come. */
+	struct collection collection;
+	void *stack; /* Of its own thread, if it has one. */
+} collector;
+
+/* ---------------- Streams ---------------- */
+
+static void note_end(void)
+{
+	collector.target_ended = true;
+	collector.flavors = 0;
+}
+
+static void take_samples(mach_msg_header_t *message)
+{
+	size_t count = 0;
+	const uint32_t *words = __message_samples(message, &count);
+
+	if (words != NULL) {
+		if (collector.target.watch != NULL)
+			collector.target.watch(words, count);
+		__collection_add(&collector.collection, words, count);
+	}
+	mach_msg_destroy(message);
+	if (collector.collection.is_over && collector.collection.end == PROF_END_TARGET)
+		note_end();
+}
+
+/* What came to the port of the samples. */
+static void take(mach_msg_header_t *message)
+{
+	if (message->msgh_id != MACH_NOTIFY_DEAD_NAME) {
+		take_samples(message);
+		return;
+	}
+	collector.target_died = true;
+	mach_msg_destroy(message);
+}
+
+static kern_return_t start(uint32_t flavors, uint32_t rate, sample_options_t options)
+{
+	const struct collector_target *target = &collector.target;
+
+	return target->begin != NULL
+		       ? target->begin(flavors, rate, options, collector.samples)
+		       : task_sample_start(target->task, flavors, rate, options, collector.samples);
+}
+
+static kern_return_t stop(void)
+{
+	const struct collector_target *target = &collector.target;
+
+	return target->end != NULL ? target->end(collector.samples)
+				   : task_sample_stop(target->task, collector.samples);
+}
+
+static kern_return_t begin_stream(uint32_t flavors)
+{
+	const gprof_options_t *chosen = &collector.options;
+	sample_options_t options = {
+		.flags = chosen->flags, .age_ms = chosen->age_ms, .depth = chosen->depth};
+	kern_return_t result;
+
+	__collection_next_stream(&collector.collection);
+	result = start(flavors, chosen->rate, options);
+	if (result != KERN_SUCCESS)
+		return GPROF_NO_SAMPLING;
+	collector.flavors = flavors;
+	return KERN_SUCCESS;
+}
+
+/*
+ * Receives what the stream still sends, up to its end.  Requests wait meanwhile: the port is taken
+ * out of the set, as nobody can receive from a port that is in one.
+ */
+static void await_end(mach_msg_timeout_t timeout_ms)
+{
+	mach_port_t self = mach_task_self_cached();
+	union buffer message;
+
+	if (mach_port_move_member(self, collector.samples, MACH_PORT_NULL) != KERN_SUCCESS)
+		return;
+	while (!collector.collection.is_over &&
+	       mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof message,
+			collector.samples, timeout_ms, MACH_PORT_NULL) == MACH_MSG_SUCCESS)
+		take(&message.head);
+	mach_port_move_member(self, collector.samples, collector.set);
+	if (collector.target_died)
+		note_end();
+}
+
+/* A stream that has ended already, with its target, has sent its end. */
+static void end_stream(void)
+{
+	kern_return_t result = stop();
+
+	await_end(result == KERN_SUCCESS ? END_WAIT_MS : 0);
+	collector.flavors = 0;
+}
+
+/* Brings all that was taken up to now. */
+static void bring_all(void)
+{
+	uint32_t flavors = collector.flavors;
+
+	if (flavors == 0)
+		return;
+	end_stream();
+	if (!collector.target_ended && begin_stream(flavors) != KERN_SUCCESS)
+		collector.flavors = 0;
+}
+
+/* ---------------- Requests ---------------- */
+
+static void count_calls(bool is_on)
+{
+	if (!collector.target.counts_calls)
+		return;
+	if (is_on)
+		__arcs_clear();
+	__atomic_store_n(&__mcount_is_on, is_on, __ATOMIC_RELEASE);
+}
+
+/* What the kernel is asked for; it says what it gives with the first samples. */
+static uint32_t wanted_rate(uint32_t flavors)
+{
+	if ((flavors & SAMPLED_PC_PERIODIC) == 0)
+		return 0;
+	return collector.options.rate != 0 ? collector.options.rate : SAMPLE_RATE_DEFAULT;
+}
+
+kern_return_t __collector_switch(uint32_t *flavors)
+{
+	uint32_t wanted = *flavors, before = collector.flavors;
+
+	if ((wanted & ~(uint32_t)SAMPLED_PC_ALL) != 0)
+		return GPROF_BAD_FLAVOR;
+	count_calls(false);
+	if (before != 0)
+		end_stream();
+	*flavors = before;
+	if (wanted == 0)
+		return KERN_SUCCESS;
+	__collection_clear(&collector.collection, wanted);
+	collector.collection.rate = wanted_rate(wanted);
+	collector.beginnings++;
+	count_calls(true);
+	return begin_stream(wanted);
+}
+
+kern_return_t __collector_options(const gprof_options_t *options)
+{
+	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK;
+
+	if ((options->flags & ~flags) != 0 || options->rate > SAMPLE_RATE_MAX ||
+	    options->depth > SAMPLE_DEPTH_MAX || options->format > GPROF_BSD)
+		return GPROF_BAD_OPTIONS;
+	collector.options = *options;
+	return KERN_SUCCESS;
+}
+
+static void put_u64(unsigned words[2], uint64_t number)
+{
+	words[0] = (unsigned)number;
+	words[1] = (unsigned)(number >> 32);
+}
+
+void __collector_status(gprof_status_t *status)
+{
+	const struct collection *collection = &collector.collection;
+	struct stream_counts counts = __collection_counts(collection);
+	struct clock_counts clocks = __collection_clocks(collection);
+
+	*status = (gprof_status_t){
+		.pid = collection->pid,
+		.flavors = collector.flavors,
+		.rate = collection->rate,
+		.proxy = collector.target.proxy,
+		.arcs = collector.target.counts_calls,
+		.low = collection->low,
+		.high = collection->high,
+		.task = collection->task,
+	};
+	put_u64(status->taken, counts.taken);
+	put_u64(status->delivered, counts.delivered);
+	put_u64(status->lost, counts.lost);
+	put_u64(status->buffered, counts.buffered);
+	put_u64(status->due, clocks.due);
+	put_u64(status->fired, clocks.fired);
+	put_u64(status->missed, clocks.missed);
+}
+
+kern_return_t __collector_dump(char **data, size_t *size)
+{
+	const struct collection *collection = &collector.collection;
+	bool with_arcs = collector.target.counts_calls;
+	size_t room;
+
+	bring_all();
+	room = __gmon_room(collection, with_arcs, collector.options.format);
+	*data = __prof_pages(room);
+	if (*data == NULL)
+		return GPROF_NO_MEMORY;
+	*size = __gmon_write(collection, with_arcs, collector.options.format, *data, room);
+	/* What is returned has as many pages as its size says. */
+	if (room > *size + PROF_PAGE) {
+		size_t kept = (*size + PROF_PAGE - 1) & ~(size_t)(PROF_PAGE - 1);
+
+		__prof_pages_free(*data + kept, room - kept);
+	}
+	return KERN_SUCCESS;
+}
+
+/* ---------------- Serving ---------------- */
+
+/* Whoever does not take the answer does not get it; what it was to bring is given back. */
+static void answer(union buffer *reply)
+{
+	mach_msg_return_t result;
+
+	if (reply->reply.RetCode == MIG_NO_REPLY)
+		return;
+	result = mach_msg(&reply->head, MACH_SEND_MSG | MACH_SEND_TIMEOUT, reply->head.msgh_size, 0,
+			  MACH_PORT_NULL, 0, MACH_PORT_NULL);
+	if (result != MACH_MSG_SUCCESS)
+		mach_msg_destroy(&reply->head);
+}
+
+static void handle(union buffer *message)
+{
+	mach_port_t port = message->head.msgh_local_port;
+	union buffer reply;
+
+	if (port == collector.samples) {
+		take(&message->head);
+		if (collector.target_died && !collector.target_ended)
+			await_end(collector.flavors != 0 ? END_WAIT_MS : 0);
+	} else if (port == collector.control || port == collector.known) {
+		gprof_server(&message->head, &reply.head);
+		message->head.msgh_remote_port = MACH_PORT_NULL; /* It is the answer's now. */
+		mach_msg_destroy(&message->head);
+		answer(&reply);
+	} else if (collector.target.other != NULL) {
+		collector.target.other(&message->head);
+	}
+}
+
+kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
+{
+	mach_msg_option_t option = MACH_RCV_MSG;
+	union buffer message;
+	mach_msg_return_t result;
+
+	if (timeout_ms != MACH_MSG_TIMEOUT_NONE)
+		option |= MACH_RCV_TIMEOUT;
+	result = mach_msg(&message.head, option, 0, sizeof message, collector.set, timeout_ms,
+			  MACH_PORT_NULL);
+	if (result == MACH_MSG_SUCCESS)
+		handle(&message);
+	return result == MACH_RCV_TOO_LARGE ? KERN_SUCCESS : result;
+}
+
+/* ---------------- Its own thread ---------------- */
+
+static _Noreturn void run(void)
+{
+	while (__collector_serve(MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
+		continue;
+	thread_terminate(mach_thread_self()); /* Its ports are gone. */
+	__builtin_trap();
+}
+
+static uint32_t id_of(mach_port_t thread)
+{
+	struct thread_id_info info = {.id = 0};
+	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
+
+	thread_info(thread, THREAD_ID_INFO, (thread_info_t)&info, &count);
+	return info.id;
+}
+
+/* At run(), as if it had been called from nowhere. */
+static kern_return_t set_registers(mach_port_t thread)
+{
+	uintptr_t *top = (uintptr_t *)((char *)collector.stack + STACK_SIZE) - 1;
+	struct i386_thread_state state = {.eip = (unsigned)(uintptr_t)run,
+					  .uesp = (unsigned)(uintptr_t)top};
+
+	return thread_set_state(thread, i386_THREAD_STATE, (thread_state_t)&state,
+				i386_THREAD_STATE_COUNT);
+}
+
+kern_return_t __collector_run(void)
+{
+	mach_port_t self = mach_task_self_cached();
+	mach_port_t thread = MACH_PORT_NULL;
+	kern_return_t result;
+
+	collector.stack = __prof_pages(STACK_SIZE);
+	if (collector.stack == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	result = thread_create(self, &thread);
+	if (result != KERN_SUCCESS)
+		return result;
+	collector.collection.own_thread = id_of(thread);
+	result = set_registers(thread);
+	if (result == KERN_SUCCESS)
+		result = thread_resume(thread);
+	if (result != KERN_SUCCESS)
+		thread_terminate(thread);
+	syscall_mach_port_deallocate(self, thread);
+	return result;
+}
+
+/* ---------------- Its ports ---------------- */
+
+static kern_return_t make_port(mach_port_t *port)
+{
+	mach_port_t self = mach_task_self_cached();
+	kern_return_t result = mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, port);
+
+	if (result == KERN_SUCCESS)
+		result = mach_port_insert_right(self, *port, *port, MACH_MSG_TYPE_MAKE_SEND);
+	return result == KERN_SUCCESS ? mach_port_move_member(self, *port, collector.set) : result;
+}
+
+static kern_return_t watch_task(mach_port_t task)
+{
+	mach_port_t previous = MACH_PORT_NULL;
+
+	return mach_port_request_notification(mach_task_self_cached(), task, MACH_NOTIFY_DEAD_NAME,
+					      TRUE, collector.samples, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+					      &previous);
+}
+
+static uint32_t task_number(mach_port_t task)
+{
+	struct task_id_info info = {.id = 0};
+	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
+
+	task_info(task, TASK_ID_INFO, (task_info_t)&info, &count);
+	return info.id;
+}
+
+kern_return_t __collector_prepare(const struct collector_target *target)
+{
+	kern_return_t result;
+
+	collector.target = *target;
+	collector.collection = (struct collection){.low = target->low,
+						   .high = target->high,
+						   .pid = target->pid,
+						   .task = task_number(target->task)};
+	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
+				    &collector.set);
+	if (result == KERN_SUCCESS)
+		result = make_port(&collector.samples);
+	if (result == KERN_SUCCESS)
+		result = make_port(&collector.control);
+	collector.known = collector.control;
+	if (result == KERN_SUCCESS && target->owner_only)
+		result = make_port(&collector.known);
+	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL)
+		result = watch_task(target->task);
+	return result;
+}
+
+mach_port_t __collector_public_port(void)
+{
+	return collector.known;
+}
+
+mach_port_t __collector_port(void)
+{
+	return collector.control;
+}
+
+mach_port_t __collector_set(void)
+{
+	return collector.set;
+}
+
+uint32_t __collector_beginnings(void)
+{
+	return collector.beginnings;
+}
+
+bool __collector_target_ended(void)
+{
+	return collector.target_ended;
+}
+
+/* Takes the same time for every wrong token.  No token at all is nobody's. */
+bool __collector_admits(const char *token)
+{
+	const char *ours = collector.target.token;
+	unsigned different = 0;
+
+	if (!collector.target.owner_only)
+		return true;
+	if (ours[0] == '\0')
+		return false;
+	for (size_t n = 0; n < sizeof collector.target.token; n++) {
+		different |= (unsigned)(token[n] ^ ours[n]);
+		if (ours[n] == '\0')
+			break; /* What is behind the string is anything. */
+	}
+	return different == 0;
+}
+
+uint32_t __collector_forget(gprof_options_t *options)
+{
+	uint32_t flavors = collector.flavors;
+
+	*options = collector.options;
+	__collection_clear(&collector.collection, 0);
+	if (collector.stack != NULL)
+		__prof_pages_free(collector.stack, STACK_SIZE);
+	__builtin_memset(&collector, 0, sizeof collector);
+	__atomic_store_n(&__mcount_is_on, 0, __ATOMIC_RELEASE);
+	__arcs_clear();
+	return flavors;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a stream's messages bring. */
+#ifndef LIBPROF_MESSAGE_H
+#define LIBPROF_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mach/message.h>
+
+/* The words of a message of <mach/prof.defs>, and how many; NULL if it is not one. */
+const uint32_t *__message_samples(const mach_msg_header_t *message, size_t *count);
+
+#endif

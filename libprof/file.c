@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing gmon.out, and saying why it could not be written.
+ *
+ * All this may be called in a signal's handler: only system calls are made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define LINE 512
+
+static const struct {
+	int error;
+	const char *advice;
+} advices[] = {
+	{EACCES, "run it in a folder that you may write to, or set gprof_gmon_out"},
+	{EROFS, "run it in a folder that you may write to, or set gprof_gmon_out"},
+	{ENOENT, "make the folder, or set gprof_gmon_out to a file in another"},
+	{ENOTDIR, "set gprof_gmon_out to a file in a folder"},
+	{EISDIR, "there is a folder of that name: set gprof_gmon_out to another name"},
+	{ENOSPC, "make room on the disk, or set gprof_gmon_out to a file on another"},
+};
+
+static const char *advice_for(int error)
+{
+	for (size_t n = 0; n < sizeof advices / sizeof advices[0]; n++) {
+		if (advices[n].error == error)
+			return advices[n].advice;
+	}
+	return "set gprof_gmon_out to another file";
+}
+
+void __gprof_say(const char *what, const char *advice)
+{
+	char line[LINE];
+	int length = snprintf(line, sizeof line, "%s: %s; %s\n", getprogname(), what, advice);
+
+	write(STDERR_FILENO, line, length < LINE ? (size_t)length : sizeof line - 1);
+}
+
+static void say_not_written(const char *path, int error)
+{
+	char text[LINE];
+
+	snprintf(text, sizeof text, "%s cannot be written: %s", path, strerror(error));
+	__gprof_say(text, advice_for(error));
+}
+
+/* 0, or an errno. */
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = write(fd, data, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written < 0 ? errno : EIO;
+		data += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+static int write_new(const char *path, const char *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int error;
+
+	if (fd < 0)
+		return errno;
+	error = write_all(fd, data, size);
+	if (close(fd) != 0 && error == 0)
+		error = errno;
+	return error;
+}
+
+bool __gprof_write_file(const char *path, const char *data, size_t size)
+{
+	char temporary[PATH_MAX];
+	int error;
+
+	if (snprintf(temporary, sizeof temporary, "%s.%d~", path, getpid()) >= PATH_MAX) {
+		say_not_written(path, ENAMETOOLONG);
+		return false;
+	}
+	error = write_new(temporary, data, size);
+	if (error == 0 && rename(temporary, path) != 0)
+		error = errno;
+	if (error == 0)
+		return true;
+	unlink(temporary);
+	say_not_written(path, error);
+	return false;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How profiling ends: with the program, by whatever way that goes.
+ *
+ * `writing` is held by the thread that writes the file, with all signals blocked: another one's
+ * handler waits for it.  A forked child begins with nothing, and its file has its number in its
+ * name.
+ */
+#include <limits.h>
+#include <mach.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/collector.h"
+#include "gprof.h"
+#include "internal.h"
+
+bool swtch(void);
+
+#define LINE 160
+
+static int writing;
+static bool is_automatic; /* The program leaves it to us to write the file. */
+static bool is_child;     /* Of a fork: its file must not be its parent's. */
+static uint32_t written;  /* Which of the beginnings gprof_stop() has written a file of. */
+
+static void lock(sigset_t *mask)
+{
+	static const sigset_t all = ~(sigset_t)0;
+
+	sigprocmask(SIG_SETMASK, &all, mask);
+	while (__atomic_exchange_n(&writing, 1, __ATOMIC_ACQUIRE) != 0)
+		swtch();
+}
+
+static void unlock(const sigset_t *mask)
+{
+	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+/* ---------------- The file ---------------- */
+
+static void say_not_collected(kern_return_t result)
+{
+	char text[LINE];
+
+	if (result == GPROF_NOT_PROFILED) {
+		__gprof_say("nothing was profiled", "call gprof_start() first");
+		return;
+	}
+	snprintf(text, sizeof text, "what was collected cannot be had (error %d)", result);
+	__gprof_say(text, "give the program more memory");
+}
+
+static bool write_to(const char *path)
+{
+	mach_msg_type_number_t size = 0;
+	mon_data_t data = NULL;
+	kern_return_t result = do_gprof_mon_dump(MACH_PORT_NULL, &data, &size);
+	bool is_written;
+
+	if (result != KERN_SUCCESS) {
+		say_not_collected(result);
+		return false;
+	}
+	is_written = __gprof_write_file(path, data, size);
+	syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+	return is_written;
+}
+
+static void write_usual(void)
+{
+	char path[PATH_MAX];
+
+	if (is_child)
+		snprintf(path, sizeof path, "%s.%d", gprof_gmon_out, getpid());
+	else
+		snprintf(path, sizeof path, "%s", gprof_gmon_out);
+	write_to(path);
+}
+
+/* Whether something was collected that is in no file of the program's own making. */
+static bool has_something(void)
+{
+	return is_automatic && __collector_beginnings() != written;
+}
+
+static void end_sampling(void)
+{
+	sampled_pc_flavor_t none = 0;
+
+	do_gprof_mon_switch(MACH_PORT_NULL, &none);
+}
+
+int gprof_stop(char *mon_file_name)
+{
+	sigset_t mask;
+	bool is_done;
+
+	lock(&mask);
+	end_sampling();
+	is_done = write_to(mon_file_name != NULL ? mon_file_name : gprof_gmon_out);
+	if (is_done)
+		written = __collector_beginnings();
+	unlock(&mask);
+	return is_done ? 0 : -1;
+}
+
+/* ---------------- Ways to end ---------------- */
+
+/* By exit() and by returning from main(): the last that is done before the system's exit. */
+void __profile_exit(void)
+{
+	sigset_t mask;
+
+	if (!has_something())
+		return;
+	lock(&mask);
+	end_sampling();
+	write_usual();
+	unlock(&mask);
+}
+
+/* A program that then cannot be executed after all goes on, and so does its sampling. */
+void __profile_exec(void)
+{
+	sigset_t mask;
+
+	if (!has_something())
+		return;
+	lock(&mask);
+	write_usual();
+	unlock(&mask);
+}
+
+/* The signal does what it would have done; it comes when this returns. */
+static void end_by_signal(int signal)
+{
+	const struct sigaction usual = {.sa_handler = SIG_DFL};
+
+	__profile_exit();
+	is_automatic = false;
+	sigaction(signal, &usual, NULL);
+	raise(signal);
+}
+
+/* To the program this is the default: libc's sigaction() takes one for the other. */
+void (*__profile_handler(int signal))(int)
+{
+	return is_automatic && (signal == SIGINT || signal == SIGTERM) ? end_by_signal : SIG_DFL;
+}
+
+static void catch_signal(int signal)
+{
+	struct sigaction action;
+
+	if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+		sigaction(signal, &action, NULL);
+}
+
+void __gprof_write_at_end(void)
+{
+	is_automatic = true;
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+}
+
+/* ---------------- Forks ---------------- */
+
+/* The child is sampled as its parent is, from its first moment on. */
+void __profile_fork_child(void)
+{
+	bool was_prepared = __collector_port() != MACH_PORT_NULL;
+	gprof_options_t options;
+	sampled_pc_flavor_t flavors = __collector_forget(&options);
+
+	writing = 0;
+	written = 0;
+	is_child = true;
+	if (!was_prepared || __gprof_prepare() != KERN_SUCCESS)
+		return;
+	do_gprof_mon_options(MACH_PORT_NULL, options);
+	if (__gprof_is_registered())
+		gprof_control_server_init();
+	if (flavors != 0)
+		gprof_start(flavors);
+}

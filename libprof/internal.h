@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of libprof1 that know Unix ask of each other. */
+#ifndef LIBPROF_INTERNAL_H
+#define LIBPROF_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mach/kern_return.h>
+
+/* Makes the collector and its thread; nothing if they are there. */
+kern_return_t __gprof_prepare(void);
+
+/* Says on standard error who says it, what, and what can be done. */
+void __gprof_say(const char *what, const char *advice);
+
+/*
+ * From now on the file is written when the program ends, is replaced by another, or gets a SIGINT
+ * or SIGTERM of which nobody has said what it does.
+ */
+void __gprof_write_at_end(void);
+
+/* Whether the name server knows gprof.<pid>. */
+bool __gprof_is_registered(void);
+
+/* Writes `size` bytes: the file is complete, or not there.  False, and said why, if it is not. */
+bool __gprof_write_file(const char *path, const char *data, size_t size);
+
+/* Called by libc, if they are there: see its exit(), fork(), execve() and sigaction(). */
+void __profile_exit(void);
+void __profile_fork_child(void);
+void __profile_exec(void);
+void (*__profile_handler(int signal))(int);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How profiling begins: before main(), or when the program says so.
+ *
+ * Nothing that goes wrong here keeps the program from running: it is told, and whatever else can be
+ * had is collected.
+ */
+#include <mach.h>
+#include <stdio.h>
+#include <sys/ux.h>
+#include <unistd.h>
+
+#include "core/collector.h"
+#include "gprof.h"
+#include "internal.h"
+
+/* The linker's: from the ELF header to behind the last instruction. */
+extern const char __executable_start[], etext[];
+
+/* ---------------- What is sampled ---------------- */
+
+/* The token of this program's own process: zero, which nobody has, if it cannot be had. */
+static void get_token(gprof_token_t token)
+{
+	_Static_assert(sizeof(gprof_token_t) == UX_TOKEN_ROOM, "the server's is this program's");
+
+	if (ux_gprof_token(0, token) != 0)
+		__gprof_say("the Unix server gives no token: gprof_owner_only admits nobody",
+			    "this needs a server of the same version");
+}
+
+static struct collector_target this_program(void)
+{
+	struct collector_target target = {
+		.task = mach_task_self_cached(),
+		.low = (uint32_t)(uintptr_t)__executable_start,
+		.high = (uint32_t)(uintptr_t)etext,
+		.pid = (uint32_t)getpid(),
+		.counts_calls = true,
+		.owner_only = gprof_owner_only != 0,
+	};
+
+	if (target.owner_only)
+		get_token(target.token);
+	return target;
+}
+
+kern_return_t __gprof_prepare(void)
+{
+	const gprof_options_t options = {.format = (unsigned)gprof_format};
+	struct collector_target target;
+	kern_return_t result;
+
+	if (__collector_port() != MACH_PORT_NULL)
+		return KERN_SUCCESS;
+	target = this_program();
+	result = __collector_prepare(&target);
+	if (result == KERN_SUCCESS && __collector_options(&options) != KERN_SUCCESS)
+		__gprof_say("gprof_format is none of enum gprof_format: GNU's is used",
+			    "see <servers/gprof_types.h>");
+	if (result == KERN_SUCCESS)
+		result = __collector_run();
+	return result;
+}
+
+/* ---------------- Beginning ---------------- */
+
+int gprof_start(sample_pc_flavor_t flavor)
+{
+	sampled_pc_flavor_t flavors = flavor;
+
+	return do_gprof_mon_switch(MACH_PORT_NULL, &flavors);
+}
+
+static void say_result(const char *what, kern_return_t result, const char *advice)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s (error %d)", what, result);
+	__gprof_say(text, advice);
+}
+
+static void start_sampling(void)
+{
+	kern_return_t result = gprof_start(SAMPLED_PC_PERIODIC);
+
+	if (result == GPROF_NO_SAMPLING)
+		__gprof_say("the kernel does not sample: calls are counted all the same",
+			    "end other profilers and start again");
+	else if (result != KERN_SUCCESS)
+		say_result("profiling cannot be started", result, "the program runs without");
+}
+
+void monstartup_crt0(void)
+{
+	kern_return_t result;
+
+	if (gprof_no_auto_initialization_from_crt0)
+		return;
+	result = __gprof_prepare();
+	if (result != KERN_SUCCESS) {
+		say_result("profiling cannot be prepared", result, "the program runs without");
+		return;
+	}
+	__gprof_write_at_end();
+	if (!gprof_no_control_server)
+		gprof_control_server_init();
+	if (!gprof_no_startup_from_crt0)
+		start_sampling();
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The name server's table: see names.h.
+ *
+ * Each name is in three lists: of those whose texts hash alike, of those that mean ports of like
+ * names, and of its client's.  The first two begin in tables large enough that a list stays short
+ * when there are as many names as there may be.  The hash of texts begins with a secret, lest
+ * somebody choose names that all come into one list.
+ *
+ * The kernel is asked to tell of a port's death when the first name for it comes in; whatever else
+ * it tells of such a request is of no interest.
+ */
+#include "names.h"
+
+#include <assay/list.h>
+#include <servers/netname_types.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS        2048u /* Powers of two. */
+#define CLIENT_BUCKETS 256u
+
+struct client {
+	struct list link; /* In its bucket, as long as it has names. */
+	natural_t label;
+	unsigned n_names;
+};
+
+struct name {
+	struct list by_text;
+	struct list by_port;
+	struct client *client;
+	mach_port_t port;
+	mach_port_t signature;
+	uint32_t hash;
+	char text[]; /* With its zero. */
+};
+
+static struct list texts[BUCKETS];
+static struct list ports[BUCKETS];
+static struct list clients[CLIENT_BUCKETS];
+static unsigned n_names;
+static uint32_t secret;
+static mach_port_t notify_port;
+
+void names_start(mach_port_t port)
+{
+	notify_port = port;
+	secret = (uint32_t)__builtin_ia32_rdtsc();
+}
+
+/* ---------------- Lists ---------------- */
+
+static struct list *bucket(struct list *table, uint32_t size, uint32_t key)
+{
+	struct list *list = &table[key % size];
+
+	if (list->next == NULL)
+		list_init(list);
+	return list;
+}
+
+/* FNV-1a, and its high bits where the low ones count. */
+static uint32_t hash_of(const char *text)
+{
+	uint32_t hash = 2166136261u ^ secret;
+
+	while (*text != '\0')
+		hash = (hash ^ (unsigned char)*text++) * 16777619u;
+	return hash ^ hash >> 16;
+}
+
+/* Names of ports lie close together, with their generations in the low bits. */
+static struct list *bucket_of_port(mach_port_t port)
+{
+	return bucket(ports, BUCKETS, port * 2654435769u >> 16);
+}
+
+struct name *names_find(const char *text)
+{
+	uint32_t hash = hash_of(text);
+	struct list *link;
+
+	list_for_each (link, bucket(texts, BUCKETS, hash)) {
+		struct name *name = list_object(link, struct name, by_text);
+
+		if (name->hash == hash && strcmp(name->text, text) == 0)
+			return name;
+	}
+	return NULL;
+}
+
+static struct name *find_port(mach_port_t port)
+{
+	struct list *link;
+
+	list_for_each (link, bucket_of_port(port)) {
+		struct name *name = list_object(link, struct name, by_port);
+
+		if (name->port == port)
+			return name;
+	}
+	return NULL;
+}
+
+mach_port_t name_port(const struct name *name)
+{
+	return name->port;
+}
+
+mach_port_t name_signature(const struct name *name)
+{
+	return name->signature;
+}
+
+/* ---------------- Clients ---------------- */
+
+/* A client's record, a new one if need be; null: there is no memory. */
+static struct client *client_of(natural_t label)
+{
+	struct list *list = bucket(clients, CLIENT_BUCKETS, label);
+	struct client *client;
+	struct list *link;
+
+	list_for_each (link, list) {
+		client = list_object(link, struct client, link);
+		if (client->label == label)
+			return client;
+	}
+	client = malloc(sizeof *client);
+	if (client == NULL)
+		return NULL;
+	*client = (struct client){.label = label};
+	list_add_last(list, &client->link);
+	return client;
+}
+
+static void forget_client_without_names(struct client *client)
+{
+	if (client->n_names > 0)
+		return;
+	list_remove(&client->link);
+	free(client);
+}
+
+/* ---------------- Coming and going ---------------- */
+
+static void give_up(mach_port_t right)
+{
+	if (MACH_PORT_VALID(right))
+		syscall_mach_port_deallocate(mach_task_self_cached(), right);
+}
+
+/*
+ * Has the kernel tell of the port's death; false if it is dead.  An earlier request, from when it
+ * had a name before, is replaced.
+ */
+static bool watch(mach_port_t port)
+{
+	mach_port_t previous = MACH_PORT_NULL;
+	bool is_watched =
+		find_port(port) != NULL ||
+		mach_port_request_notification(mach_task_self_cached(), port, MACH_NOTIFY_DEAD_NAME,
+					       TRUE, notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+					       &previous) == KERN_SUCCESS;
+
+	give_up(previous);
+	return is_watched;
+}
+
+static void mean(struct name *name, mach_port_t signature, mach_port_t port)
+{
+	name->port = port;
+	name->signature = signature;
+	list_add_last(bucket_of_port(port), &name->by_port);
+}
+
+static struct name *name_new(const char *text, struct client *client)
+{
+	size_t size = strlen(text) + 1;
+	struct name *name = malloc(sizeof *name + size);
+
+	if (name == NULL)
+		return NULL;
+	*name = (struct name){.client = client, .hash = hash_of(text)};
+	memcpy(name->text, text, size);
+	return name;
+}
+
+kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port, natural_t label)
+{
+	struct client *client = client_of(label);
+	struct name *name = NULL;
+	bool is_alive = false;
+
+	if (client == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	if (n_names < NAMES_MAX && client->n_names < NAMES_OF_CLIENT_MAX)
+		name = name_new(text, client);
+	if (name != NULL)
+		is_alive = watch(port);
+	if (!is_alive) {
+		forget_client_without_names(client);
+		free(name);
+		return name == NULL ? KERN_RESOURCE_SHORTAGE : NETNAME_INVALID_PORT;
+	}
+	mean(name, signature, port);
+	list_add_last(bucket(texts, BUCKETS, name->hash), &name->by_text);
+	client->n_names++;
+	n_names++;
+	return KERN_SUCCESS;
+}
+
+kern_return_t names_change(struct name *name, mach_port_t signature, mach_port_t port)
+{
+	if (!watch(port))
+		return NETNAME_INVALID_PORT;
+	list_remove(&name->by_port);
+	give_up(name->port);
+	give_up(name->signature);
+	mean(name, signature, port);
+	return KERN_SUCCESS;
+}
+
+void names_remove(struct name *name)
+{
+	list_remove(&name->by_text);
+	list_remove(&name->by_port);
+	n_names--;
+	name->client->n_names--;
+	forget_client_without_names(name->client);
+	give_up(name->port);
+	give_up(name->signature);
+	free(name);
+}
+
+void names_remove_port(mach_port_t port)
+{
+	struct name *name;
+
+	while ((name = find_port(port)) != NULL)
+		names_remove(name);
+}

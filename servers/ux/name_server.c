@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the name server is: a process of root's that has said so (servers/snames).  Guarded by the
+ * server's lock.
+ */
+#include <ux/bsd_server.h>
+
+#include "process.h"
+#include "thread.h"
+
+static mach_port_t port; /* Or null, or a name that is dead by now. */
+
+/* Takes one more right to it; false, and it is forgotten, if it is dead. */
+static bool take_right(void)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	if (port == MACH_PORT_NULL)
+		return false;
+	if (mach_port_mod_refs(self, port, MACH_PORT_RIGHT_SEND, 1) == KERN_SUCCESS)
+		return true;
+	syscall_mach_port_deallocate(self, port);
+	port = MACH_PORT_NULL;
+	return false;
+}
+
+/* The right that came with the request is given back in any case (serve.c). */
+kern_return_t ux_set_name_server(caller_t caller, mach_port_t new_port)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	if (!is_root(caller->process))
+		return EPERM;
+	if (take_right()) {
+		syscall_mach_port_deallocate(self, port);
+		return EBUSY;
+	}
+	if (mach_port_mod_refs(self, new_port, MACH_PORT_RIGHT_SEND, 1) != KERN_SUCCESS)
+		return EINVAL;
+	port = new_port;
+	return 0;
+}
+
+kern_return_t ux_name_server(caller_t caller, mach_port_t *result)
+{
+	(void)caller;
+	if (!take_right())
+		return ENOENT;
+	*result = port;
+	return 0;
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""perf.data: callers out of stacks, samples on somebody's behalf, samples of other programs."""
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from gprof import perf_file
+from gprof.gmon import FUNCTION_BYTES, USER, make_program, output, read_flat, read_graph
+
+FUNCTIONS = [f"f{i}" for i in range(12)]
+CLOCK = 1
+PERIOD = 1_000_000
+PIDS = {7: 137, 8: 138}  # By label, which is the task's number.
+
+
+def address(function: int, into: int) -> int:
+    return USER + function * FUNCTION_BYTES + into
+
+
+def random_samples(seed: int) -> list[tuple[perf_file.Sample, list[str]]]:
+    """Samples, and the functions of each, the innermost first."""
+    random_, samples = random.Random(seed), []
+    for i in range(400):
+        stack = [random_.choice([0, 1])]
+        while random_.random() < 0.75:
+            stack.append(random_.randrange(len(FUNCTIONS)))
+        stack.reverse()
+        user = [address(stack[0], random_.randrange(FUNCTION_BYTES)),
+                *(address(function, 1 + random_.randrange(FUNCTION_BYTES))
+                  for function in stack[1:])]
+        is_kernel = random_.random() < 0.2
+        label = random_.choice(list(PIDS))
+        names = ["<kernel>"] * is_kernel + [FUNCTIONS[function] for function in stack]
+        samples.append((perf_file.Sample(CLOCK, PIDS[label], PIDS[label], label, user,
+                                         [0xC0100040] if is_kernel else [], time=i), names))
+    return samples
+
+
+def write(path: Path, program: Path, samples: list[perf_file.Sample],
+          images: dict[int, str] | None = None) -> Path:
+    images = images or dict.fromkeys(PIDS.values(), str(program))
+    length = len(FUNCTIONS) * FUNCTION_BYTES
+    path.write_bytes(b"".join([
+        perf_file.header(), perf_file.event(CLOCK, "periodic", PERIOD),
+        *(perf_file.task(label, pid, f"p{pid}", []) for label, pid in PIDS.items()),
+        *(perf_file.image(pid, USER, length, 0x1000, image) for pid, image in images.items()),
+        perf_file.kernel_image(0xC0100000, 0x100000),
+        *(perf_file.sample(sample, PERIOD) for sample in samples),
+        perf_file.lost(4), perf_file.counts(lost=4, missed=1, due=500, fired=499),
+        perf_file.round_end()]))
+    return path
+
+
+@pytest.fixture(name="program", scope="module")
+def program_fixture(tmp_path_factory) -> Path:
+    return make_program(tmp_path_factory.mktemp("gprof") / "program", FUNCTIONS)
+
+
+def expected_arcs(chains: list[list[str]]) -> Counter:
+    """Samples below each call: (caller, callee)."""
+    return Counter(arc for chain in chains
+                   for arc in {(caller, callee) for callee, caller in zip(chain, chain[1:])
+                               if caller != callee})
+
+
+def read_arcs(text: str) -> dict[tuple[str, str], float]:
+    """From the lines above and below each entry's own; both say the same of a call."""
+    arcs: dict[tuple[str, str], float] = {}
+    for entry in re.split(r"^-{40,}$", text, flags=re.MULTILINE):
+        own, above = None, []
+        for line in entry.splitlines():
+            match = re.match(r"^(\[\d+\])? +.*?([\d.]+) +([\d.]+) +(\S+) \[\d+\]$", line)
+            if not match:
+                continue
+            samples = float(match[2]) + float(match[3])
+            if match[1]:
+                own = match[4]
+                arcs |= {(caller, own): count for caller, count in above}
+            elif own is None:
+                above.append((match[4], samples))
+            else:
+                assert arcs.setdefault((own, match[4]), samples) == samples
+    return arcs
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_callers_are_those_of_the_stacks(program: Path, tmp_path: Path, seed: int) -> None:
+    samples = random_samples(seed)
+    chains = [chain for _, chain in samples]
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
+    text = output("-b", "-N", program, file)
+    graph = read_graph(text)
+    own = Counter(chain[0] for chain in chains)
+    with_callees = Counter(name for chain in chains for name in set(chain))
+    assert {name: entry.self for name, entry in graph.items() if entry.self} == own
+    assert {name: entry.self + entry.child for name, entry in graph.items()} == with_callees
+    assert read_arcs(text[:text.index("Flat profile")]) == expected_arcs(chains)
+    assert {name: row[0] for name, row in read_flat(text).items() if row[0]} == own
+    assert "cycle" not in text and "lost: 4; missed by the clock: 1 of 500 due" in text
+
+
+def test_samples_on_behalf(program: Path, tmp_path: Path) -> None:
+    samples = random_samples(9)
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
+    counts = [sum(row[0] for row in read_flat(output("-b", "-N", f"--for={pid}", program,
+                                                     file)).values())
+              for pid in PIDS.values()]
+    assert counts == [sum(sample.label == label for sample, _ in samples) for label in PIDS]
+
+
+def test_samples_on_each_s_behalf(program: Path, tmp_path: Path) -> None:
+    samples = random_samples(12)
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
+    text = output("-b", "-N", "--for=each", program, file)
+    flat = text[text.index("Flat profile"):]
+    most = Counter(sample.label for sample, _ in samples).most_common()
+    assert re.search(" +".join(f"{PIDS[label]}:p{PIDS[label]}" for label, _ in most), flat)
+    rows = re.findall(r"^ *[\d.]+ +(\d+) +[\d.]+ +(\d+) +(\S+)$", flat, re.MULTILINE)
+    for column, (label, _) in enumerate(most):
+        assert {row[2]: int(row[column]) for row in rows if row[column] != "0"} == \
+            Counter(chain[0] for sample, chain in samples if sample.label == label)
+
+
+def test_samples_of_other_programs(program: Path, tmp_path: Path) -> None:
+    samples = random_samples(10)
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples],
+                 {137: "/bin/program", 138: "/bin/other"})
+    text = output("-b", "-N", program, file)
+    strange = sum(sample.pid == 138 for sample, _ in samples)
+    assert f"samples of other programs, not shown: {strange}\n" in text
+    assert sum(row[0] for row in read_flat(text).values()) == len(samples) - strange
+
+
+def test_one_routine(program: Path, tmp_path: Path) -> None:
+    samples = random_samples(11)
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
+    text = output("-b", "-x", "f3", program, file)
+    rows = re.findall(r"^([0-9a-f]{8}) +\+\d+ +(\d+) +[\d.]+ +(<kernel>)?", text, re.MULTILINE)
+    expected = Counter((sample.user[0], bool(sample.kernel)) for sample, chain in samples
+                       if chain[bool(sample.kernel)] == "f3")
+    assert {(int(pc, 16), bool(kernel)): int(count) for pc, count, kernel in rows} == expected

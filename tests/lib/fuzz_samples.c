@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What samples say that the fuzzer would take for an address of the kernel's, and is none that it
+ * keeps to itself: where in the kernel a sample was taken is told to whoever may take one.
+ */
+#include "fuzz.h"
+
+#define ID_SAMPLES 2450
+
+/* Where the kernel's code is, with room. */
+#define KERNEL_CODE     0xc0100000u
+#define KERNEL_CODE_END 0xc0200000u
+
+static void forget_code(uint32_t *word)
+{
+	if (*word >= KERNEL_CODE && *word < KERNEL_CODE_END)
+		*word = 0;
+}
+
+/* The lower half of a time can be any number. */
+static void forget_in_sample(struct prof_sample *sample)
+{
+	sample->time[0] = 0;
+	forget_code(&sample->kernel_pc);
+	for (uint32_t i = 0; i < sample->kernel_frames && i < SAMPLE_DEPTH_MAX; i++)
+		forget_code(&sample->frames[i]);
+}
+
+static void forget_in_record(struct prof_record *record)
+{
+	switch (record->type) {
+	case PROF_BEGIN:
+		((struct prof_begin *)record)->time[0] = 0;
+		break;
+	case PROF_SAMPLE:
+		forget_in_sample((struct prof_sample *)record);
+		break;
+	case PROF_END:
+		((struct prof_end *)record)->time[0] = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+void fuzz_forget_samples_own(const struct fuzz *fuzz, uint32_t *words, uint32_t n)
+{
+	const mach_msg_header_t *head = (const mach_msg_header_t *)fuzz->buffer;
+	uint32_t at = 0;
+
+	while (head->msgh_id == ID_SAMPLES && at < n) {
+		struct prof_record *record = (struct prof_record *)(words + at);
+
+		if (record->words == 0 || record->version != PROF_VERSION)
+			return;
+		at += record->words;
+		forget_in_record(record);
+	}
+}

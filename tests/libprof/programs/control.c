@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Controls its own profiling, by each of the calls; prints what is wrong, or nothing. */
+#include <gprof.h>
+#include <mach.h>
+#include <servers/gprof.h>
+#include <servers/netname.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ux.h>
+#include <unistd.h>
+
+#include "work.h"
+
+int gprof_no_auto_initialization_from_crt0 = 1;
+
+static int failures;
+
+#define CHECK(condition)                                                       \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			printf("line %d: not so: %s\n", __LINE__, #condition); \
+			failures++;                                            \
+		}                                                              \
+	} while (0)
+
+static KEPT void first_work(void)
+{
+	spin(10);
+}
+
+static KEPT void second_work(void)
+{
+	spin(10);
+}
+
+static KEPT void unseen_work(void)
+{
+	spin(10);
+}
+
+static void test_before(void)
+{
+	mach_msg_type_number_t size;
+	sampled_pc_flavor_t none = 0;
+	gprof_status_t status;
+	mon_data_t data;
+
+	unseen_work();
+	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == GPROF_NOT_PROFILED);
+	CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == GPROF_NOT_PROFILED);
+	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &none) == KERN_SUCCESS && none == 0);
+}
+
+static void test_start_and_stop(void)
+{
+	static char one[] = "first.out", two[] = "second.out", bad[] = "/none/bad.out";
+
+	CHECK(gprof_start(0x2) == GPROF_BAD_FLAVOR);
+	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
+	first_work();
+	CHECK(gprof_stop(bad) == -1);
+	CHECK(gprof_stop(one) == 0); /* What could not be written is not lost. */
+	unseen_work();
+	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
+	first_work();
+	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0); /* Zeroes what was collected. */
+	second_work();
+	CHECK(gprof_stop(two) == 0);
+}
+
+static void save(const char *name, mon_data_t data, mach_msg_type_number_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	CHECK(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+}
+
+/* Dumps in the middle, and after the end: the second has all that the first has. */
+static void test_halves(void)
+{
+	sampled_pc_flavor_t flavors = SAMPLED_PC_PERIODIC;
+	mach_msg_type_number_t size;
+	gprof_status_t status;
+	mon_data_t data;
+
+	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS && flavors == 0);
+	first_work();
+	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+	save("middle.out", data, size);
+	second_work();
+	CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
+	CHECK(status.pid == (unsigned)getpid() && status.flavors == SAMPLED_PC_PERIODIC);
+	CHECK(status.rate == SAMPLE_RATE_DEFAULT && status.arcs != 0 && status.proxy == 0);
+	flavors = 0;
+	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
+	CHECK(flavors == SAMPLED_PC_PERIODIC);
+	unseen_work();
+	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+	save("end.out", data, size);
+}
+
+/* As another program does it: by the name server, and without do_. */
+static void test_by_name(void)
+{
+	gprof_options_t options = {.rate = 100, .format = GPROF_BSD}, bad = {.format = 3};
+	sampled_pc_flavor_t flavors = SAMPLED_PC_PERIODIC;
+	mach_port_t port = MACH_PORT_NULL;
+	mach_msg_type_number_t size;
+	netname_name_t name;
+	mon_data_t data;
+
+	snprintf(name, sizeof name, "gprof.%d", getpid());
+	CHECK(netname_look_up(name_server_port, "", name, &port) == NETNAME_NOT_CHECKED_IN);
+	CHECK(gprof_control_server_init() == KERN_SUCCESS);
+	CHECK(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
+	CHECK(gprof_mon_options(port, bad) == GPROF_BAD_OPTIONS);
+	CHECK(gprof_mon_options(port, options) == KERN_SUCCESS);
+	CHECK(gprof_mon_switch(port, &flavors) == KERN_SUCCESS);
+	first_work();
+	CHECK(gprof_mon_dump(port, &data, &size) == KERN_SUCCESS);
+	save("old.out", data, size);
+	flavors = 0;
+	CHECK(gprof_mon_switch(port, &flavors) == KERN_SUCCESS && flavors == SAMPLED_PC_PERIODIC);
+}
+
+/* ---------------- What is not to be believed ---------------- */
+
+/* A request with memory that nobody has asked for; returns what the answer says. */
+static kern_return_t send_nonsense(mach_port_t port, int id)
+{
+	union {
+		struct {
+			mach_msg_header_t head;
+			mach_msg_type_t type;
+			const void *data;
+		} request;
+		mig_reply_header_t reply;
+		char room[256];
+	} message = {.request = {.head = {.msgh_bits = MACH_MSGH_BITS_COMPLEX |
+						       MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND,
+								      MACH_MSG_TYPE_MAKE_SEND_ONCE),
+					  .msgh_remote_port = port,
+					  .msgh_local_port = mig_get_reply_port(),
+					  .msgh_id = id},
+				 .type = {.msgt_name = MACH_MSG_TYPE_CHAR,
+					  .msgt_size = 8,
+					  .msgt_number = 100},
+				 .data = "nonsense"}};
+
+	CHECK(mach_msg(&message.request.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.request,
+		       sizeof message, message.request.head.msgh_local_port, MACH_MSG_TIMEOUT_NONE,
+		       MACH_PORT_NULL) == MACH_MSG_SUCCESS);
+	return message.reply.RetCode;
+}
+
+static void test_nonsense(void)
+{
+	mach_port_t port = MACH_PORT_NULL;
+	gprof_status_t status;
+	netname_name_t name;
+
+	snprintf(name, sizeof name, "gprof.%d", getpid());
+	CHECK(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
+	for (int id = 4700; id <= 4704; id++)
+		CHECK(send_nonsense(port, id) == MIG_BAD_ARGUMENTS);
+	CHECK(send_nonsense(port, 4705) == MIG_BAD_ID);
+	CHECK(send_nonsense(port, 2450) == MIG_BAD_ID);
+	CHECK(gprof_mon_status(port, &status) == KERN_SUCCESS);
+}
+
+int main(void)
+{
+	test_before();
+	test_start_and_stop();
+	test_halves();
+	test_by_name();
+	test_nonsense();
+	return failures != 0;
+}

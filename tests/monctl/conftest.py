@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Several commands in one machine, each with what it wrote and its status."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+LIMIT = 60
+MARK = "==="
+
+
+class Said(NamedTuple):
+    text: str  # What standard output and standard error had, in the order in which it came.
+    status: int
+
+
+@pytest.fixture(name="cases")
+def cases_fixture(unix_machine):
+    """Runs commands by their names, one after the other, in the shell of one user."""
+
+    def run(commands: dict[str, str], **options) -> dict[str, Said]:
+        lines = [f"{{ {command}\n}} 2>&1; status=$?; echo; echo {MARK} $status {name}"
+                 for name, command in commands.items()]
+        result = unix_machine("\n".join(["cd", *lines]), limit=LIMIT, **options)
+        assert result.outcome == "exit", (result.outcome, result.message, result.output)
+        said: dict[str, Said] = {}
+        rest = result.output.decode()
+        for name in commands:
+            text, status, rest = re.split(rf"\n{MARK} (\d+) {re.escape(name)}\n", rest, maxsplit=1)
+            said[name] = Said(text.rstrip("\n"), int(status))
+        return said
+
+    return run

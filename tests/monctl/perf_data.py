@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Reads the pipe form of perf.data, strictly: what monctl -record must write."""
+
+import struct
+from dataclasses import dataclass, field
+
+MAGIC = struct.pack("<QQ", 0x32454C4946524550, 16)
+ATTRIBUTE, UPDATE, FEATURE, ROUND = 64, 78, 80, 68
+COMMAND, SAMPLE, MAP, LOST, CGROUP = 3, 9, 10, 13, 19
+FIELDS = 0x2001E7  # ip tid time callchain id cpu period cgroup
+KERNEL, USER = 2**64 - 128, 2**64 - 512
+
+
+@dataclass(frozen=True)
+class Sample:
+    in_kernel: bool
+    ip: int
+    pid: int
+    tid: int
+    time: int
+    flavor: int
+    cpu: int
+    period: int
+    chain: tuple[int, ...]
+    label: int
+
+    def user(self) -> tuple[int, ...]:
+        """The user's part of the call chain."""
+        return self.chain[self.chain.index(USER) + 1:] if USER in self.chain else ()
+
+
+@dataclass
+class Recording:
+    events: dict[int, str] = field(default_factory=dict)
+    periods: dict[int, int] = field(default_factory=dict)
+    commands: dict[tuple[int, int], str] = field(default_factory=dict)
+    maps: list[tuple[int, int, int, int, int, str]] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
+    lost: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    rounds: list[int] = field(default_factory=list)  # Where each ends in the file.
+
+
+def text(data: bytes) -> str:
+    end = data.index(b"\0")
+    assert not any(data[end:]) and len(data) - end <= 8
+    return data[:end].decode()
+
+
+def read_sample(misc: int, data: bytes) -> Sample:
+    ip, pid, tid, time, flavor, cpu, _, period, count = struct.unpack_from("<QIIQQIIQQ", data)
+    chain = struct.unpack_from(f"<{count}Q", data, 56)
+    (label,) = struct.unpack_from("<Q", data, 56 + 8 * count)
+    assert len(data) == 64 + 8 * count
+    return Sample(misc == 1, ip, pid, tid, time, flavor, cpu, period, chain, label)
+
+
+def read_words(data: bytes) -> list[str]:
+    feature, count = struct.unpack_from("<QI", data)
+    assert feature == 11
+    words, at = [], 12
+    for _ in range(count):
+        (size,) = struct.unpack_from("<I", data, at)
+        words.append(text(data[at + 4:at + 4 + size]))
+        at += 4 + size
+    return words
+
+
+def take(recording: Recording, kind: int, misc: int, data: bytes) -> None:
+    if kind == ATTRIBUTE:
+        software, size, _, period, fields = struct.unpack_from("<IIQQQ", data)
+        (number,) = struct.unpack_from("<Q", data, size)
+        assert (software, fields, len(data)) == (1, FIELDS, size + 8)
+        recording.periods[number] = period
+    elif kind == UPDATE:
+        what, number = struct.unpack_from("<QQ", data)
+        assert what == 2
+        recording.events[number] = text(data[16:])
+    elif kind == COMMAND:
+        pid, tid = struct.unpack_from("<II", data)
+        recording.commands[pid, tid] = text(data[8:])
+    elif kind == MAP:
+        pid, _, start, length, offset = struct.unpack_from("<IIQQQ", data)
+        recording.maps.append((misc, pid, start, length, offset, text(data[64:])))
+    elif kind == CGROUP:
+        recording.labels[struct.unpack_from("<Q", data)[0]] = text(data[8:])
+    elif kind == LOST:
+        recording.lost += struct.unpack("<Q", data)[0]
+    elif kind == FEATURE:
+        words = read_words(data)
+        assert words[0] == "monctl"
+        recording.counts = {key: int(value)
+                            for key, value in (word.split("=") for word in words[1:])}
+    else:
+        assert kind == SAMPLE, kind
+        sample = read_sample(misc, data)
+        # Whatever a sample refers to has its name by then.
+        assert sample.flavor in recording.events and sample.label in recording.labels
+        assert (sample.pid, sample.tid) in recording.commands
+        recording.samples.append(sample)
+
+
+def read(data: bytes) -> Recording:
+    recording = Recording()
+    assert data[:16] == MAGIC
+    at = 16
+    while at < len(data):
+        kind, misc, size = struct.unpack_from("<IHH", data, at)
+        assert size % 8 == 0 and 8 <= size <= len(data) - at
+        if kind == ROUND:
+            recording.rounds.append(at + size)
+        else:
+            take(recording, kind, misc, data[at + 8:at + size])
+        at += size
+    return recording

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""monctl -record: a file of perf's with every sample and all that is known of it."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from assay import OUT, ROOT, unix
+from assay.files import Files, Get
+from assay.hot import Image
+
+from monctl import perf_data
+
+LIMIT = 60
+RUN = "monctl -on periodic,any -stack -record file -run slowprog 100"
+SHARES = {"ten": 0.1, "twenty": 0.2, "thirty": 0.3, "forty": 0.4}
+PERIODIC, ANY = 0x1, 0x100
+SLOWPROG = OUT / "user" / "slowprog"
+
+
+@pytest.fixture(name="recorded", scope="module")
+def recorded_fixture(tmp_path_factory):
+    """The file of one run, and what the shell saw."""
+    folder = tmp_path_factory.mktemp("record")
+    result = unix.run(f"cd; {RUN} 2>said; echo $?; cat said", limit=LIMIT,
+                      files=Files(get=(Get("/home/student/file", folder / "file"),)))
+    assert result.outcome == "exit", (result.message, result.output)
+    return folder / "file", result.output.decode()
+
+
+@pytest.fixture(name="recording")
+def recording_fixture(recorded) -> perf_data.Recording:
+    return perf_data.read(recorded[0].read_bytes())
+
+
+def function_of(image: Image, address: int) -> str:
+    found = image.function_at(address)
+    return found.name if found else "?"
+
+
+def test_the_command_is_as_without(recorded) -> None:
+    lines = recorded[1].splitlines()
+    assert lines[0].startswith("slowprog: ten 10 %")
+    assert lines[1] == "0"
+    assert re.fullmatch(r"monctl: process \d+", lines[2])
+    assert re.fullmatch(r"process \d+: \d+ samples, 0 lost, file", lines[3])
+
+
+def test_events_and_names(recording) -> None:
+    assert recording.events == {PERIODIC: "periodic", ANY: "faults-any"}
+    assert recording.periods == {PERIODIC: 1_000_000, ANY: 1}
+    users = [sample for sample in recording.samples if not sample.in_kernel]
+    assert len({(sample.pid, sample.tid, sample.label) for sample in users}) == 1
+    pid, label = users[0].pid, users[0].label
+    assert recording.labels[label] == f"/{pid}:slowprog"
+    assert recording.commands[pid, users[0].tid] == "slowprog"
+    program, kernel = (next(entry for entry in recording.maps if entry[0] == misc)
+                       for misc in (2, 1))
+    assert (program[1], program[2], program[4:]) == (pid, 0x08048000, (0, "/bin/slowprog"))
+    assert kernel[5] == "[kernel.kallsyms]_text"
+    assert all(kernel[2] <= sample.ip < kernel[2] + kernel[3]
+               for sample in recording.samples if sample.in_kernel)
+
+
+def test_from_the_first_instruction(recording) -> None:
+    """The first fault is that of the first instruction's page."""
+    first = next(sample for sample in recording.samples if sample.flavor == ANY)
+    assert first.user()[0] == Image("slowprog", SLOWPROG).entry
+
+
+def test_shares_and_callers(recording) -> None:
+    image = Image("slowprog", SLOWPROG)
+    samples = [sample for sample in recording.samples
+               if sample.flavor == PERIODIC and not sample.in_kernel]
+    found = Counter(function_of(image, sample.ip) for sample in samples)
+    for name, share in SHARES.items():
+        error = (share * (1 - share) / len(samples)) ** 0.5
+        assert abs(found[name] / len(samples) - share) < 5 * error, found
+    for sample in samples:
+        names = [function_of(image, address) for address in sample.user()]
+        assert sample.user()[0] == sample.ip
+        if names[0] in SHARES:
+            assert "__libc_start" in names, names
+
+
+def test_nothing_is_missing(recording) -> None:
+    counts = recording.counts
+    assert counts["due"] == counts["fired"] + counts["missed"]
+    assert counts["fired"] == counts["idle"] + counts["elsewhere"] + counts["taken"]
+    assert counts["all-taken"] == counts["delivered"] == len(recording.samples)
+    assert (counts["lost"], counts["buffered"], recording.lost) == (0, 0, 0)
+    assert counts["taken"] == sum(sample.flavor == PERIODIC for sample in recording.samples)
+    assert (counts["rate"], counts["interval"]) == (1000, 1_000_000)
+
+
+def test_every_beginning_can_be_read(recorded, recording) -> None:
+    data = recorded[0].read_bytes()
+    assert recording.rounds[-1] == len(data) and len(recording.rounds) > 1
+    for end in recording.rounds:
+        beginning = perf_data.read(data[:end])
+        assert beginning.counts["delivered"] == len(beginning.samples)
+
+
+def perf(*words: object) -> subprocess.CompletedProcess:
+    return subprocess.run([ROOT / "tools" / "perf", *map(str, words)], capture_output=True,
+                          text=True, timeout=LIMIT, check=False)
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed: ./setup viewers")
+def test_perf_reads_it(recorded, recording) -> None:
+    shown = perf(recorded[0], "report", "--stdio", "--no-children", "-g", "none", "--sort",
+                 "comm,dso,sym")
+    assert shown.returncode == 0, shown.stderr
+    shares = {name: float(share) for share, name in
+              re.findall(r"^ +(\d+\.\d+)% +slowprog +slowprog +\[\.\] (\w+)", shown.stdout, re.M)}
+    image = Image("slowprog", SLOWPROG)
+    periodic = [sample for sample in recording.samples if sample.flavor == PERIODIC]
+    found = Counter(function_of(image, sample.ip) for sample in periodic if not sample.in_kernel)
+    for name in SHARES:
+        assert abs(shares[name] - 100 * found[name] / len(periodic)) < 0.01, shown.stdout
+    assert perf(recorded[0], "report", "--stdio", "--sort", "cgroup").stdout.count(":slowprog")
+    header = perf(recorded[0], "report", "--stdio", "--header")
+    assert f"delivered={len(recording.samples)}" in header.stdout
+
+
+def test_perf_is_told_what_is_no_recording(tmp_path: Path) -> None:
+    if shutil.which("perf") is None:
+        assert "./setup viewers" in perf(SLOWPROG).stderr
+        return
+    assert "not a file of `monctl -record`" in perf(SLOWPROG).stderr
+    assert perf(tmp_path / "none").returncode == 1
+
+
+def test_the_whole_machine(unix_machine, tmp_path: Path) -> None:
+    """Of everybody, on everybody's behalf: what the server did for a program has its label."""
+    result = unix_machine(
+        "cd; monctl -for all -record all & M=$!; monctl -help >/dev/null; slowprog 40;"
+        " readprog /bin/sh; kill $M; wait $M",
+        user="root", limit=LIMIT, files=Files(get=(Get("/root/all", tmp_path / "all"),)))
+    assert result.outcome == "exit", (result.message, result.output)
+    recording = perf_data.read((tmp_path / "all").read_bytes())
+    commands = {recording.commands[sample.pid, sample.tid] for sample in recording.samples}
+    assert {"slowprog", "ux"} <= commands
+    served = Counter(recording.labels[sample.label].partition(":")[2]
+                     for sample in recording.samples
+                     if recording.commands[sample.pid, sample.tid] == "ux")
+    assert set(served) & {"readprog", "slowprog", "sh", "ls", "monctl"}, served
+    assert recording.counts["delivered"] == len(recording.samples)
+
+
+def test_for_one(unix_machine, tmp_path: Path) -> None:
+    """What a program does, and what the server does for it; both end with the program."""
+    result = unix_machine(
+        "cd; sh -c 'sleep 0.3; n=0; while [ $n -lt 100 ]; do n=$((n + 1)); echo >f; done; :' & P=$!"
+        "; monctl -for $P -record for; echo $P",
+        user="root", limit=LIMIT, files=Files(get=(Get("/root/for", tmp_path / "for"),)))
+    assert result.outcome == "exit", (result.message, result.output)
+    recording = perf_data.read((tmp_path / "for").read_bytes())
+    pid = result.output.split()[-1].decode()
+    assert {recording.labels[sample.label] for sample in recording.samples} == {f"/{pid}:sh"}
+    found = Counter(recording.commands[sample.pid, sample.tid] for sample in recording.samples)
+    assert found["sh"] and found["ux"], found

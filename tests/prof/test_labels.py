@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Who sets labels: the sources are read for it.
+
+A label says on whose behalf a thread runs.  It follows messages, so the code that passes messages
+on sets it, and the trap by which a server says whose work it takes up; nobody else.
+"""
+
+import re
+from pathlib import Path
+
+KERNEL = Path(__file__).resolve().parents[2] / "kernel"
+ASSIGNMENT = re.compile(r"(\w+(?:\(\))?)(?:->|\.)label\s*=[^=]")
+OF_THREADS = {"thread", "current_thread()", "receiver", "sender", "server", "to", "next"}
+
+# Outside of kernel/ipc: a new thread works for its task; thread_serve; and what a request has
+# waited for at a device, which interrupt_work() does on behalf of who made it.
+ALLOWED = {("kern/thread.c", "thread"), ("kern/label.c", "current_thread()"),
+           ("device/device_request.c", "thread")}
+
+
+def assignments() -> set[tuple[str, str]]:
+    """File and what is assigned to, for each label in the kernel that is."""
+    found = set()
+    for source in sorted(KERNEL.rglob("*.[ch]")):
+        place = str(source.relative_to(KERNEL))
+        found |= {(place, name) for name in ASSIGNMENT.findall(source.read_text())}
+    return found
+
+
+def test_nobody_else_sets_the_label_of_a_thread() -> None:
+    others = {(place, name) for place, name in assignments() if not place.startswith("ipc/")}
+    assert {pair for pair in others if pair[1] in OF_THREADS} == ALLOWED
+    # What else has a label is a message, a request or a sample, which take over a thread's.
+    assert {name for _, name in others} - OF_THREADS <= {"message", "request", "sample", "stream"}
+
+
+def test_it_is_set_where_messages_are_received() -> None:
+    places = {place for place, name in assignments() if name in OF_THREADS}
+    assert {"ipc/fast_path.c", "ipc/message_copyout.c"} <= places

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Profiles of programs under the Unix server, against what is known to be true of them.
+
+programs/recorder.c runs a command and records its samples; here they are looked at.
+"""
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from assay import OUT, hot, machine, unix
+from assay.files import Files, Get, Put
+
+from prof import records, shares
+
+PROGRAMS = Path(__file__).parent / "programs"
+PROFILED = Path(__file__).parents[1] / "ux" / "profiles" / "profiled.c"
+WORK = Path(__file__).parents[2] / "user" / "work"
+FULL_RATE = 10000
+
+
+@pytest.fixture(name="built", scope="module")
+def built_fixture(tmp_path_factory) -> Path:
+    """A folder with the programs."""
+    folder = tmp_path_factory.mktemp("programs")
+    for source in [*sorted(PROGRAMS.glob("*.c")), PROFILED]:
+        subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", "-g", "-o", folder / source.stem, source,
+                        "-lcpuprofile"], check=True)
+    return folder
+
+
+class Run:
+    """A command that was recorded: its output and its samples."""
+
+    def __init__(self, built: Path, folder: Path, command: str, *, flavors: int = 1,
+                 rate: str = str(FULL_RATE), seed: int = 0, get: str = "",
+                 put: tuple[Put, ...] = (), **options):
+        self.got = folder / "got"
+        self.file = folder / "samples"
+        files = Files(
+            put=(*put, *(Put(program, f"/tmp/{program.name}") for program in built.iterdir())),
+            get=(Get("/tmp/samples", self.file), *((Get(get, self.got),) if get else ())))
+        lines = f"/tmp/recorder /tmp/samples {flavors} {rate} {seed} {command}"
+        user = "root" if seed or "host" in rate else "student"
+        result = unix.run(lines, files=files, user=user, limit=60, **options)
+        self.output = result.output.decode(errors="replace")
+        assert (result.outcome, result.status) == ("exit", 0), self.output + result.log.decode()
+        self.data = self.file.read_bytes()
+        self.recording = records.read(self.data)
+        assert self.recording.ended and self.recording.lost == 0
+
+    def by_function(self, program: Path) -> Counter:
+        """Samples in user mode, by the program's functions."""
+        image = hot.Image(program.name, program)
+        counts = Counter()
+        for sample in self.recording.samples:
+            function = image.function_at(sample.pc)
+            if sample.kernel_pc == 0 and function is not None:
+                counts[function.name] += 1
+        return counts
+
+
+# ---------------- Ordinary programs ----------------
+
+SCRIPT = """f() { x=$(($1 % 7)); case $x in 3) y=three ;; *) y="$x$y" ;; esac; y=${y#?}; }
+i=0
+while [ $i -lt 2500 ]; do f $i; i=$((i + 1)); done
+"""
+WORDS = "".join(f"{n * 7919 % 30011} word {n * 31 % 97}\n" for n in range(60000))
+COMMANDS = {
+    "sort": ("sort -r /tmp/input", WORDS),
+    "grep": ("grep -c -E '^(1|2)*[3-7]+.*(wo?rd)+ ([5-9]|[1-4].)$' /tmp/input", WORDS),
+    "sh": ("sh /tmp/input", SCRIPT),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_shares_of_an_ordinary_program(name: str, built: Path, tmp_path: Path) -> None:
+    """Against the instructions that each function executed, in the same run."""
+    command, text = COMMANDS[name]
+    (tmp_path / "input").write_text(text)
+    program = OUT / "user" / name
+    kernel = hot.Image("kernel", machine.find_kernel(None), is_kernel=True)
+    image = hot.Image(name, program)
+    counts = tmp_path / "counts"
+    run = Run(built, tmp_path, f"{command} >/dev/null",
+              put=(Put(tmp_path / "input", "/tmp/input"),),
+              plugin=hot.plugin_option(counts, kernel))
+    lines = hot.histogram(hot.read_counts(counts), kernel, [image]).lines
+    truth = {line.function: line.instructions for line in lines if line.image == name}
+    found = run.by_function(program)
+    assert len(truth) > 30 and sum(found.values()) > 2000
+    assert shares.worst(found, truth)[0] < 5
+    # The control: two points from the greatest function to another, and it fails.
+    greatest = max(truth, key=truth.get)
+    truth["moved"] = sum(truth.values()) // 50
+    truth[greatest] -= truth["moved"]
+    assert shares.worst(found, truth)[0] > 5
+
+
+def test_signals_and_samples_agree(built: Path, tmp_path: Path) -> None:
+    """SIGPROF's histogram is a periodic profile."""
+    run = Run(built, tmp_path, "/tmp/profiled /tmp/profile", get="/tmp/profile")
+    image = hot.Image("profiled", built / "profiled")
+    samples = run.by_function(built / "profiled")
+    signals = Counter()
+    words = memoryview(run.got.read_bytes()[:run.got.stat().st_size & ~3]).cast("I")
+    at = 5
+    while words[at]:
+        signals[image.function_at(words[at + 2]).name] += words[at]
+        at += 2 + words[at + 1]
+    assert sum(signals.values()) >= 100
+    off = shares.difference(signals["most"], sum(signals.values()),
+                            samples["most"], sum(samples.values()))
+    assert off < 5
+
+
+# ---------------- Events ----------------
+
+@pytest.mark.parametrize(("command", "flavor", "function", "count"), [
+    ("vmprog 300", records.ZFILL, "touch_new", 300),
+    ("vmprog -r 300", records.REACTIVATION, "touch_again", 300),
+    ("cowprog 300", records.COW, "write_copies", 300),
+    ("readprog /tmp/pages", records.PAGEIN, "read_pages", None),
+])
+def test_events_are_where_the_program_says(command, flavor, function, count, built,
+                                           tmp_path: Path) -> None:
+    """To the one, and all at the instruction that touches a page."""
+    run = Run(built, tmp_path, command, flavors=flavor,
+              put=(Put(OUT / "user" / "sh", "/tmp/pages"),))
+    said = run.output.split()
+    number, kernel = int(said[1]), int(said[said.index("counted") + 1].rstrip(")"))
+    program = OUT / "user" / command.split()[0]
+    image = hot.Image(program.name, program)
+    found = ((sample.pc, image.function_at(sample.pc)) for sample in run.recording.samples)
+    places = Counter(pc for pc, symbol in found if symbol and symbol.name == function)
+    assert number == kernel and count in (None, number)
+    assert list(places.values()) == [number]
+
+
+# ---------------- One seed, one profile ----------------
+
+def test_one_seed_gives_one_profile(built: Path, tmp_path: Path) -> None:
+    data = []
+    for n, seed in enumerate([5, 5, 6]):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        run = Run(built, folder, "slowprog 40", seed=seed)
+        assert len(run.recording.samples) >= 1000
+        data.append(run.data)
+    assert data[0] == data[1]
+    assert data[0] != data[2]
+
+
+def test_one_seed_gives_one_file(built: Path, tmp_path: Path) -> None:
+    """The same of gmon.out, which a program of -pg writes."""
+    program, data = tmp_path / "slowprog", []
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-pg", "-O2", "-I", WORK, "-o", program,
+                    WORK / "slowprog.c"], check=True)
+    for n, seed in enumerate([5, 5, 6]):
+        result = unix.run(f"cd /tmp; /tmp/recorder - 0 0 {seed} /tmp/slowprog",
+                          files=Files(put=(Put(program, "/tmp/slowprog"),
+                                           Put(built / "recorder", "/tmp/recorder")),
+                                      get=(Get("/tmp/gmon.out", tmp_path / str(n)),)),
+                          user="root", limit=60)
+        assert (result.outcome, result.status) == ("exit", 0), result.output
+        data.append((tmp_path / str(n)).read_bytes())
+    assert data[0] == data[1]
+    assert data[0] != data[2]
+
+
+# ---------------- On whose behalf ----------------
+
+def labels(run: Run) -> tuple[Counter, dict[str, int]]:
+    """The samples of the server and of the kernel, by label, while the clients worked."""
+    said = {words[0]: int(words[1]) for words in map(str.split, run.output.splitlines())
+            if len(words) == 2}
+    counts = Counter()
+    for sample in run.recording.samples:
+        if said["begin"] <= sample.time < said["end"] and (
+                sample.task == said["server"] or sample.kernel_pc != 0):
+            counts[sample.label] += 1
+    return counts, said
+
+
+def test_two_clients_of_the_server(built: Path, tmp_path: Path) -> None:
+    run = Run(built, tmp_path, "/tmp/clients calls", rate=f"host:{FULL_RATE}")
+    counts, said = labels(run)
+    three, one, whole = counts[said["three"]], counts[said["one"]], sum(counts.values())
+    assert whole > 2000
+    assert shares.worst({"three": three, "one": one}, {"three": 3, "one": 1})[0] < 5
+    assert whole - three - one <= whole / 100
+
+
+def test_a_page_on_its_way_from_the_disk(built: Path, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.write_bytes(bytes(range(256)) * 16 * 1500)
+    run = Run(built, tmp_path, "/tmp/clients pages", rate=f"host:{FULL_RATE}",
+              put=tuple(Put(pages, f"/tmp/pages.{name}") for name in ("three", "one")))
+    counts, said = labels(run)
+    whole = sum(counts.values())
+    assert whole > 200
+    assert whole - counts[said["three"]] - counts[said["one"]] <= whole / 100

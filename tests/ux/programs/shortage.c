@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every allocation of the server's that a call makes fails once, in turn: the call says that there
+ * is no memory, or works all the same; after that it works; and the server has no more than before.
+ *
+ * The server counts its allocations (servers/ux/heap.h); root, who has a right to its task, reads
+ * that number and writes which one is to fail.
+ *
+ * guest: user=root limit=120 argument="${heap_test},${n_pieces}"
+ */
+#include <dirent.h>
+#include <assay.h>
+#include <mach.h>
+#include <mach/map_fd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/ux.h>
+
+#include "help.h"
+
+#define F "/tmp/shortage.f"
+#define G "/tmp/shortage.g"
+#define D "/tmp/shortage.d"
+
+#define LARGE    (40 * PAGE)
+#define PATIENCE 200
+
+static mach_port_t server;
+static vm_address_t test_address, pieces_address;
+static char much[LARGE];
+
+/* ---------------- The server's memory ---------------- */
+
+static unsigned read_word(vm_address_t address)
+{
+	vm_offset_t data = 0;
+	mach_msg_type_number_t size = 0;
+	unsigned word = 0;
+
+	CHECK_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
+	memcpy(&word, (void *)data, sizeof word);
+	CHECK_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
+	return word;
+}
+
+/* 0: none. */
+static void let_fail(unsigned number)
+{
+	CHECK_EQ(vm_write(server, test_address + sizeof(unsigned), (vm_offset_t)&number,
+			  sizeof number),
+		 KERN_SUCCESS);
+}
+
+static bool find_server(void)
+{
+	char *end;
+
+	server = task_by_pid(0);
+	test_address = strtoul(try_argument, &end, 16);
+	pieces_address = strtoul(end + 1, NULL, 16);
+	return server != MACH_PORT_NULL && test_address != 0 && pieces_address != 0;
+}
+
+/* Of processes that have ended, something may still be there for a while. */
+static unsigned pieces_at_most(unsigned most)
+{
+	unsigned pieces = read_word(pieces_address);
+
+	for (int patience = PATIENCE; pieces > most && patience > 0; patience--) {
+		swtch();
+		pieces = read_word(pieces_address);
+	}
+	return pieces;
+}
+
+/* ---------------- Calls: 0, or the error of the first that fails ---------------- */
+
+static int error_of(bool success)
+{
+	return success ? 0 : errno;
+}
+
+/* The first of two errors. */
+static int either(int one, int other)
+{
+	return one != 0 ? one : other;
+}
+
+static int use_file(void)
+{
+	int fd = open(F, O_CREAT | O_EXCL | O_RDWR, 0600), error = error_of(fd >= 0), copy;
+
+	if (error != 0) {
+		CHECK_FAILS(access(F, F_OK), ENOENT);
+		return error;
+	}
+	copy = dup(fd);
+	error = either(error, error_of(copy >= 0));
+	error = either(error, error_of(write(fd, much, 100) == 100));
+	error = either(error, error_of(lseek(fd, 0, SEEK_SET) == 0 && read(fd, much, 100) == 100));
+	error = either(error, error_of(fsync(fd) == 0));
+	close(copy);
+	close(fd);
+	return either(error, error_of(unlink(F) == 0));
+}
+
+static int use_large_file(void)
+{
+	int fd = open(F, O_CREAT | O_EXCL | O_RDWR, 0600), error = error_of(fd >= 0);
+
+	if (error != 0)
+		return error;
+	error = either(error, error_of(write(fd, much, LARGE) == LARGE));
+	error = either(error, error_of(lseek(fd, 0, SEEK_SET) == 0));
+	error = either(error, error_of(read(fd, much, LARGE) == LARGE));
+	error = either(error, error_of(ftruncate(fd, 0) == 0));
+	close(fd);
+	return either(error, error_of(unlink(F) == 0));
+}
+
+/* What could not be removed because that failed. */
+static void clean_up(void)
+{
+	unlink(F);
+	unlink(D);
+	rmdir(D);
+}
+
+static int use_names(void)
+{
+	struct stat status;
+	int fd = open(G, O_CREAT | O_WRONLY, 0600), error = error_of(fd >= 0);
+
+	close(fd);
+	error = either(error, error_of(link(G, F) == 0 && unlink(F) == 0));
+	error = either(error, error_of(mkfifo(F, 0600) == 0 && unlink(F) == 0));
+	error = either(error, error_of(symlink(G, F) == 0 && readlink(F, much, PAGE) > 0));
+	error = either(error, error_of(stat(F, &status) == 0));
+	error = either(error, error_of(chmod(F, 0644) == 0 && chown(F, 1, 1) == 0));
+	error = either(error, error_of(truncate(F, 10) == 0 && utimes(F, NULL) == 0));
+	error = either(error, error_of(rename(F, D) == 0));
+	clean_up();
+	unlink(G);
+	return error;
+}
+
+static int use_directory(void)
+{
+	char path[100];
+	DIR *directory;
+	int error = error_of(mkdir(D, 0700) == 0);
+
+	if (error != 0) {
+		CHECK_FAILS(access(D, F_OK), ENOENT);
+		return error;
+	}
+	directory = opendir(D);
+	error = either(error, error_of(directory != NULL && readdir(directory) != NULL));
+	if (directory != NULL)
+		closedir(directory);
+	error = either(error, error_of(chdir(D) == 0 && getcwd(path, sizeof path) != NULL));
+	chdir("/");
+	return either(error, error_of(rmdir(D) == 0));
+}
+
+static int use_pipe(void)
+{
+	int ends[2], error = error_of(pipe(ends) == 0);
+
+	if (error != 0)
+		return error;
+	error = either(error, error_of(write(ends[1], "x", 1) == 1 && read(ends[0], much, 1) == 1));
+	close(ends[0]);
+	close(ends[1]);
+	return error;
+}
+
+static int use_devices(void)
+{
+	int null = open("/dev/null", O_RDWR), zero, error = error_of(null >= 0);
+
+	zero = open("/dev/zero", O_RDONLY);
+	error = either(error, error_of(zero >= 0 && read(zero, much, LARGE) == LARGE));
+	close(zero);
+	close(null);
+	return error;
+}
+
+/* The error of a child that ends with it. */
+static int error_of_child(pid_t pid)
+{
+	int status = status_of(pid);
+
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int use_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	return pid > 0 ? error_of_child(pid) : errno;
+}
+
+static int execute(const char *path)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl(path, path, (char *)NULL);
+		_exit(errno);
+	}
+	return pid > 0 ? error_of_child(pid) : errno;
+}
+
+static int use_program(void)
+{
+	return execute("/bin/true");
+}
+
+static int use_script(void)
+{
+	return execute(G);
+}
+
+static void *be_thread(void *unused)
+{
+	return unused;
+}
+
+static int use_thread(void)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, be_thread, NULL);
+
+	return error != 0 ? error : pthread_join(thread, NULL);
+}
+
+static void handle(int signal)
+{
+	(void)signal;
+}
+
+static int use_signals(void)
+{
+	const struct itimerval soon = {{0, 0}, {0, 10000}};
+	int error;
+
+	signal(SIGUSR1, handle);
+	signal(SIGALRM, handle);
+	error = error_of(kill(getpid(), SIGUSR1) == 0);
+	error = either(error, error_of(setitimer(ITIMER_REAL, &soon, NULL) == 0));
+	if (error == 0)
+		pause();
+	return error;
+}
+
+static int use_information(void)
+{
+	struct ux_process_info processes[8];
+	int count = ux_processes(processes, 8);
+
+	return error_of(count >= 2);
+}
+
+static int use_mapping(void)
+{
+	int fd = open("/etc/passwd", O_RDONLY), error = error_of(fd >= 0);
+	vm_address_t address = 0;
+	kern_return_t result;
+
+	if (fd < 0)
+		return error;
+	result = map_fd(fd, 0, &address, TRUE, PAGE);
+	if (result == KERN_SUCCESS) {
+		memcpy(much, (void *)address, 100);
+		vm_deallocate(mach_task_self(), address, PAGE);
+	}
+	close(fd);
+	return result == KERN_SUCCESS ? 0 : ENOMEM;
+}
+
+/* ---------------- One failure after the other ---------------- */
+
+static unsigned failures;
+
+/* How many allocations it makes; the first two times fill caches. */
+static unsigned allocations_of(int (*act)(void))
+{
+	unsigned before;
+
+	CHECK_EQ(act(), 0);
+	CHECK_EQ(act(), 0);
+	before = read_word(test_address);
+	CHECK_EQ(act(), 0);
+	return read_word(test_address) - before;
+}
+
+static void expect_error(int error, unsigned nth)
+{
+	if (error != 0 && error != ENOMEM && error != EAGAIN)
+		TRY_FAILED("with allocation %u failing: error %d", nth, error);
+}
+
+static void fail_all(int (*act)(void))
+{
+	unsigned n, pieces;
+
+	NEED(find_server());
+	n = allocations_of(act);
+	pieces = read_word(pieces_address);
+	for (unsigned nth = 1; nth <= n && try_failures == 0; nth++) {
+		let_fail(read_word(test_address) + nth);
+		expect_error(act(), nth);
+		let_fail(0);
+		clean_up();
+		CHECK_EQ(act(), 0);
+		failures++;
+	}
+	CHECK(pieces_at_most(pieces) <= pieces);
+	printf("  %u allocations failed\n", failures);
+}
+
+TRY(files)
+{
+	fail_all(use_file);
+}
+
+TRY(large_files)
+{
+	fail_all(use_large_file);
+}
+
+TRY(names)
+{
+	fail_all(use_names);
+}
+
+TRY(directories)
+{
+	fail_all(use_directory);
+}
+
+TRY(pipes)
+{
+	fail_all(use_pipe);
+}
+
+TRY(devices)
+{
+	fail_all(use_devices);
+}
+
+TRY(processes)
+{
+	fail_all(use_process);
+}
+
+TRY(programs)
+{
+	fail_all(use_program);
+}
+
+TRY(scripts)
+{
+	NEED(make_text(G, "#!/bin/true\n", 0755));
+	fail_all(use_script);
+	unlink(G);
+}
+
+TRY(threads)
+{
+	fail_all(use_thread);
+}
+
+TRY(signals)
+{
+	fail_all(use_signals);
+}
+
+TRY(information)
+{
+	fail_all(use_information);
+}
+
+TRY(mappings)
+{
+	fail_all(use_mapping);
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Reports of grading in the forms that people and other programs read.
+
+None of them has a time or a name of this host: the same report is the same text.
+"""
+
+import json
+import xml.etree.ElementTree as xml
+from typing import Callable
+
+from assay.grade import Report, Verdict
+
+
+def text(report: Report) -> str:
+    """For people: a line for each test."""
+    lines = [report.title]
+    for verdict in report.verdicts:
+        mark = "ok" if verdict.passed else "FAILED"
+        lines.append(f"  {verdict.points:3}/{verdict.worth:<3} {verdict.name}: {mark}")
+        lines += [f"          {line}" for line in verdict.message.splitlines()]
+    lines.append(f"{report.points} of {report.worth} points")
+    return "\n".join(lines) + "\n"
+
+
+def tap(report: Report) -> str:
+    """The Test Anything Protocol, version 13."""
+    lines = ["TAP version 13", f"1..{len(report.verdicts)}"]
+    for number, verdict in enumerate(report.verdicts, 1):
+        name = verdict.name.replace("#", "\\#")
+        lines.append(f"{'ok' if verdict.passed else 'not ok'} {number} - {name}")
+        lines += ["  ---", f"  points: {verdict.points}", f"  worth: {verdict.worth}"]
+        if verdict.message:
+            lines.append(f"  message: {json.dumps(verdict.message)}")
+        lines.append("  ...")
+    return "\n".join(lines) + "\n"
+
+
+def junit(report: Report) -> str:
+    """JUnit's XML.  The time is the machine's."""
+    failed = [verdict for verdict in report.verdicts if not verdict.passed]
+    suite = xml.Element("testsuite", name=report.title, tests=str(len(report.verdicts)),
+                        failures=str(len(failed)), errors="0", skipped="0",
+                        time=f"{report.seconds:.6f}")
+    for verdict in report.verdicts:
+        case = xml.SubElement(suite, "testcase", classname=report.title, name=verdict.name)
+        if not verdict.passed:
+            failure = xml.SubElement(case, "failure", message=printable(first_line(verdict)))
+            failure.text = printable(verdict.message)
+    root = xml.Element("testsuites")
+    root.append(suite)
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def first_line(verdict: Verdict) -> str:
+    return verdict.message.partition("\n")[0]
+
+
+def printable(message: str) -> str:
+    """XML has no way to say most control characters."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in message)
+
+
+def gradescope(report: Report) -> str:
+    """The results.json that Gradescope's autograder looks for."""
+    tests = [{
+        "name": verdict.name,
+        "number": str(number),
+        "score": verdict.points,
+        "max_score": verdict.worth,
+        "status": "passed" if verdict.passed else "failed",
+        "output": verdict.message,
+        "visibility": "visible",
+    } for number, verdict in enumerate(report.verdicts, 1)]
+    return json.dumps({
+        "score": report.points,
+        "output": f"{report.title}: {report.points} of {report.worth} points",
+        "visibility": "visible",
+        "stdout_visibility": "visible",
+        "tests": tests,
+    }, indent=2) + "\n"
+
+
+FORMS: dict[str, Callable[[Report], str]] = {
+    "text": text, "tap": tap, "junit": junit, "gradescope": gradescope,
+}

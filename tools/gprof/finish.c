@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile: sorting and summing when all files have been read.  See model.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mach/pc_sample.h"
+#include "model.h"
+#include "util.h"
+
+static int compare_counts(const void *first, const void *second)
+{
+	const struct profile_count *one = first;
+	const struct profile_count *other = second;
+
+	return (one->pc > other->pc) - (one->pc < other->pc);
+}
+
+static void sum_counts(struct profile_counts *counts)
+{
+	size_t n = 0;
+
+	if (counts->n > 0)
+		qsort(counts->items, counts->n, sizeof(*counts->items), compare_counts);
+	counts->total = 0;
+	for (size_t i = 0; i < counts->n; i++) {
+		const struct profile_count *item = &counts->items[i];
+
+		counts->total += item->count;
+		if (n > 0 && counts->items[n - 1].pc == item->pc)
+			counts->items[n - 1].count += item->count;
+		else if (item->count > 0)
+			counts->items[n++] = *item;
+	}
+	counts->n = n;
+}
+
+static int compare_arcs(const void *first, const void *second)
+{
+	const struct profile_arc *one = first;
+	const struct profile_arc *other = second;
+
+	if (one->from != other->from)
+		return one->from < other->from ? -1 : 1;
+	return (one->self > other->self) - (one->self < other->self);
+}
+
+static void sum_arcs(struct profile *profile)
+{
+	struct profile_arc *arcs = profile->arcs;
+	size_t n = 0;
+
+	if (profile->n_arcs > 0)
+		qsort(arcs, profile->n_arcs, sizeof(*arcs), compare_arcs);
+	for (size_t i = 0; i < profile->n_arcs; i++) {
+		if (n > 0 && compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
+			arcs[n - 1].count += arcs[i].count;
+		else
+			arcs[n++] = arcs[i];
+	}
+	profile->n_arcs = n;
+}
+
+/* A pid is what users know; an id is taken for what has none. */
+static bool is_for(const struct profile *profile, uint32_t id, uint32_t label)
+{
+	bool is_pid = false;
+
+	for (size_t i = 0; i < profile->n_tasks; i++) {
+		const struct profile_task *task = &profile->tasks[i];
+
+		if (task->pid < 0 || (uint32_t)task->pid != label)
+			continue;
+		if (task->id == id)
+			return true;
+		is_pid = true;
+	}
+	return !is_pid && id == label;
+}
+
+static void keep_label(struct profile *profile, uint32_t label)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_samples; i++)
+		if (is_for(profile, profile->samples[i].label, label))
+			profile->samples[n++] = profile->samples[i];
+	profile->n_samples = n;
+}
+
+/* ---------------- Whose samples are counted ---------------- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+/* Whether the images are of one program at most; then its name does not matter. */
+static bool is_of_one(const struct profile *profile)
+{
+	const char *path = NULL;
+
+	for (size_t i = 0; i < profile->n_images; i++) {
+		const struct profile_image *image = &profile->images[i];
+
+		if (image->is_kernel)
+			continue;
+		if (path != NULL && strcmp(path, image->path) != 0)
+			return false;
+		path = image->path;
+	}
+	return true;
+}
+
+static bool runs(const struct profile *profile, uint32_t task, const char *program)
+{
+	for (size_t i = 0; i < profile->n_images; i++) {
+		const struct profile_image *image = &profile->images[i];
+
+		if (!image->is_kernel && image->task == task &&
+		    strcmp(last_part(image->path), program) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* An address in no image is the program's if its task runs it. */
+static bool is_of(const struct profile *profile, const struct profile_sample *sample,
+		  const char *program)
+{
+	const struct profile_image *image = profile_image(profile, sample->task, false, sample->pc);
+
+	if (image != NULL)
+		return strcmp(last_part(image->path), program) == 0;
+	return runs(profile, sample->task, program);
+}
+
+static void count_samples(struct profile *profile, const char *program)
+{
+	bool is_all = program == NULL || is_of_one(profile);
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		struct profile_sample *sample = &profile->samples[i];
+
+		sample->is_strange = !is_all && !is_of(profile, sample, last_part(program));
+		if (!sample->is_strange)
+			profile_add_count(&profile->flavors[sample->flavor],
+					  sample->is_kernel ? PROFILE_KERNEL : PROFILE_USER,
+					  sample->pc, 1);
+		else
+			profile->strangers++;
+	}
+}
+
+bool profile_finish(struct profile *profile, const char *program, const uint32_t *label)
+{
+	/* A file of calls alone was sampled all the same, only not long enough. */
+	if (profile->n_flavors == 0)
+		profile_flavor(profile, SAMPLED_PC_PERIODIC, NULL);
+	if (label != NULL)
+		keep_label(profile, *label);
+	count_samples(profile, program);
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
+			sum_counts(&profile->flavors[i].counts[mode]);
+	sum_arcs(profile);
+	return label == NULL || profile->n_samples > 0;
+}

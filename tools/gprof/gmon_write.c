@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes gmon.sum (-s): the sum of all profiles, in the form that its first flavor came in.
+ *
+ * A bin has 16 bits, an arc 32.  What is more goes on in another record of the same range or pair,
+ * which readers add up; so nothing wraps.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gmon.h"
+#include "sum.h"
+#include "util.h"
+
+#define BIN_MAX 0xffffu
+
+/* Code that a bin of ours covers. */
+#define BIN_STEP 4u
+
+struct writer {
+	FILE *out;
+	unsigned address_bytes;
+	const struct profile *profile;
+	bool is_ours;
+};
+
+static void put(const struct writer *writer, uint64_t word, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		fputc((int)(word >> 8 * i & 0xff), writer->out);
+}
+
+static void put_arc(const struct writer *writer, uint64_t from, uint64_t self, uint64_t count)
+{
+	do {
+		uint64_t part = count > UINT32_MAX ? UINT32_MAX : count;
+
+		put(writer, GMON_TAG_ARC, 1);
+		put(writer, from, writer->address_bytes);
+		put(writer, self, writer->address_bytes);
+		put(writer, part, 4);
+		count -= part;
+	} while (count > 0);
+}
+
+/* ---------------- Histograms ---------------- */
+
+static void put_histogram_head(const struct writer *writer, const struct profile_flavor *flavor,
+			       const struct profile_bins *bins)
+{
+	char dimension[PROFILE_NAME - 1] = "seconds";
+	double rate = flavor->is_event || flavor->rate <= 0 ? 1 : flavor->rate + 0.5;
+
+	if (flavor->is_event)
+		memcpy(dimension, flavor->name, sizeof(dimension));
+	put(writer, GMON_TAG_HISTOGRAM, 1);
+	put(writer, bins->low, writer->address_bytes);
+	put(writer, bins->high, writer->address_bytes);
+	put(writer, bins->n, 4);
+	put(writer, (uint64_t)rate, 4);
+	fwrite(dimension, 1, sizeof(dimension), writer->out);
+	put(writer, (unsigned char)dimension[0], 1);
+}
+
+/* As many records as the largest bin needs. */
+static void put_bins(const struct writer *writer, const struct profile_flavor *flavor,
+		     const struct profile_bins *bins)
+{
+	uint64_t given = 0;
+	bool is_more = true;
+
+	while (is_more) {
+		is_more = false;
+		put_histogram_head(writer, flavor, bins);
+		for (uint32_t i = 0; i < bins->n; i++) {
+			uint64_t count = profile_bins_get(bins, i);
+			uint64_t left = count > given ? count - given : 0;
+
+			put(writer, left > BIN_MAX ? BIN_MAX : left, 2);
+			is_more |= left > BIN_MAX;
+		}
+		given += BIN_MAX;
+	}
+}
+
+/* Of exact counts, over the program's code. */
+static void put_exact(const struct writer *writer, const struct profile_flavor *flavor,
+		      const struct elfsym *elf)
+{
+	const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
+	uint64_t low = elf->text_start / BIN_STEP * BIN_STEP;
+	uint64_t n = (elf->text_end - low + BIN_STEP - 1) / BIN_STEP;
+	struct profile_bins bins = {.low = low, .high = low + n * BIN_STEP, .n = (uint32_t)n};
+
+	bins.counts = allocate(n, sizeof(*bins.counts));
+	for (size_t i = 0; i < counts->n; i++)
+		if (counts->items[i].pc >= bins.low && counts->items[i].pc < bins.high)
+			profile_bins_add(&bins, (uint32_t)((counts->items[i].pc - low) / BIN_STEP),
+					 counts->items[i].count);
+	put_bins(writer, flavor, &bins);
+	profile_bins_free(&bins);
+}
+
+/* ---------------- What only our files have ---------------- */
+
+static unsigned number_of(unsigned bit)
+{
+	unsigned number = 0;
+
+	while (bit >> number > 1)
+		number++;
+	return number;
+}
+
+static void put_counts(const struct writer *writer, const struct profile_flavor *flavor)
+{
+	for (unsigned mode = 0; mode < PROFILE_MODES; mode++) {
+		const struct profile_counts *counts = &flavor->counts[mode];
+
+		for (size_t i = 0; i < counts->n; i++)
+			put_arc(writer, GMON_EXTRA_PC + 2 * number_of(flavor->bit) + mode,
+				counts->items[i].pc, counts->items[i].count);
+	}
+}
+
+static void put_values(const struct writer *writer)
+{
+	for (unsigned i = 0; i < PROFILE_VALUES; i++) {
+		uint64_t value = writer->profile->values[i];
+
+		if (!profile_knows(writer->profile, i))
+			continue;
+		put_arc(writer, GMON_EXTRA_VALUE, i, (uint32_t)value);
+		if (value >> 32 != 0)
+			put_arc(writer, GMON_EXTRA_VALUE_HIGH, i, value >> 32);
+	}
+}
+
+/* ---------------- The file ---------------- */
+
+/* Ours say exactly what is in which flavor; a histogram beside them would be passed over. */
+static bool is_ours(const struct profile *profile)
+{
+	bool has_bins = false;
+
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		has_bins |= profile->flavors[i].n_bins > 0;
+	if (profile_knows(profile, GMON_FORMAT) && has_bins)
+		fail("-s: profiles with exact counts and with histograms only cannot be summed");
+	return profile_knows(profile, GMON_FORMAT);
+}
+
+static void put_all(const struct writer *writer, const struct elfsym *elf)
+{
+	const struct profile *profile = writer->profile;
+
+	fwrite(GMON_MAGIC, 1, 4, writer->out);
+	put(writer, GMON_VERSION, 4);
+	put(writer, 0, 8);
+	put(writer, 0, 4);
+	for (size_t i = 0; i < profile->n_flavors; i++) {
+		const struct profile_flavor *flavor = &profile->flavors[i];
+
+		if (writer->is_ours && flavor->bit == (unsigned)profile->values[GMON_FLAVOR])
+			put_exact(writer, flavor, elf);
+		for (size_t j = 0; j < flavor->n_bins; j++)
+			put_bins(writer, flavor, &flavor->bins[j]);
+		if (writer->is_ours)
+			put_counts(writer, flavor);
+	}
+	if (writer->is_ours)
+		put_values(writer);
+	for (size_t i = 0; i < profile->n_arcs; i++)
+		put_arc(writer, profile->arcs[i].from, profile->arcs[i].self,
+			profile->arcs[i].count);
+}
+
+void gmon_write(const struct profile *profile, const struct elfsym *elf, const char *name)
+{
+	struct writer writer = {
+		.address_bytes = elf->is_64 ? 8 : 4,
+		.profile = profile,
+		.is_ours = is_ours(profile),
+	};
+	bool has_failed;
+
+	if (profile->n_samples > 0)
+		fail("-s: samples of perf.data cannot be summed into a gmon.sum");
+	writer.out = fopen(name, "w");
+	if (writer.out == NULL)
+		fail("%s: cannot be written: %s", name, strerror(errno));
+	put_all(&writer, elf);
+	has_failed = ferror(writer.out) != 0;
+	if (fclose(writer.out) != 0 || has_failed)
+		fail("%s: cannot be written: %s", name, strerror(errno));
+}

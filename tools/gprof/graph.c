@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* The call graph: its nodes, and its arcs from the profile's.  See graph.h. */
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+/* What counts calls is in no program's own graph; the names that compilers and systems call it. */
+static const char *const counting_names[] = {
+	"mcount", "_mcount", "__mcount", "mcountaux", "__fentry__",
+};
+
+static const char *const special_names[NODE_EXTRA] = {
+	"<kernel>",
+	"<outside>",
+	"<profiler>",
+	"<spontaneous>",
+};
+
+static bool counts_calls(const char *name)
+{
+	for (size_t i = 0; i < sizeof(counting_names) / sizeof(*counting_names); i++)
+		if (strcmp(name, counting_names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* ---------------- Nodes ---------------- */
+
+static void make_nodes(struct graph *graph)
+{
+	graph->n_functions = (uint32_t)graph->elf->n_functions;
+	graph->n_nodes = graph->n_functions + NODE_EXTRA;
+	/* One more, whose arcs begin where those of the last one end. */
+	graph->nodes = allocate((size_t)graph->n_nodes + 1, sizeof(*graph->nodes));
+	for (uint32_t i = 0; i < graph->n_functions; i++) {
+		struct node *node = &graph->nodes[i];
+
+		node->function = &graph->elf->functions[i];
+		node->name = node->function->name;
+		node->is_left_out = counts_calls(node->name);
+		node->fraction = 1;
+	}
+	for (unsigned i = 0; i < NODE_EXTRA; i++) {
+		struct node *node = &graph->nodes[graph->n_functions + i];
+
+		node->name = special_names[i];
+		node->kind = (uint8_t)(NODE_KERNEL + i);
+		node->fraction = 1;
+	}
+}
+
+/* Static functions belong to the global one before them, as far as there is one. */
+static void hide_static(struct graph *graph)
+{
+	uint32_t owner = NODE_NONE;
+
+	graph->owners = allocate(graph->n_functions, sizeof(*graph->owners));
+	for (uint32_t i = 0; i < graph->n_functions; i++) {
+		if (graph->nodes[i].function->binding != ELFSYM_LOCAL || owner == NODE_NONE)
+			owner = i;
+		graph->owners[i] = owner;
+	}
+}
+
+static uint32_t node_of(const struct graph *graph, const struct elfsym_function *function)
+{
+	uint32_t index = (uint32_t)(function - graph->elf->functions);
+
+	return graph->owners == NULL ? index : graph->owners[index];
+}
+
+uint32_t graph_node(const struct graph *graph, uint64_t address)
+{
+	const struct elfsym_function *function = elfsym_find(graph->elf, address, NULL);
+
+	return function == NULL ? graph_special(graph, NODE_OUTSIDE) : node_of(graph, function);
+}
+
+/* ---------------- Arcs ---------------- */
+
+/*
+ * Whether the instruction before `from` calls the function.  A call of a function that does not
+ * return may be its caller's last instruction; then `from` is the first of the next function.
+ */
+static bool is_called_before(const struct graph *graph, uint64_t from,
+			     const struct elfsym_function *callee)
+{
+	const unsigned char *call = elfsym_bytes(graph->elf, from - 5, 5);
+	uint64_t mask = graph->elf->is_64 ? UINT64_MAX : UINT32_MAX;
+
+	if (call == NULL || call[0] != 0xe8)
+		return false;
+	return ((from + (uint64_t)(int64_t)(int32_t)load_u32(call + 1)) & mask) == callee->start;
+}
+
+static uint32_t caller_of(const struct graph *graph, uint64_t from,
+			  const struct elfsym_function *callee)
+{
+	const struct elfsym_function *caller = elfsym_find(graph->elf, from, NULL);
+
+	if ((caller == NULL || caller->start == from) && from >= 5 &&
+	    is_called_before(graph, from, callee))
+		caller = elfsym_find(graph->elf, from - 1, NULL);
+	return caller == NULL ? graph_special(graph, NODE_SPONTANEOUS) : node_of(graph, caller);
+}
+
+void graph_add_arc(struct graph *graph, uint32_t from, uint32_t to, uint64_t calls)
+{
+	graph->arcs = grow(graph->arcs, graph->n_arcs, &graph->arcs_room, sizeof(*graph->arcs));
+	graph->arcs[graph->n_arcs++] = (struct arc){from, to, calls};
+}
+
+static bool is_cut(const struct options *options, const char *from, const char *to)
+{
+	for (size_t i = 0; i < options->cut_from.n; i++)
+		if (strcmp(options->cut_from.items[i], from) == 0 &&
+		    strcmp(options->cut_to.items[i], to) == 0)
+			return true;
+	return false;
+}
+
+static void add_profile_arcs(struct graph *graph, const struct profile *profile)
+{
+	graph->arcs_room = profile->n_arcs + 1;
+	graph->arcs = allocate(graph->arcs_room, sizeof(*graph->arcs));
+	for (size_t i = 0; i < profile->n_arcs; i++) {
+		const struct profile_arc *arc = &profile->arcs[i];
+		const struct elfsym_function *callee = elfsym_find(graph->elf, arc->self, NULL);
+
+		if (callee == NULL)
+			graph->unknown_calls += arc->count;
+		else
+			graph_add_arc(graph, caller_of(graph, arc->from, callee),
+				      node_of(graph, callee), arc->count);
+	}
+}
+
+static void add_kernel_arcs(struct graph *graph)
+{
+	for (uint32_t i = 0; graph->kernel != NULL && i < graph->n_nodes; i++)
+		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++)
+			if (graph->kernel[(size_t)i * graph->n_flavors + flavor] > 0) {
+				graph_add_arc(graph, i, graph_special(graph, NODE_KERNEL), 0);
+				break;
+			}
+}
+
+static int compare(const void *first, const void *second)
+{
+	const struct arc *one = first;
+	const struct arc *other = second;
+
+	if (one->from != other->from)
+		return one->from < other->from ? -1 : 1;
+	return (one->to > other->to) - (one->to < other->to);
+}
+
+/* In order, each pair once, without those that are not to be in the graph. */
+static void sum_arcs(struct graph *graph, const struct options *options)
+{
+	struct arc *arcs = graph->arcs;
+	uint32_t n = 0;
+
+	if (graph->n_arcs > 0)
+		qsort(arcs, graph->n_arcs, sizeof(*arcs), compare);
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct node *from = &graph->nodes[arcs[i].from];
+		const struct node *to = &graph->nodes[arcs[i].to];
+
+		if (n > 0 && compare(&arcs[n - 1], &arcs[i]) == 0)
+			arcs[n - 1].calls += arcs[i].calls;
+		else if (!from->is_left_out && !to->is_left_out &&
+			 !is_cut(options, from->name, to->name))
+			arcs[n++] = arcs[i];
+	}
+	graph->n_arcs = n;
+}
+
+static void count_calls(struct graph *graph)
+{
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct arc *arc = &graph->arcs[i];
+
+		if (arc->from == arc->to)
+			graph->nodes[arc->to].self_calls += arc->calls;
+		else
+			graph->nodes[arc->to].calls += arc->calls;
+	}
+}
+
+/* Where each node's arcs are, by caller in arcs, by callee in by_callee. */
+void graph_index_arcs(struct graph *graph)
+{
+	uint32_t *next = allocate((size_t)graph->n_nodes + 1, sizeof(*next));
+
+	for (uint32_t i = 0; i <= graph->n_nodes; i++)
+		graph->nodes[i].first_out = graph->nodes[i].first_in = 0;
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		graph->nodes[graph->arcs[i].from + 1].first_out++;
+		graph->nodes[graph->arcs[i].to + 1].first_in++;
+	}
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		graph->nodes[i + 1].first_out += graph->nodes[i].first_out;
+		graph->nodes[i + 1].first_in += graph->nodes[i].first_in;
+		next[i] = graph->nodes[i].first_in;
+	}
+	graph->by_callee = reallocate(graph->by_callee, graph->n_arcs, sizeof(*graph->by_callee));
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		graph->by_callee[next[graph->arcs[i].to]++] = i;
+	free(next);
+}
+
+static void find_cycles(struct graph *graph, const struct options *options)
+{
+	cycles_find(graph);
+	if (options->cycle_size > 0)
+		cycles_break(graph, options->cycle_size);
+}
+
+void graph_make(struct graph *graph, const struct elfsym *elf, const struct choice *choice,
+		const struct options *options)
+{
+	bool has_stacks = stacks_are_there(choice->profile);
+
+	*graph = (struct graph){.elf = elf, .n_flavors = choice->n};
+	make_nodes(graph);
+	if (options->hides_static)
+		hide_static(graph);
+	assign_samples(graph, choice);
+	if (has_stacks)
+		stacks_add_arcs(graph, choice->profile);
+	else
+		add_profile_arcs(graph, choice->profile);
+	add_kernel_arcs(graph);
+	if (options->scans_calls)
+		static_arcs_add(graph);
+	sum_arcs(graph, options);
+	graph_index_arcs(graph);
+	if (has_stacks)
+		cycles_ignore(graph);
+	else
+		find_cycles(graph, options);
+	count_calls(graph);
+	select_nodes(graph, options);
+	if (has_stacks)
+		stacks_count(graph, choice);
+	else
+		propagate(graph);
+}
+
+void graph_free(struct graph *graph)
+{
+	free(graph->nodes);
+	free(graph->owners);
+	free(graph->arcs);
+	free(graph->by_callee);
+	free(graph->components);
+	free(graph->members);
+	free(graph->self);
+	free(graph->child);
+	free(graph->kernel);
+	free(graph->own);
+	free(graph->inherited);
+	free(graph->stacks);
+	*graph = (struct graph){0};
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Views are the host's.  See show.h. */
+#include "../show.h"
+
+#include "../util.h"
+
+void show_view(const struct options *options, const struct profile *profile,
+	       const struct elfsym *program)
+{
+	(void)profile;
+	(void)program;
+	fail("--view=%s: views are not made here: take the profile to the host", options->view);
+}

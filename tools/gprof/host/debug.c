@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines and instructions on the host, by addr2line and objdump.  See debug.h. */
+#define _GNU_SOURCE
+#include "../debug.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../util.h"
+
+bool debug_is_here(void)
+{
+	return true;
+}
+
+/* ---------------- Running a program ---------------- */
+
+/* A program that runs, and what it prints. */
+struct child {
+	const char *name;
+	pid_t pid;
+	FILE *output;
+};
+
+/* Input comes from a file and not from a pipe, which could fill while nobody reads the output. */
+static struct child run(char *const *words, FILE *input)
+{
+	struct child child = {.name = words[0]};
+	int ends[2];
+
+	fflush(stdout);
+	if (pipe(ends) != 0 || (child.pid = fork()) < 0)
+		fail("%s cannot be run: %s", words[0], strerror(errno));
+	if (child.pid == 0) {
+		if (input != NULL)
+			dup2(fileno(input), STDIN_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execvp(words[0], words);
+		_exit(127);
+	}
+	close(ends[1]);
+	child.output = fdopen(ends[0], "r");
+	if (child.output == NULL)
+		fail("%s cannot be run: %s", words[0], strerror(errno));
+	return child;
+}
+
+static void finish(struct child *child)
+{
+	int status;
+
+	fclose(child->output);
+	if (waitpid(child->pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		fail("%s failed; it is part of binutils, which ./setup installs", child->name);
+}
+
+/* ---------------- Lines ---------------- */
+
+/* `file:line`, perhaps with a remark behind it; `??:0` where nothing is known. */
+static struct debug_line parse_line(char *text)
+{
+	char *colon;
+	unsigned long line;
+
+	text[strcspn(text, "\n")] = '\0';
+	colon = strrchr(text, ':');
+	if (colon == NULL)
+		return (struct debug_line){0};
+	line = strtoul(colon + 1, NULL, 10);
+	*colon = '\0';
+	if (line == 0 || strcmp(text, "??") == 0)
+		return (struct debug_line){0};
+	return (struct debug_line){copy_text(text), (unsigned)line};
+}
+
+struct debug_line *debug_lines(const char *program, const uint64_t *addresses, size_t n)
+{
+	char *words[] = {"addr2line", "-e", (char *)program, NULL};
+	struct debug_line *lines = allocate(n, sizeof(*lines));
+	FILE *input = tmpfile();
+	struct child child;
+	char *text = NULL;
+	size_t room = 0;
+
+	if (input == NULL)
+		fail("a temporary file cannot be made: %s", strerror(errno));
+	for (size_t i = 0; i < n; i++)
+		fprintf(input, "%#" PRIx64 "\n", addresses[i]);
+	rewind(input);
+	child = run(words, input);
+	for (size_t i = 0; i < n && getline(&text, &room, child.output) > 0; i++)
+		lines[i] = parse_line(text);
+	finish(&child);
+	free(text);
+	fclose(input);
+	return lines;
+}
+
+void debug_lines_free(struct debug_line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(lines[i].file);
+	free(lines);
+}
+
+/* ---------------- Instructions ---------------- */
+
+/* `  ADDRESS:<tab>INSTRUCTION`; other lines are headings. */
+static void add_instruction(struct debug_code *code, char *text)
+{
+	char *end;
+	uint64_t address = strtoull(text, &end, 16);
+
+	if (end == text || end[0] != ':' || end[1] != '\t')
+		return;
+	end[strcspn(end, "\n")] = '\0';
+	code->items = grow(code->items, code->n, &code->room, sizeof(*code->items));
+	code->items[code->n++] = (struct debug_instruction){address, copy_text(end + 2)};
+}
+
+struct debug_code debug_code(const char *program, uint64_t start, uint64_t end)
+{
+	char from[40];
+	char to[40];
+	char *words[] = {"objdump", "-d", "--no-show-raw-insn", from, to, (char *)program, NULL};
+	struct debug_code code = {0};
+	struct child child;
+	char *text = NULL;
+	size_t room = 0;
+
+	snprintf(from, sizeof(from), "--start-address=%#" PRIx64, start);
+	snprintf(to, sizeof(to), "--stop-address=%#" PRIx64, end);
+	child = run(words, NULL);
+	while (getline(&text, &room, child.output) > 0)
+		add_instruction(&code, text);
+	finish(&child);
+	free(text);
+	return code;
+}
+
+void debug_code_free(struct debug_code *code)
+{
+	for (size_t i = 0; i < code->n; i++)
+		free(code->items[i].text);
+	free(code->items);
+	*code = (struct debug_code){0};
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile: what readers add, and what is made of it at the end.  See model.h. */
+#include "model.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gmon.h"
+#include "mach/pc_sample.h"
+#include "util.h"
+
+static const struct {
+	unsigned bit;
+	const char *name;
+} flavor_names[] = {
+	{SAMPLED_PC_PERIODIC, "periodic"},
+	{SAMPLED_PC_VM_ZFILL_FAULTS, "zfill"},
+	{SAMPLED_PC_VM_REACTIVATION_FAULTS, "reactivation"},
+	{SAMPLED_PC_VM_PAGEIN_FAULTS, "pagein"},
+	{SAMPLED_PC_VM_COW_FAULTS, "cow"},
+	{SAMPLED_PC_VM_FAULTS_ANY, "faults-any"},
+};
+
+/* Values that one file has, and another one another; what is in no list is a count. */
+static const unsigned char single_values[] = {
+	GMON_FORMAT,   GMON_FLAVOR,  GMON_FLAVORS, GMON_RATE,
+	GMON_INTERVAL, GMON_OPTIONS, GMON_PID,     GMON_TASK,
+};
+
+_Static_assert(GMON_KERNEL < PROFILE_VALUES, "each value has a place and a bit");
+
+void profile_begin(struct profile *profile)
+{
+	*profile = (struct profile){0};
+}
+
+void profile_bins_free(struct profile_bins *bins)
+{
+	free(bins->counts);
+	free(bins->upper);
+}
+
+static void flavor_end(struct profile_flavor *flavor)
+{
+	for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
+		free(flavor->counts[mode].items);
+	for (size_t i = 0; i < flavor->n_bins; i++)
+		profile_bins_free(&flavor->bins[i]);
+	free(flavor->bins);
+}
+
+void profile_end(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		flavor_end(&profile->flavors[i]);
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		free((char *)profile->tasks[i].name);
+	for (size_t i = 0; i < profile->n_images; i++)
+		free((char *)profile->images[i].path);
+	free(profile->arcs);
+	free(profile->samples);
+	free(profile->frames);
+	free(profile->tasks);
+	free(profile->images);
+	*profile = (struct profile){0};
+}
+
+/* ---------------- Flavors ---------------- */
+
+const char *profile_flavor_name(unsigned bit)
+{
+	for (size_t i = 0; i < sizeof(flavor_names) / sizeof(*flavor_names); i++)
+		if (flavor_names[i].bit == bit)
+			return flavor_names[i].name;
+	return NULL;
+}
+
+static unsigned flavor_bit(const char *name)
+{
+	for (size_t i = 0; i < sizeof(flavor_names) / sizeof(*flavor_names); i++)
+		if (strcmp(flavor_names[i].name, name) == 0)
+			return flavor_names[i].bit;
+	return 0;
+}
+
+struct profile_flavor *profile_flavor(struct profile *profile, unsigned bit, const char *name)
+{
+	struct profile_flavor *flavor;
+
+	if (bit != 0)
+		name = profile_flavor_name(bit);
+	else
+		bit = flavor_bit(name);
+	if (name == NULL)
+		return NULL;
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		if (strncmp(profile->flavors[i].name, name, PROFILE_NAME - 1) == 0)
+			return &profile->flavors[i];
+	if (profile->n_flavors == PROFILE_FLAVORS)
+		return NULL;
+	flavor = &profile->flavors[profile->n_flavors++];
+	strncpy(flavor->name, name, PROFILE_NAME - 1);
+	flavor->bit = bit;
+	flavor->is_event = bit != 0 && bit != SAMPLED_PC_PERIODIC;
+	return flavor;
+}
+
+void profile_add_count(struct profile_flavor *flavor, enum profile_mode mode, uint64_t pc,
+		       uint64_t count)
+{
+	struct profile_counts *counts = &flavor->counts[mode];
+
+	counts->items = grow(counts->items, counts->n, &counts->room, sizeof(*counts->items));
+	counts->items[counts->n++] = (struct profile_count){pc, count};
+}
+
+uint64_t profile_total(const struct profile_flavor *flavor)
+{
+	uint64_t total = flavor->counts[PROFILE_USER].total + flavor->counts[PROFILE_KERNEL].total;
+
+	for (size_t i = 0; i < flavor->n_bins; i++)
+		for (uint32_t bin = 0; bin < flavor->bins[i].n; bin++)
+			total += profile_bins_get(&flavor->bins[i], bin);
+	return total;
+}
+
+/* ---------------- Histograms ---------------- */
+
+struct profile_bins *profile_bins(struct profile_flavor *flavor, uint64_t low, uint64_t high,
+				  uint32_t n)
+{
+	struct profile_bins *bins;
+
+	for (size_t i = 0; i < flavor->n_bins; i++) {
+		bins = &flavor->bins[i];
+		if (bins->low == low && bins->high == high && bins->n == n)
+			return bins;
+		if (low < bins->high && bins->low < high)
+			return NULL;
+	}
+	flavor->bins = reallocate(flavor->bins, flavor->n_bins + 1, sizeof(*flavor->bins));
+	bins = &flavor->bins[flavor->n_bins++];
+	*bins = (struct profile_bins){.low = low, .high = high, .n = n};
+	bins->counts = allocate(n, sizeof(*bins->counts));
+	return bins;
+}
+
+void profile_bins_add(struct profile_bins *bins, uint32_t bin, uint64_t count)
+{
+	uint64_t sum = profile_bins_get(bins, bin) + count;
+
+	assert(bin < bins->n);
+	bins->counts[bin] = (uint32_t)sum;
+	if (sum >> 32 != 0 && bins->upper == NULL)
+		bins->upper = allocate(bins->n, sizeof(*bins->upper));
+	if (bins->upper != NULL)
+		bins->upper[bin] = (uint32_t)(sum >> 32);
+}
+
+uint64_t profile_bins_get(const struct profile_bins *bins, uint32_t bin)
+{
+	uint64_t upper = bins->upper == NULL ? 0 : bins->upper[bin];
+
+	return upper << 32 | bins->counts[bin];
+}
+
+uint64_t profile_bins_start(const struct profile_bins *bins, uint32_t bin)
+{
+	uint64_t span = bins->high - bins->low;
+
+	return bins->low + span / bins->n * bin + span % bins->n * bin / bins->n;
+}
+
+/* ---------------- Arcs, samples, names ---------------- */
+
+void profile_add_arc(struct profile *profile, uint64_t from, uint64_t self, uint64_t count)
+{
+	profile->arcs =
+		grow(profile->arcs, profile->n_arcs, &profile->arcs_room, sizeof(*profile->arcs));
+	profile->arcs[profile->n_arcs++] = (struct profile_arc){from, self, count};
+}
+
+void profile_add_sample(struct profile *profile, struct profile_sample sample,
+			const uint64_t *frames)
+{
+	sample.frames = (uint32_t)profile->n_frames;
+	for (unsigned i = 0; i < (unsigned)sample.kernel_frames + sample.user_frames; i++) {
+		profile->frames = grow(profile->frames, profile->n_frames, &profile->frames_room,
+				       sizeof(*profile->frames));
+		profile->frames[profile->n_frames++] = frames[i];
+	}
+	profile->samples = grow(profile->samples, profile->n_samples, &profile->samples_room,
+				sizeof(*profile->samples));
+	profile->samples[profile->n_samples++] = sample;
+}
+
+struct profile_task *profile_task(struct profile *profile, uint32_t id)
+{
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		if (profile->tasks[i].id == id)
+			return &profile->tasks[i];
+	profile->tasks = reallocate(profile->tasks, profile->n_tasks + 1, sizeof(*profile->tasks));
+	profile->tasks[profile->n_tasks] = (struct profile_task){
+		.id = id,
+		.pid = -1,
+		.name = copy_text(""),
+	};
+	return &profile->tasks[profile->n_tasks++];
+}
+
+void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const char *name)
+{
+	struct profile_task *task = profile_task(profile, id);
+
+	free((char *)task->name);
+	task->pid = pid;
+	task->name = copy_text(name);
+}
+
+void profile_add_image(struct profile *profile, const struct profile_image *image)
+{
+	struct profile_image copy = *image;
+
+	copy.path = copy_text(image->path);
+	profile->images =
+		reallocate(profile->images, profile->n_images + 1, sizeof(*profile->images));
+	profile->images[profile->n_images++] = copy;
+}
+
+const struct profile_image *profile_image(const struct profile *profile, uint32_t task,
+					  bool is_kernel, uint64_t address)
+{
+	for (size_t i = profile->n_images; i-- > 0;) {
+		const struct profile_image *image = &profile->images[i];
+
+		if (address >= image->low && address < image->high &&
+		    image->is_kernel == is_kernel && (is_kernel || image->task == task))
+			return image;
+	}
+	return NULL;
+}
+
+/* ---------------- Values ---------------- */
+
+static bool is_single(unsigned which)
+{
+	return memchr(single_values, (int)which, sizeof(single_values)) != NULL;
+}
+
+void profile_add_value(struct profile *profile, unsigned which, uint64_t value)
+{
+	if (which >= PROFILE_VALUES)
+		return;
+	if (is_single(which))
+		profile->values[which] = value;
+	else
+		profile->values[which] += value;
+	profile->known |= 1u << which;
+}
+
+bool profile_knows(const struct profile *profile, unsigned which)
+{
+	return (profile->known >> which & 1) != 0;
+}

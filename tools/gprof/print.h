@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables that gprof prints, each from a finished graph. */
+#ifndef GPROF_PRINT_H
+#define GPROF_PRINT_H
+
+#include "graph.h"
+
+#define SAMPLES_PER_SECOND_UNKNOWN 0.015 /* CMU's clock, if no file says which it was. */
+
+struct report {
+	const struct graph *graph;
+	const struct choice *choice;
+	const struct options *options;
+};
+
+/* How an amount is printed: times worth, with so many digits behind the point. */
+struct scale {
+	double worth;
+	int decimals;
+};
+
+/* ---- summary.c ---- */
+
+struct scale scale_of(const struct choice *choice, unsigned flavor);
+
+/* "seconds" or "samples". */
+const char *unit_of(const struct choice *choice, unsigned flavor);
+
+/* What was sampled, how finely, and what is missing: the lines above each table. */
+void print_summary(const struct report *report);
+
+/* ---- print_graph.c, print_entry.c ---- */
+
+/* A node or a cycle that may have an entry in the graph. */
+struct entry {
+	uint32_t id;      /* Of the node, or the component. */
+	const char *name; /* Of a cycle "". */
+	bool is_cycle;
+	bool is_hidden;
+	double time; /* Own and inherited, by which entries are sorted. */
+};
+
+struct entries {
+	struct entry *items;
+	size_t n;
+};
+
+/* Chooses, sorts and numbers the entries. */
+void entries_make(struct entries *entries, struct graph *graph, const struct options *options);
+
+void print_graph(const struct report *report, const struct entries *entries);
+void print_entry(const struct report *report, const struct entry *entry);
+
+/* Name, cycle and number. */
+void print_name(const struct graph *graph, uint32_t node);
+void print_cycle_name(const struct graph *graph, uint32_t component);
+
+/* ---- exact.c: -x; lines.c: -l, -A ---- */
+
+void print_exact(const struct report *report);
+void print_lines_table(const struct report *report);
+void print_sources(const struct report *report);
+
+/* ---- print_flat.c, print_index.c, blurbs.c ---- */
+
+void print_flat(const struct report *report);
+void print_index(const struct report *report, const struct entries *entries);
+void print_flat_blurb(void);
+void print_graph_blurb(void);
+
+#endif

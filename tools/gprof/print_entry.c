@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* One entry of the call graph: its callers, itself, its callees; or a cycle and its members. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "util.h"
+
+/* A caller's or a callee's line. */
+struct line {
+	const struct arc *arc;
+	uint32_t node;
+	double time;
+};
+
+static void print_number(uint32_t index, bool is_hidden)
+{
+	if (index > 0)
+		printf(is_hidden ? " (%" PRIu32 ")" : " [%" PRIu32 "]", index);
+}
+
+void print_name(const struct graph *graph, uint32_t index)
+{
+	const struct node *node = &graph->nodes[index];
+	uint32_t cycle = graph_component(graph, index)->cycle;
+
+	fputs(node->name, stdout);
+	if (cycle > 0)
+		printf(" <cycle %" PRIu32 ">", cycle);
+	print_number(node->index, node->is_hidden);
+}
+
+void print_cycle_name(const struct graph *graph, uint32_t component)
+{
+	printf("<cycle %" PRIu32 " as a whole>", graph->components[component].cycle);
+	print_number(graph->components[component].index, false);
+}
+
+/* ---------------- Columns ---------------- */
+
+static void print_share(uint32_t index, double percent)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "[%" PRIu32 "]", index);
+	printf("%-7s %5.1f", number, percent);
+}
+
+static void print_no_share(void)
+{
+	printf("%7s %5s", "", "");
+}
+
+static void print_amounts(const struct report *report, unsigned flavor, struct amounts amounts)
+{
+	struct scale scale = scale_of(report->choice, flavor);
+
+	printf(" %9.*f %11.*f", scale.decimals, amounts.self * scale.worth, scale.decimals,
+	       amounts.child * scale.worth);
+}
+
+static void print_no_amounts(const struct report *report)
+{
+	for (unsigned i = 0; i < report->choice->n; i++)
+		printf(" %9s %11s", "", "");
+}
+
+/* ---------------- Callers and callees ---------------- */
+
+static int compare_lines(const void *first, const void *second)
+{
+	const struct line *one = first;
+	const struct line *other = second;
+
+	if (one->time != other->time)
+		return one->time < other->time ? -1 : 1;
+	if (one->arc->calls != other->arc->calls)
+		return one->arc->calls < other->arc->calls ? -1 : 1;
+	return (one->node < other->node) - (one->node > other->node);
+}
+
+static struct line line_of(const struct graph *graph, const struct arc *arc, uint32_t node)
+{
+	struct line line = {.arc = arc, .node = node};
+
+	for (unsigned i = 0; i < graph->n_flavors; i++) {
+		struct amounts amounts = arc_amounts(graph, arc, i);
+
+		line.time += amounts.self + amounts.child;
+	}
+	return line;
+}
+
+static void print_line(const struct report *report, const struct line *line)
+{
+	const struct graph *graph = report->graph;
+	const struct arc *arc = line->arc;
+
+	print_no_share();
+	if (graph_same_cycle(graph, arc)) {
+		print_no_amounts(report);
+		printf(" %7" PRIu64 " %-7s     ", arc->calls, "");
+	} else {
+		for (unsigned i = 0; i < graph->n_flavors; i++)
+			print_amounts(report, i, arc_amounts(graph, arc, i));
+		if (graph->nodes[arc->to].kind == NODE_KERNEL || graph->stacks != NULL)
+			printf(" %7s %-7s     ", "", "");
+		else
+			printf(" %7" PRIu64 "/%-7" PRIu64 "     ", arc->calls,
+			       graph_component(graph, arc->to)->calls);
+	}
+	print_name(graph, line->node);
+	printf("\n");
+}
+
+static void print_lines(const struct report *report, struct line *lines, size_t n,
+			bool largest_last)
+{
+	if (n > 0)
+		qsort(lines, n, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < n; i++)
+		print_line(report, &lines[largest_last ? i : n - 1 - i]);
+}
+
+static void print_spontaneous(const struct report *report)
+{
+	print_no_share();
+	print_no_amounts(report);
+	printf(" %7s %-7s     <spontaneous>\n", "", "");
+}
+
+static void print_callers(const struct report *report, uint32_t index)
+{
+	const struct graph *graph = report->graph;
+	const struct node *node = &graph->nodes[index];
+	struct line *lines = allocate(node[1].first_in - node[0].first_in, sizeof(*lines));
+	size_t n = 0;
+
+	for (uint32_t i = node[0].first_in; i < node[1].first_in; i++) {
+		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
+
+		lines[n++] = line_of(graph, arc, arc->from);
+	}
+	if (n == 0)
+		print_spontaneous(report);
+	print_lines(report, lines, n, true);
+	free(lines);
+}
+
+static void print_callees(const struct report *report, uint32_t index)
+{
+	const struct graph *graph = report->graph;
+	const struct node *node = &graph->nodes[index];
+	struct line *lines = allocate(node[1].first_out - node[0].first_out, sizeof(*lines));
+	size_t n = 0;
+
+	for (uint32_t i = node[0].first_out; i < node[1].first_out; i++)
+		lines[n++] = line_of(graph, &graph->arcs[i], graph->arcs[i].to);
+	print_lines(report, lines, n, false);
+	free(lines);
+}
+
+/* ---------------- A function ---------------- */
+
+static struct amounts node_amounts(const struct graph *graph, uint32_t index, unsigned flavor)
+{
+	size_t at = (size_t)index * graph->n_flavors + flavor;
+	double fraction = graph->nodes[index].fraction;
+
+	return (struct amounts){graph->self[at] * fraction, graph->child[at] * fraction};
+}
+
+static double percent_of(const struct graph *graph, struct amounts amounts)
+{
+	double total = graph->graph_total[0];
+
+	return total > 0 ? 100 * (amounts.self + amounts.child) / total : 0;
+}
+
+static void print_calls(uint64_t calls, uint64_t inner)
+{
+	if (calls + inner == 0)
+		printf(" %7s %-7s ", "", "");
+	else if (inner > 0)
+		printf(" %7" PRIu64 "+%-7" PRIu64 " ", calls, inner);
+	else
+		printf(" %7" PRIu64 " %-7s ", calls, "");
+}
+
+static void print_function(const struct report *report, uint32_t index)
+{
+	const struct graph *graph = report->graph;
+	const struct node *node = &graph->nodes[index];
+
+	print_callers(report, index);
+	print_share(node->index, percent_of(graph, node_amounts(graph, index, 0)));
+	for (unsigned i = 0; i < graph->n_flavors; i++)
+		print_amounts(report, i, node_amounts(graph, index, i));
+	print_calls(node->calls, node->self_calls);
+	print_name(graph, index);
+	printf("\n");
+	print_callees(report, index);
+}
+
+/* ---------------- A cycle ---------------- */
+
+static void print_cycle_callers(const struct report *report, const struct component *component)
+{
+	const struct graph *graph = report->graph;
+	struct line *lines = NULL;
+	size_t room = 0;
+	size_t n = 0;
+
+	for (uint32_t i = component[0].first; i < component[1].first; i++) {
+		const struct node *node = &graph->nodes[graph->members[i]];
+
+		for (uint32_t j = node[0].first_in; j < node[1].first_in; j++) {
+			const struct arc *arc = &graph->arcs[graph->by_callee[j]];
+
+			if (graph_same_cycle(graph, arc))
+				continue;
+			lines = grow(lines, n, &room, sizeof(*lines));
+			lines[n++] = line_of(graph, arc, arc->from);
+		}
+	}
+	if (n == 0)
+		print_spontaneous(report);
+	print_lines(report, lines, n, true);
+	free(lines);
+}
+
+struct member {
+	uint32_t node;
+	double time;
+};
+
+static int compare_members(const void *first, const void *second)
+{
+	const struct member *one = first;
+	const struct member *other = second;
+
+	if (one->time != other->time)
+		return one->time > other->time ? -1 : 1;
+	return (one->node > other->node) - (one->node < other->node);
+}
+
+static void print_member(const struct report *report, uint32_t index)
+{
+	const struct graph *graph = report->graph;
+	const struct node *node = &graph->nodes[index];
+
+	print_no_share();
+	for (unsigned i = 0; i < graph->n_flavors; i++)
+		print_amounts(report, i, node_amounts(graph, index, i));
+	print_calls(node->calls, node->self_calls);
+	printf("    ");
+	print_name(graph, index);
+	printf("\n");
+}
+
+static struct amounts cycle_amounts(const struct graph *graph, const struct component *component,
+				    unsigned flavor)
+{
+	struct amounts sum = {0};
+
+	for (uint32_t i = component[0].first; i < component[1].first; i++) {
+		struct amounts amounts = node_amounts(graph, graph->members[i], flavor);
+
+		sum.self += amounts.self;
+		sum.child += amounts.child;
+	}
+	return sum;
+}
+
+/* The members, the one with the most time first. */
+static void print_members(const struct report *report, const struct component *component)
+{
+	const struct graph *graph = report->graph;
+	uint32_t n = component[1].first - component[0].first;
+	struct member *members = allocate(n, sizeof(*members));
+
+	for (uint32_t i = 0; i < n; i++) {
+		members[i].node = graph->members[component->first + i];
+		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++) {
+			struct amounts amounts = node_amounts(graph, members[i].node, flavor);
+
+			members[i].time += amounts.self + amounts.child;
+		}
+	}
+	qsort(members, n, sizeof(*members), compare_members);
+	for (uint32_t i = 0; i < n; i++)
+		print_member(report, members[i].node);
+	free(members);
+}
+
+static void print_cycle(const struct report *report, uint32_t index)
+{
+	const struct graph *graph = report->graph;
+	const struct component *component = &graph->components[index];
+
+	print_cycle_callers(report, component);
+	print_share(component->index, percent_of(graph, cycle_amounts(graph, component, 0)));
+	for (unsigned i = 0; i < graph->n_flavors; i++)
+		print_amounts(report, i, cycle_amounts(graph, component, i));
+	print_calls(component->calls, component->inner);
+	print_cycle_name(graph, index);
+	printf("\n");
+	print_members(report, component);
+}
+
+void print_entry(const struct report *report, const struct entry *entry)
+{
+	if (entry->is_cycle)
+		print_cycle(report, entry->id);
+	else
+		print_function(report, entry->id);
+	printf("-----------------------------------------------\n");
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The flat profile: functions by their own time.  Several flavors are columns side by side. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "util.h"
+
+struct row {
+	const struct node *node;
+	const double *self; /* For each flavor, */
+	const double *child;
+	double own; /* and of the first. */
+};
+
+static int compare(const void *first, const void *second)
+{
+	const struct row *one = first;
+	const struct row *other = second;
+
+	if (one->own != other->own)
+		return one->own > other->own ? -1 : 1;
+	if (one->node->calls != other->node->calls)
+		return one->node->calls > other->node->calls ? -1 : 1;
+	if (strcmp(one->node->name, other->node->name) != 0)
+		return strcmp(one->node->name, other->node->name);
+	return (one->node > other->node) - (one->node < other->node);
+}
+
+static bool is_used(const struct graph *graph, uint32_t index)
+{
+	const struct node *node = &graph->nodes[index];
+	double samples = 0;
+
+	for (unsigned i = 0; i < graph->n_flavors; i++)
+		samples += graph->self[(size_t)index * graph->n_flavors + i];
+	return samples > 0 || node->calls + node->self_calls > 0;
+}
+
+static struct row *make_rows(const struct report *report, size_t *n)
+{
+	const struct graph *graph = report->graph;
+	struct row *rows = allocate(graph->n_nodes, sizeof(*rows));
+
+	*n = 0;
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		size_t at = (size_t)i * graph->n_flavors;
+
+		if (graph->nodes[i].kind == NODE_SPONTANEOUS)
+			continue;
+		if (is_used(graph, i) ||
+		    (report->options->shows_unused && graph->nodes[i].kind == NODE_FUNCTION))
+			rows[(*n)++] = (struct row){&graph->nodes[i], &graph->self[at],
+						    &graph->child[at], graph->self[at]};
+	}
+	qsort(rows, *n, sizeof(*rows), compare);
+	return rows;
+}
+
+/* Events come in whole numbers, unless a histogram's bin was divided. */
+static int decimals_of(const struct report *report, const struct row *rows, size_t n,
+		       unsigned flavor)
+{
+	if (!report->choice->is_event[flavor])
+		return scale_of(report->choice, flavor).decimals;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].self[flavor] != floor(rows[i].self[flavor]))
+			return 2;
+	return 0;
+}
+
+static double share_of(double samples, double total)
+{
+	return total > 0 ? 100 * samples / total : 0;
+}
+
+/* ---------------- One flavor: as in 4.2BSD ---------------- */
+
+static void print_head(const struct report *report)
+{
+	const char *unit = unit_of(report->choice, 0);
+	bool is_event = report->choice->is_event[0];
+
+	printf("%5s %10s %9s %8s %8s %8s\n", "%  ", "cumulative", "self  ", "", "self  ", "total ");
+	printf("%5s %10s %9s %8s %8s %8s  %s\n", is_event ? "" : "time", unit, unit, "calls",
+	       is_event ? "/call" : "ms/call", is_event ? "/call" : "ms/call", "name");
+}
+
+static void print_row(const struct report *report, const struct row *row, double sum, int decimals)
+{
+	struct scale scale = scale_of(report->choice, 0);
+	double per_call = report->choice->is_event[0] ? 1 : scale.worth * 1000;
+
+	printf("%5.1f %10.*f %9.*f", share_of(row->self[0], report->graph->total[0]), decimals,
+	       sum * scale.worth, decimals, row->self[0] * scale.worth);
+	if (row->node->calls > 0)
+		printf(" %8" PRIu64 " %8.2f %8.2f", row->node->calls,
+		       row->self[0] * per_call / (double)row->node->calls,
+		       (row->self[0] + row->child[0]) * per_call / (double)row->node->calls);
+	else
+		printf(" %8s %8s %8s", "", "", "");
+	printf("  %s\n", row->node->name);
+}
+
+static void print_single(const struct report *report, const struct row *rows, size_t n)
+{
+	int decimals = decimals_of(report, rows, n, 0);
+	double sum = 0;
+
+	print_head(report);
+	for (size_t i = 0; i < n; i++) {
+		sum += rows[i].self[0];
+		print_row(report, &rows[i], sum, decimals);
+	}
+}
+
+/* ---------------- Several flavors ---------------- */
+
+static void print_columns(const struct report *report, const struct row *rows, size_t n)
+{
+	const struct choice *choice = report->choice;
+
+	for (unsigned i = 0; i < choice->n; i++)
+		printf(" %16s", choice->flavors[i]->name);
+	printf("\n");
+	for (unsigned i = 0; i < choice->n; i++)
+		printf(" %5s %10s", "%", unit_of(choice, i));
+	printf(" %8s  name\n", "calls");
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned flavor = 0; flavor < choice->n; flavor++) {
+			double samples = rows[i].self[flavor];
+
+			printf(" %5.1f %10.*f", share_of(samples, report->graph->total[flavor]),
+			       decimals_of(report, rows, n, flavor),
+			       samples * choice->worth[flavor]);
+		}
+		if (rows[i].node->calls > 0)
+			printf(" %8" PRIu64, rows[i].node->calls);
+		else
+			printf(" %8s", "");
+		printf("  %s\n", rows[i].node->name);
+	}
+}
+
+void print_flat(const struct report *report)
+{
+	size_t n;
+	struct row *rows = make_rows(report, &n);
+
+	printf("Flat profile\n\n");
+	if (!report->options->is_brief)
+		print_flat_blurb();
+	print_summary(report);
+	if (report->choice->n == 1)
+		print_single(report, rows, n);
+	else
+		print_columns(report, rows, n);
+	printf("\n");
+	free(rows);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The index: the entries' numbers by the functions' names, in three columns. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "util.h"
+
+#define COLUMNS 3u
+#define WIDTH   26
+
+struct item {
+	const char *name; /* NULL: a cycle. */
+	uint32_t cycle;
+	uint32_t index;
+	bool is_hidden;
+};
+
+static int compare(const void *first, const void *second)
+{
+	const struct item *one = first;
+	const struct item *other = second;
+
+	if (one->name == NULL || other->name == NULL)
+		return one->name == other->name
+			       ? (one->cycle > other->cycle) - (one->cycle < other->cycle)
+			       : (one->name == NULL) - (other->name == NULL);
+	if (strcmp(one->name, other->name) != 0)
+		return strcmp(one->name, other->name);
+	return (one->index > other->index) - (one->index < other->index);
+}
+
+static struct item item_of(const struct graph *graph, const struct entry *entry)
+{
+	if (entry->is_cycle)
+		return (struct item){
+			.cycle = graph->components[entry->id].cycle,
+			.index = graph->components[entry->id].index,
+		};
+	return (struct item){
+		.name = graph->nodes[entry->id].name,
+		.index = graph->nodes[entry->id].index,
+		.is_hidden = entry->is_hidden,
+	};
+}
+
+static void print_item(const struct item *item, bool is_last)
+{
+	char number[16];
+	char cycle[24];
+	const char *name = item->name;
+
+	snprintf(number, sizeof(number), item->is_hidden ? "(%" PRIu32 ")" : "[%" PRIu32 "]",
+		 item->index);
+	if (name == NULL) {
+		snprintf(cycle, sizeof(cycle), "<cycle %" PRIu32 ">", item->cycle);
+		name = cycle;
+	}
+	if (is_last)
+		printf("%8s %s\n", number, name);
+	else
+		printf("%8s %-*s", number, WIDTH, name);
+}
+
+void print_index(const struct report *report, const struct entries *entries)
+{
+	struct item *items = allocate(entries->n, sizeof(*items));
+	size_t rows = (entries->n + COLUMNS - 1) / COLUMNS;
+
+	for (size_t i = 0; i < entries->n; i++)
+		items[i] = item_of(report->graph, &entries->items[i]);
+	qsort(items, entries->n, sizeof(*items), compare);
+	printf("Index by function name\n\n");
+	for (size_t row = 0; row < rows; row++)
+		for (size_t at = row; at < entries->n; at += rows)
+			print_item(&items[at], at + rows >= entries->n);
+	free(items);
+}

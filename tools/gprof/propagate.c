@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes time up the call graph, callees first.  See graph.h. */
+#include "graph.h"
+#include "util.h"
+
+static struct amounts share_of(const struct graph *graph, const struct arc *arc, unsigned flavor)
+{
+	uint32_t to = graph->nodes[arc->to].component;
+	size_t at = (size_t)to * graph->n_flavors + flavor;
+	double share;
+
+	if (graph->stacks != NULL)
+		return graph->stacks[(size_t)(arc - graph->arcs) * graph->n_flavors + flavor];
+	if (graph_same_cycle(graph, arc))
+		return (struct amounts){0};
+	if (graph->nodes[arc->to].kind == NODE_KERNEL)
+		return (struct amounts){
+			.self = graph->kernel[(size_t)arc->from * graph->n_flavors + flavor],
+		};
+	if (arc->calls == 0)
+		return (struct amounts){0};
+	share = (double)arc->calls / (double)graph->components[to].calls;
+	return (struct amounts){graph->own[at] * share, graph->inherited[at] * share};
+}
+
+struct amounts arc_amounts(const struct graph *graph, const struct arc *arc, unsigned flavor)
+{
+	struct amounts amounts = share_of(graph, arc, flavor);
+
+	amounts.self *= graph->nodes[arc->from].fraction;
+	amounts.child *= graph->nodes[arc->from].fraction;
+	return amounts;
+}
+
+static void sum_own(struct graph *graph, uint32_t component, unsigned flavor)
+{
+	for (uint32_t i = graph->components[component].first;
+	     i < graph->components[component + 1].first; i++) {
+		uint32_t node = graph->members[i];
+		double self = graph->self[(size_t)node * graph->n_flavors + flavor];
+
+		if (graph->nodes[node].is_left_out)
+			continue;
+		graph->own[(size_t)component * graph->n_flavors + flavor] += self;
+		graph->graph_total[flavor] += self * graph->nodes[node].fraction;
+	}
+}
+
+static void pass_up(struct graph *graph, uint32_t node, unsigned flavor)
+{
+	for (uint32_t i = graph->nodes[node].first_in; i < graph->nodes[node + 1].first_in; i++) {
+		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
+		struct amounts amounts = share_of(graph, arc, flavor);
+		double sum = amounts.self + amounts.child;
+		size_t caller = graph->nodes[arc->from].component;
+
+		graph->child[(size_t)arc->from * graph->n_flavors + flavor] += sum;
+		graph->inherited[caller * graph->n_flavors + flavor] += sum;
+	}
+}
+
+void propagate(struct graph *graph)
+{
+	size_t n = graph->n_flavors;
+
+	graph->child = allocate(graph->n_nodes * n, sizeof(double));
+	graph->own = allocate(graph->n_components * n, sizeof(double));
+	graph->inherited = allocate(graph->n_components * n, sizeof(double));
+	for (unsigned flavor = 0; flavor < n; flavor++)
+		for (uint32_t i = 0; i < graph->n_components; i++) {
+			sum_own(graph, i, flavor);
+			for (uint32_t member = graph->components[i].first;
+			     member < graph->components[i + 1].first; member++)
+				pass_up(graph, graph->members[member], flavor);
+		}
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --for=each: the samples on behalf of each task as a flavor of their own, so that they become
+ * columns.
+ *
+ * The tasks with the most samples have columns; the rest is one more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "util.h"
+
+#define COLUMNS_MAX 6u
+
+struct share {
+	uint32_t label;
+	uint64_t samples;
+	struct profile_flavor *flavor;
+};
+
+static int compare_samples(const void *first, const void *second)
+{
+	const struct share *one = first;
+	const struct share *other = second;
+
+	if (one->samples != other->samples)
+		return one->samples > other->samples ? -1 : 1;
+	return (one->label > other->label) - (one->label < other->label);
+}
+
+static struct share *find(struct share *shares, size_t n, uint32_t label)
+{
+	size_t i = 0;
+
+	while (i < n && shares[i].label != label)
+		i++;
+	return &shares[i];
+}
+
+/* Labels by how many samples they have. */
+static struct share *count(const struct profile *profile, size_t *n)
+{
+	struct share *shares = allocate(profile->n_samples + 1, sizeof(*shares));
+
+	*n = 0;
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		struct share *share = find(shares, *n, profile->samples[i].label);
+
+		if (share == &shares[*n])
+			shares[(*n)++] = (struct share){.label = profile->samples[i].label};
+		share->samples++;
+	}
+	if (*n > 0)
+		qsort(shares, *n, sizeof(*shares), compare_samples);
+	return shares;
+}
+
+static void name_label(const struct profile *profile, uint32_t label, char name[PROFILE_NAME])
+{
+	snprintf(name, PROFILE_NAME, label == 0 ? "system" : "task %u", label);
+	for (size_t i = 0; label != 0 && i < profile->n_tasks; i++) {
+		const struct profile_task *task = &profile->tasks[i];
+
+		if (task->id == label && task->pid >= 0)
+			snprintf(name, PROFILE_NAME, "%d:%s", (int)task->pid, task->name);
+	}
+}
+
+static void keep_flavor(struct profile *profile, size_t flavor)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_samples; i++)
+		if (profile->samples[i].flavor == flavor)
+			profile->samples[n++] = profile->samples[i];
+	profile->n_samples = n;
+}
+
+static size_t choose(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; name != NULL && i < profile->n_flavors; i++)
+		if (strcmp(profile->flavors[i].name, name) == 0)
+			return i;
+	return 0;
+}
+
+void profile_split(struct profile *profile, const char *flavor)
+{
+	size_t from = choose(profile, flavor);
+	struct share *shares;
+	size_t n;
+
+	keep_flavor(profile, from);
+	shares = count(profile, &n);
+	for (size_t i = 0; i < n; i++) {
+		char name[PROFILE_NAME] = "others";
+
+		if (i < COLUMNS_MAX)
+			name_label(profile, shares[i].label, name);
+		shares[i].flavor = profile_flavor(profile, 0, name);
+		if (shares[i].flavor == NULL)
+			fail("--for=each: the profile has too many flavors for more columns");
+		shares[i].flavor->is_event = profile->flavors[from].is_event;
+		shares[i].flavor->rate = profile->flavors[from].rate;
+	}
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct share *share = find(shares, n, profile->samples[i].label);
+
+		profile->samples[i].flavor = (uint8_t)(share->flavor - profile->flavors);
+	}
+	free(shares);
+}

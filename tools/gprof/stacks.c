@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The call graph of a profile whose samples have call stacks.
+ *
+ * Nothing is divided here and nothing assumed: a sample counts for every function on its stack, and
+ * for every call on it, each once.  What a caller's line says is what was sampled below that very
+ * call.  There are no counts of calls, and cycles need no treatment.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "util.h"
+
+/* One sample's functions, the innermost first. */
+struct chain {
+	uint32_t *nodes;
+	size_t n;
+	size_t room;
+};
+
+static void chain_add(struct chain *chain, uint32_t node)
+{
+	chain->nodes = grow(chain->nodes, chain->n, &chain->room, sizeof(*chain->nodes));
+	chain->nodes[chain->n++] = node;
+}
+
+/* A frame is a return address: the call is before it. */
+static void chain_read(struct chain *chain, const struct graph *graph,
+		       const struct profile *profile, const struct profile_sample *sample)
+{
+	const uint64_t *frames = &profile->frames[sample->frames + sample->kernel_frames];
+
+	chain->n = 0;
+	if (sample->is_kernel)
+		chain_add(chain, graph_special(graph, NODE_KERNEL));
+	chain_add(chain, graph_node(graph, sample->pc));
+	for (unsigned i = 0; i < sample->user_frames; i++)
+		chain_add(chain, graph_node(graph, frames[i] - 1));
+}
+
+bool stacks_are_there(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_samples; i++)
+		if (profile->samples[i].user_frames > 0)
+			return true;
+	return false;
+}
+
+void stacks_add_arcs(struct graph *graph, const struct profile *profile)
+{
+	uint32_t kernel = graph_special(graph, NODE_KERNEL);
+	struct chain chain = {0};
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		if (profile->samples[i].is_strange)
+			continue;
+		chain_read(&chain, graph, profile, &profile->samples[i]);
+		for (size_t j = 1; j < chain.n; j++)
+			if (chain.nodes[j] != chain.nodes[j - 1] && chain.nodes[j - 1] != kernel)
+				graph_add_arc(graph, chain.nodes[j], chain.nodes[j - 1], 0);
+	}
+	free(chain.nodes);
+}
+
+/* ---------------- Counting ---------------- */
+
+struct count {
+	struct graph *graph;
+	struct chain chain;
+	uint32_t *last_node; /* The sample, from 1, that each node was last counted for; */
+	uint32_t *last_arc;  /* each arc. */
+};
+
+/* NODE_NONE if it was left out (-k, mcount). */
+static uint32_t find_arc(const struct graph *graph, uint32_t from, uint32_t to)
+{
+	uint32_t low = graph->nodes[from].first_out;
+	uint32_t end = graph->nodes[from + 1].first_out;
+	uint32_t high = end;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->arcs[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && graph->arcs[low].to == to ? low : NODE_NONE;
+}
+
+/* The call from the chain's jth function: of the innermost one it is its own time. */
+static void count_arc(struct count *count, size_t j, uint32_t number, unsigned flavor)
+{
+	struct graph *graph = count->graph;
+	uint32_t callee = count->chain.nodes[j - 1];
+	uint32_t arc = find_arc(graph, count->chain.nodes[j], callee);
+	size_t at = (size_t)arc * graph->n_flavors + flavor;
+
+	if (arc == NODE_NONE || count->last_arc[arc] == number)
+		return;
+	count->last_arc[arc] = number;
+	if (callee == count->chain.nodes[0])
+		graph->stacks[at].self++;
+	else
+		graph->stacks[at].child++;
+}
+
+static void count_sample(struct count *count, uint32_t number, unsigned flavor)
+{
+	struct graph *graph = count->graph;
+
+	count->last_node[count->chain.nodes[0]] = number;
+	for (size_t j = 1; j < count->chain.n; j++) {
+		uint32_t node = count->chain.nodes[j];
+
+		count_arc(count, j, number, flavor);
+		if (count->last_node[node] == number)
+			continue;
+		count->last_node[node] = number;
+		graph->child[(size_t)node * graph->n_flavors + flavor]++;
+	}
+}
+
+static unsigned column_of(const struct choice *choice, const struct profile_sample *sample)
+{
+	unsigned column = 0;
+
+	while (column < choice->n &&
+	       choice->flavors[column] != &choice->profile->flavors[sample->flavor])
+		column++;
+	return column;
+}
+
+void stacks_count(struct graph *graph, const struct choice *choice)
+{
+	const struct profile *profile = choice->profile;
+	size_t cells = (size_t)graph->n_arcs * graph->n_flavors;
+	struct count count = {
+		.graph = graph,
+		.last_node = allocate(graph->n_nodes, sizeof(uint32_t)),
+		.last_arc = allocate(graph->n_arcs, sizeof(uint32_t)),
+	};
+
+	graph->stacks = allocate(cells, sizeof(*graph->stacks));
+	graph->child = allocate((size_t)graph->n_nodes * graph->n_flavors, sizeof(double));
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		unsigned column = column_of(choice, &profile->samples[i]);
+
+		if (profile->samples[i].is_strange || column == choice->n)
+			continue;
+		chain_read(&count.chain, graph, profile, &profile->samples[i]);
+		count_sample(&count, (uint32_t)i + 1, column);
+	}
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		for (unsigned flavor = 0; !graph->nodes[i].is_left_out && flavor < choice->n;
+		     flavor++)
+			graph->graph_total[flavor] += graph->self[(size_t)i * choice->n + flavor] *
+						      graph->nodes[i].fraction;
+	free(count.chain.nodes);
+	free(count.last_node);
+	free(count.last_arc);
+}

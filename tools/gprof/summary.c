@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines above each table: what was sampled, how finely, and what is missing.
+ *
+ * A profile that does not say what it lost is not believed to have lost nothing.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gmon.h"
+#include "print.h"
+
+struct scale scale_of(const struct choice *choice, unsigned flavor)
+{
+	double worth = choice->worth[flavor];
+
+	if (choice->is_event[flavor] || worth >= 0.0099)
+		return (struct scale){worth, 2};
+	return (struct scale){worth, worth >= 0.00099 ? 3 : 4};
+}
+
+const char *unit_of(const struct choice *choice, unsigned flavor)
+{
+	return choice->is_event[flavor] ? "samples" : "seconds";
+}
+
+/* Bytes of code that one count of a histogram covers; 0: all counts are of exact addresses. */
+static double bytes_of_bin(const struct profile_flavor *flavor)
+{
+	double widest = 0;
+
+	for (size_t i = 0; i < flavor->n_bins; i++) {
+		const struct profile_bins *bins = &flavor->bins[i];
+		double bytes = (double)(bins->high - bins->low) / bins->n;
+
+		if (bytes > widest)
+			widest = bytes;
+	}
+	return widest;
+}
+
+static void print_granularity(const struct report *report, unsigned index)
+{
+	const struct profile_flavor *flavor = report->choice->flavors[index];
+	double bytes = bytes_of_bin(flavor);
+	double total = report->graph->total[index];
+	double worth = report->choice->worth[index];
+
+	printf("%s: ", flavor->name);
+	if (bytes > 0)
+		printf("each sample hit covers %g byte(s)", bytes);
+	else
+		printf("each sample hit is of one address");
+	if (total > 0)
+		printf(", for %.2f%% of ", 100 / total);
+	else
+		printf(", of ");
+	if (report->choice->is_event[index])
+		printf("%.0f samples\n", total);
+	else
+		printf("%.*f seconds; a sample is %g ms\n",
+		       scale_of(report->choice, index).decimals, total * worth, worth * 1000);
+}
+
+static void print_missing(const struct profile *profile)
+{
+	uint64_t missed = profile->values[GMON_MISSED];
+	uint64_t due = profile->values[GMON_DUE];
+
+	if (!profile_knows(profile, GMON_LOST)) {
+		printf("lost and missed samples: the profile does not say\n");
+		return;
+	}
+	printf("lost: %" PRIu64 "; missed by the clock: %" PRIu64, profile->values[GMON_LOST],
+	       missed);
+	if (due > 0)
+		printf(" of %" PRIu64 " due (%.2f%%)", due, 100 * (double)missed / (double)due);
+	if (profile->values[GMON_PROFILER] > 0)
+		printf("; the profiler's own: %" PRIu64, profile->values[GMON_PROFILER]);
+	if (profile->values[GMON_BUFFERED] > 0)
+		printf("; not yet delivered: %" PRIu64, profile->values[GMON_BUFFERED]);
+	if (profile->values[GMON_ARCS_LOST] > 0)
+		printf("; calls not counted: %" PRIu64, profile->values[GMON_ARCS_LOST]);
+	printf("\n");
+}
+
+static void print_sum(const struct profile *profile, const char *text, unsigned whole,
+		      const unsigned *parts, unsigned n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += profile->values[parts[i]];
+	if (profile_knows(profile, whole) && profile->values[whole] != sum)
+		printf("the profile does not add up: %s: %" PRIu64 " and %" PRIu64 "\n", text,
+		       profile->values[whole], sum);
+}
+
+/* Each count was made where it happened, so that these are no tautologies. */
+static void print_conservation(const struct profile *profile)
+{
+	static const unsigned due[] = {GMON_FIRED, GMON_MISSED};
+	static const unsigned fired[] = {GMON_IDLE, GMON_ELSEWHERE, GMON_TAKEN};
+	static const unsigned taken[] = {GMON_DELIVERED, GMON_LOST, GMON_BUFFERED};
+
+	print_sum(profile, "due, and fired + missed", GMON_DUE, due, 2);
+	print_sum(profile, "fired, and idle + elsewhere + taken", GMON_FIRED, fired, 3);
+	print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken, 3);
+}
+
+void print_summary(const struct report *report)
+{
+	const struct profile *profile = report->choice->profile;
+
+	for (unsigned i = 0; i < report->choice->n; i++)
+		print_granularity(report, i);
+	print_missing(profile);
+	print_conservation(profile);
+	if ((profile->values[GMON_OPTIONS] & GMON_CLOCK_IS_BLOCK) != 0)
+		printf("the emulator interrupted between blocks only: see samples as of blocks\n");
+	if (profile->strangers > 0)
+		printf("samples of other programs, not shown: %" PRIu64 "\n", profile->strangers);
+	if (report->graph->unknown_calls > 0)
+		printf("calls of addresses in no function: %" PRIu64 "\n",
+		       report->graph->unknown_calls);
+	printf("\n");
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf.data in pipe form: what perf_read.c reads, and perf.  A flavor is an event, a label a
+ * cgroup; so many samples at one place are one sample with a longer period.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gmon.h>
+
+#include "../perf_format.h"
+#include "../util.h"
+#include "view.h"
+
+#define PROGRAM_PID    1u
+#define NO_PID         1000000u /* And the task's id: what is no process. */
+#define OTHER_ID       0x10000u /* Of events that are no flavor of ours: and their index. */
+#define PROT_READ_EXEC 5u
+#define MAP_PRIVATE    2u
+#define ALIGNMENT      8u
+#define STRING_ALIGN   64u /* Of strings in features. */
+#define SAMPLE_TYPE                                                                      \
+	(PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_CALLCHAIN | PERF_HAS_ID | \
+	 PERF_HAS_CPU | PERF_HAS_PERIOD | PERF_HAS_CGROUP)
+
+/* What perf calls an event if nobody says its name. */
+enum software_event {
+	CPU_CLOCK = 0,
+	DUMMY = 9,
+};
+
+/* A record that is being made up. */
+struct record {
+	FILE *out;
+	size_t used;
+	unsigned char bytes[PERF_RECORD_MAX];
+};
+
+/* ---------------- Records ---------------- */
+
+/* What does not fit is left out: names are cut, stacks are not that deep. */
+static void put(struct record *record, const void *bytes, size_t size)
+{
+	if (size > sizeof record->bytes - record->used)
+		size = sizeof record->bytes - record->used;
+	memcpy(record->bytes + record->used, bytes, size);
+	record->used += size;
+}
+
+static void put32(struct record *record, uint32_t number)
+{
+	put(record, &number, sizeof number);
+}
+
+static void put64(struct record *record, uint64_t number)
+{
+	put(record, &number, sizeof number);
+}
+
+static void align(struct record *record, size_t alignment, size_t from)
+{
+	while ((record->used - from) % alignment != 0)
+		put(record, "", 1);
+}
+
+/* A text that ends the record. */
+static void put_text(struct record *record, const char *text)
+{
+	size_t length = strlen(text), room = sizeof record->bytes - record->used - ALIGNMENT;
+
+	put(record, text, length < room ? length : room);
+	put(record, "", 1);
+	align(record, ALIGNMENT, 0);
+}
+
+static void begin(struct record *record, enum perf_type type, uint16_t misc)
+{
+	struct perf_header header = {.type = type, .misc = misc};
+
+	record->used = 0;
+	put(record, &header, sizeof header);
+}
+
+static void end(struct record *record)
+{
+	uint16_t size = (uint16_t)record->used;
+
+	memcpy(record->bytes + offsetof(struct perf_header, size), &size, sizeof size);
+	fwrite(record->bytes, record->used, 1, record->out);
+}
+
+/* ---------------- What is described ---------------- */
+
+static uint64_t id_of(const struct view *view, uint32_t flavor)
+{
+	unsigned bit = view->profile->flavors[flavor].bit;
+
+	return bit != 0 ? bit : OTHER_ID + flavor;
+}
+
+static void put_event(struct record *record, const struct view *view, uint32_t flavor)
+{
+	static const unsigned char rest[PERF_ATTR_SIZE - PERF_ATTR_USED];
+	const struct profile_flavor *of = &view->profile->flavors[flavor];
+	uint64_t interval = view_interval(of);
+	const struct perf_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = PERF_ATTR_SIZE,
+		.config = interval != 0 ? CPU_CLOCK : DUMMY,
+		.period = interval != 0 ? interval : 1,
+		.sample_type = SAMPLE_TYPE,
+	};
+
+	begin(record, PERF_ATTR, 0);
+	put(record, &attr, sizeof attr);
+	put(record, rest, sizeof rest);
+	put64(record, id_of(view, flavor));
+	end(record);
+	begin(record, PERF_EVENT_UPDATE, 0);
+	put64(record, PERF_UPDATE_NAME);
+	put64(record, id_of(view, flavor));
+	put_text(record, of->name);
+	end(record);
+}
+
+static uint32_t pid_of(const struct view *view, uint32_t task)
+{
+	const struct profile_task *of = view_task(view, task);
+
+	return of != NULL && of->pid >= 0 ? (uint32_t)of->pid : NO_PID + task;
+}
+
+static void put_comm(struct record *record, uint32_t pid, uint32_t thread, const char *name)
+{
+	begin(record, PERF_COMM, 0);
+	put32(record, pid);
+	put32(record, thread);
+	put_text(record, name);
+	end(record);
+}
+
+static void put_task(struct record *record, const struct view *view,
+		     const struct profile_task *task)
+{
+	char name[PROFILE_NAME * 8], path[sizeof name + 1];
+
+	snprintf(path, sizeof path, "/%s", view_task_name(view, task->id, name, sizeof name));
+	begin(record, PERF_CGROUP, 0);
+	put64(record, task->id);
+	put_text(record, path);
+	end(record);
+	put_comm(record, pid_of(view, task->id), pid_of(view, task->id),
+		 task->name != NULL ? task->name : "task");
+}
+
+static int compare_threads(const void *first, const void *second)
+{
+	const struct profile_sample *one = *(const struct profile_sample *const *)first;
+	const struct profile_sample *other = *(const struct profile_sample *const *)second;
+
+	if (one->task != other->task)
+		return one->task < other->task ? -1 : 1;
+	return (one->thread > other->thread) - (one->thread < other->thread);
+}
+
+/* Each thread is called as its task: else perf shows a number. */
+static void put_threads(struct record *record, const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	const struct profile_sample **samples = allocate(profile->n_samples + 1, sizeof *samples);
+
+	for (size_t i = 0; i < profile->n_samples; i++)
+		samples[i] = &profile->samples[i];
+	qsort(samples, profile->n_samples, sizeof *samples, compare_threads);
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_task *task = view_task(view, samples[i]->task);
+
+		if (i == 0 || compare_threads(&samples[i - 1], &samples[i]) != 0)
+			put_comm(record, pid_of(view, samples[i]->task), samples[i]->thread,
+				 task != NULL && task->name != NULL ? task->name : "task");
+	}
+	free(samples);
+}
+
+/* The offset in its file of what is at an address; 0 if that is not known. */
+static uint64_t offset_of(const struct elfsym *symbols, uint64_t address)
+{
+	const unsigned char *bytes = symbols != NULL ? elfsym_bytes(symbols, address, 1) : NULL;
+
+	return bytes != NULL ? (uint64_t)(bytes - symbols->image) : 0;
+}
+
+static void put_map(struct record *record, uint32_t pid, const struct profile_image *image)
+{
+	begin(record, PERF_MMAP2, image->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER);
+	put32(record, pid);
+	put32(record, image->is_kernel ? 0 : pid);
+	put64(record, image->low);
+	put64(record, image->high - image->low);
+	put64(record, image->is_kernel ? image->low : offset_of(image->symbols, image->low));
+	for (unsigned i = 0; i < 3; i++) /* Device, inode, generation: unknown. */
+		put64(record, 0);
+	put32(record, PROT_READ_EXEC);
+	put32(record, MAP_PRIVATE);
+	put_text(record, image->path != NULL ? image->path : "program");
+	end(record);
+}
+
+static void put_program(struct record *record, const struct view *view)
+{
+	const struct elfsym *program = view->program;
+	struct profile_image image = {.path = view->program_path, .symbols = program};
+
+	put_comm(record, PROGRAM_PID, PROGRAM_PID, "program");
+	if (program == NULL)
+		return;
+	image.low = program->text_start;
+	image.high = program->text_end;
+	put_map(record, PROGRAM_PID, &image);
+}
+
+/* The program's own file is where this host has it, not where it was in the guest. */
+static void put_origins(struct record *record, const struct view *view)
+{
+	const struct profile *profile = view->profile;
+
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		put_task(record, view, &profile->tasks[i]);
+	put_threads(record, view);
+	for (size_t i = 0; i < profile->n_images; i++) {
+		struct profile_image image = profile->images[i];
+
+		image.symbols = view_symbols(view, &profile->images[i]);
+		if (!image.is_kernel && image.symbols == view->program && image.symbols != NULL)
+			image.path = view->program_path;
+		put_map(record, image.is_kernel ? UINT32_MAX : pid_of(view, image.task), &image);
+	}
+	if (profile->n_samples == 0)
+		put_program(record, view);
+}
+
+/* ---------------- Samples ---------------- */
+
+static bool is_kernel(const struct view *view, const struct view_frame *frame)
+{
+	return view->functions[frame->function].is_kernel;
+}
+
+/* An address for the kernel that has none. */
+static uint64_t address_of(const struct view_stack *stack, const struct view_frame *frame)
+{
+	if (frame->address == 0 && stack->sample != NULL)
+		return stack->sample->kernel_pc;
+	return frame->address;
+}
+
+static void put_chain(struct record *record, const struct view *view,
+		      const struct view_stack *stack)
+{
+	const struct view_frame *frames = view->frames + stack->frames;
+	bool is_mixed = is_kernel(view, frames) && !is_kernel(view, &frames[stack->depth - 1]);
+
+	put64(record, stack->depth + 1u + is_mixed);
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		bool in_kernel = is_kernel(view, &frames[i]);
+
+		if (i == 0 || in_kernel != is_kernel(view, &frames[i - 1]))
+			put64(record, in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+		put64(record, address_of(stack, &frames[i]));
+	}
+}
+
+static void put_sample(struct record *record, const struct view *view,
+		       const struct view_stack *stack, uint64_t time)
+{
+	const struct view_frame *leaf = &view->frames[stack->frames];
+	const struct profile_sample *sample = stack->sample;
+	uint64_t interval = view_interval(&view->profile->flavors[stack->flavor]);
+
+	begin(record, PERF_SAMPLE, is_kernel(view, leaf) ? PERF_MISC_KERNEL : PERF_MISC_USER);
+	put64(record, address_of(stack, leaf));
+	put32(record, sample != NULL ? pid_of(view, sample->task) : PROGRAM_PID);
+	put32(record, sample != NULL ? sample->thread : PROGRAM_PID);
+	put64(record, sample != NULL ? sample->time : time);
+	put64(record, id_of(view, stack->flavor));
+	put64(record, sample != NULL ? sample->cpu : 0);
+	put64(record, stack->count * (interval != 0 ? interval : 1));
+	put_chain(record, view, stack);
+	put64(record, sample != NULL ? sample->label : 0);
+	end(record);
+}
+
+/* ---------------- Counts ---------------- */
+
+static void put_word(struct record *record, const char *word)
+{
+	size_t length = strlen(word) + 1;
+	uint32_t padded = (uint32_t)((length + STRING_ALIGN - 1) / STRING_ALIGN * STRING_ALIGN);
+	size_t from;
+
+	put32(record, padded);
+	from = record->used;
+	put(record, word, length);
+	align(record, STRING_ALIGN, from);
+}
+
+static void put_values(struct record *record, const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	uint64_t lost = view_lost(profile);
+	uint32_t n = 1;
+	char word[64];
+
+	for (unsigned i = 0; i < PROFILE_VALUES; i++)
+		n += view_value(profile, i, word, sizeof word) != NULL;
+	begin(record, PERF_FEATURE, 0);
+	put64(record, PERF_FEATURE_CMDLINE);
+	put32(record, n);
+	put_word(record, "gprof");
+	for (unsigned i = 0; i < PROFILE_VALUES; i++)
+		if (view_value(profile, i, word, sizeof word) != NULL)
+			put_word(record, word);
+	align(record, ALIGNMENT, 0);
+	end(record);
+	begin(record, PERF_LOST_SAMPLES, 0);
+	put64(record, lost);
+	end(record);
+}
+
+void view_write_perf_data(const struct view *view, FILE *out)
+{
+	const uint64_t header[] = {PERF_MAGIC, PERF_PIPE_HEADER};
+	struct record *record = allocate(1, sizeof *record);
+	uint64_t time = 0;
+
+	record->out = out;
+	fwrite(header, sizeof header, 1, out);
+	for (uint32_t i = 0; i < view->profile->n_flavors; i++)
+		put_event(record, view, i);
+	put_origins(record, view);
+	for (size_t i = 0; i < view->n_stacks; i++) {
+		time += view->stacks[i].count * 1000;
+		put_sample(record, view, &view->stacks[i], time);
+	}
+	put_values(record, view);
+	begin(record, PERF_FINISHED_ROUND, 0);
+	end(record);
+	free(record);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile as stacks of functions: see view.h. */
+#include "view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gmon.h>
+
+#include "../util.h"
+#include "views.h"
+
+#define NANOSECONDS UINT64_C(1000000000)
+
+/* ---------------- Functions ---------------- */
+
+/* In the table a place is an index plus one; 0 is a free one. */
+static uint32_t *find_slot(const struct view *view, const struct view_function *wanted)
+{
+	uint64_t hash = (wanted->start * 2 + wanted->is_kernel) * 0x9e3779b97f4a7c15ull;
+	size_t slot = (size_t)(hash >> 32) & (view->table_size - 1);
+
+	for (;; slot = (slot + 1) & (view->table_size - 1)) {
+		const struct view_function *function;
+
+		if (view->table[slot] == 0)
+			return &view->table[slot];
+		function = &view->functions[view->table[slot] - 1];
+		if (function->start == wanted->start && function->image == wanted->image &&
+		    function->is_kernel == wanted->is_kernel &&
+		    strcmp(function->name, wanted->name) == 0)
+			return &view->table[slot];
+	}
+}
+
+/* Keeps the table half empty at least. */
+static void make_room(struct view *view)
+{
+	if (view->n_functions * 2 < view->table_size)
+		return;
+	free(view->table);
+	view->table_size = view->table_size != 0 ? view->table_size * 2 : 1024;
+	view->table = allocate(view->table_size, sizeof *view->table);
+	for (size_t i = 0; i < view->n_functions; i++)
+		*find_slot(view, &view->functions[i]) = (uint32_t)i + 1;
+}
+
+static uint32_t function_of(struct view *view, struct view_function wanted)
+{
+	uint32_t *slot;
+
+	make_room(view);
+	slot = find_slot(view, &wanted);
+	if (*slot == 0) {
+		view->functions = grow(view->functions, view->n_functions, &view->functions_room,
+				       sizeof *view->functions);
+		view->functions[view->n_functions++] = wanted;
+		*slot = (uint32_t)view->n_functions;
+	}
+	return *slot - 1;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	return slash != NULL ? slash + 1 : path != NULL ? path : "";
+}
+
+/* A recording of the whole machine has many programs, of which one may be at hand. */
+static bool is_program(const struct view *view, const struct profile_image *image)
+{
+	const char *name = last_part(image->path);
+
+	if (image->is_kernel || strcmp(name, last_part(view->program_path)) == 0)
+		return true;
+	if (view->program == NULL || image->low >= view->program->text_end ||
+	    image->high <= view->program->text_start)
+		return false;
+	for (size_t i = 0; i < view->profile->n_images; i++) {
+		const struct profile_image *other = &view->profile->images[i];
+
+		if (!other->is_kernel && strcmp(last_part(other->path), name) != 0)
+			return false;
+	}
+	return true;
+}
+
+const struct elfsym *view_symbols(const struct view *view, const struct profile_image *image)
+{
+	if (image != NULL && image->symbols != NULL)
+		return image->symbols;
+	return image == NULL || is_program(view, image) ? view->program : NULL;
+}
+
+/* For what is in no function, or in a program that is not at hand. */
+static struct view_function unknown(struct view *view, const struct profile_image *image)
+{
+	bool is_other = image != NULL && view_symbols(view, image) == NULL && image->path != NULL;
+
+	return (struct view_function){
+		.name = is_other ? last_part(image->path) : VIEW_UNKNOWN,
+		.image = is_other ? image : NULL,
+	};
+}
+
+struct view_frame view_place(struct view *view, uint32_t task, bool is_kernel, uint64_t address,
+			     bool is_return)
+{
+	uint64_t inside = is_return && address > 0 ? address - 1 : address;
+	const struct profile_image *image = profile_image(view->profile, task, is_kernel, inside);
+	const struct elfsym *symbols = view_symbols(view, image);
+	const struct elfsym_function *function =
+		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
+	struct view_function wanted;
+
+	if (function == NULL && is_kernel)
+		return view_kernel(view);
+	if (function == NULL)
+		wanted = unknown(view, image);
+	else
+		wanted = (struct view_function){function->name, image, function->start, is_kernel};
+	return (struct view_frame){function_of(view, wanted), address};
+}
+
+struct view_frame view_kernel(struct view *view)
+{
+	const struct view_function kernel = {VIEW_KERNEL, NULL, 0, true};
+
+	return (struct view_frame){function_of(view, kernel), 0};
+}
+
+/* ---------------- Stacks ---------------- */
+
+void view_add_frame(struct view *view, struct view_frame frame)
+{
+	view->frames = grow(view->frames, view->n_frames, &view->frames_room, sizeof *view->frames);
+	view->frames[view->n_frames++] = frame;
+}
+
+void view_add_stack(struct view *view, size_t first, uint32_t flavor, uint64_t count,
+		    const struct profile_sample *sample)
+{
+	view->stacks = grow(view->stacks, view->n_stacks, &view->stacks_room, sizeof *view->stacks);
+	view->stacks[view->n_stacks++] = (struct view_stack){
+		.frames = first,
+		.depth = (uint32_t)(view->n_frames - first),
+		.flavor = flavor,
+		.count = count,
+		.sample = sample,
+	};
+}
+
+/* A kernel without symbols is one frame, whatever was found in it. */
+static void add_kernel_frame(struct view *view, size_t first, uint64_t address, bool is_return)
+{
+	struct view_frame frame = view_place(view, 0, true, address, is_return);
+
+	if (view->n_frames > first && frame.address == 0 &&
+	    view->frames[view->n_frames - 1].function == frame.function)
+		return;
+	view_add_frame(view, frame);
+}
+
+static void add_sample(struct view *view, const struct profile_sample *sample, uint32_t flavor)
+{
+	const uint64_t *frames = view->profile->frames + sample->frames;
+	size_t first = view->n_frames;
+
+	if (sample->is_kernel) {
+		add_kernel_frame(view, first, sample->kernel_pc, false);
+		for (unsigned i = 0; i < sample->kernel_frames; i++)
+			add_kernel_frame(view, first, frames[i], true);
+	}
+	frames += sample->kernel_frames;
+	if (!sample->is_kernel || sample->pc != 0)
+		view_add_frame(view, view_place(view, sample->task, false, sample->pc, false));
+	for (unsigned i = 0; i < sample->user_frames; i++)
+		view_add_frame(view, view_place(view, sample->task, false, frames[i], true));
+	view_add_stack(view, first, flavor, 1, sample);
+}
+
+/* The number that the flavor of a sample has in the view; false if it is not shown. */
+static bool find_flavor(const struct view *view, const struct view_source *source,
+			const struct profile_sample *sample, uint32_t *flavor)
+{
+	*flavor = sample->flavor;
+	if (source->flavor == NULL)
+		return true;
+	*flavor = 0;
+	return strcmp(source->profile->flavors[sample->flavor].name,
+		      view->profile->flavors[0].name) == 0;
+}
+
+void view_begin(struct view *view, const struct profile *profile, const struct view_source *source)
+{
+	*view = (struct view){
+		.profile = profile,
+		.program = source->program,
+		.program_path = source->path,
+	};
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		uint32_t flavor;
+
+		if (find_flavor(view, source, &profile->samples[i], &flavor))
+			add_sample(view, &profile->samples[i], flavor);
+	}
+	if (profile->n_samples == 0)
+		view_guess(view);
+}
+
+void view_end(struct view *view)
+{
+	free(view->functions);
+	free(view->frames);
+	free(view->stacks);
+	free(view->calls);
+	free(view->table);
+}
+
+/* ---------------- For writers ---------------- */
+
+const char *view_object(const struct view *view, uint32_t function)
+{
+	const struct profile_image *image = view->functions[function].image;
+
+	return image != NULL && image->path != NULL ? image->path : "";
+}
+
+uint64_t view_total(const struct view *view, size_t flavor)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < view->n_stacks; i++)
+		if (view->stacks[i].flavor == flavor)
+			total += view->stacks[i].count;
+	return total;
+}
+
+size_t view_main_flavor(const struct view *view)
+{
+	for (size_t i = 0; i < view->profile->n_flavors; i++)
+		if (view_interval(&view->profile->flavors[i]) != 0)
+			return i;
+	return 0;
+}
+
+uint64_t view_interval(const struct profile_flavor *flavor)
+{
+	return flavor->is_event || flavor->rate <= 0 ? 0 : (uint64_t)(NANOSECONDS / flavor->rate);
+}
+
+const struct profile_task *view_task(const struct view *view, uint32_t id)
+{
+	for (size_t i = 0; i < view->profile->n_tasks; i++)
+		if (view->profile->tasks[i].id == id)
+			return &view->profile->tasks[i];
+	return NULL;
+}
+
+const char *view_task_name(const struct view *view, uint32_t id, char *text, size_t size)
+{
+	const struct profile_task *task = view_task(view, id);
+
+	if (task == NULL || (task->pid < 0 && task->name == NULL))
+		snprintf(text, size, "%s%" PRIu32, id == 0 ? "system:" : "task:", id);
+	else if (task->pid < 0)
+		snprintf(text, size, "%s", task->name);
+	else
+		snprintf(text, size, "%" PRId32 ":%s", task->pid,
+			 task->name != NULL ? task->name : "");
+	return text;
+}
+
+const char *view_value(const struct profile *profile, unsigned which, char *text, size_t size)
+{
+	static const char *const words[PROFILE_VALUES] = {
+		[GMON_RATE] = "rate",           [GMON_INTERVAL] = "interval",
+		[GMON_OPTIONS] = "options",     [GMON_DUE] = "due",
+		[GMON_FIRED] = "fired",         [GMON_MISSED] = "missed",
+		[GMON_IDLE] = "idle",           [GMON_ELSEWHERE] = "elsewhere",
+		[GMON_TAKEN] = "taken",         [GMON_ALL_TAKEN] = "all-taken",
+		[GMON_DELIVERED] = "delivered", [GMON_LOST] = "lost",
+		[GMON_BUFFERED] = "buffered",   [GMON_PROFILER] = "profiler",
+		[GMON_OUTSIDE] = "outside",     [GMON_ARCS_LOST] = "arcs-lost",
+	};
+
+	if (words[which] == NULL || !profile_knows(profile, which))
+		return NULL;
+	snprintf(text, size, "%s=%" PRIu64, words[which], profile->values[which]);
+	return text;
+}
+
+uint64_t view_lost(const struct profile *profile)
+{
+	return profile_knows(profile, GMON_LOST) ? profile->values[GMON_LOST] : 0;
+}
+
+void view_quote(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < ' ' || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			putc(c, out);
+	}
+	putc('"', out);
+}
+
+/* ---------------- All views ---------------- */
+
+static const struct {
+	const char *name;
+	view_writer *write;
+} views[] = {
+	{"callgrind", view_write_callgrind},
+	{"folded", view_write_folded},
+	{"json", view_write_json},
+	{"perf-data", view_write_perf_data},
+	{"perf-script", view_write_perf_script},
+	{"pprof", view_write_pprof},
+	{"speedscope", view_write_speedscope},
+};
+
+/* A copy that shares all but the flavors. */
+static struct profile *keep_flavor(const struct profile *profile, const char *name)
+{
+	struct profile *copy = allocate(1, sizeof *copy);
+
+	*copy = *profile;
+	for (size_t i = 0; name != NULL && i < profile->n_flavors; i++) {
+		if (strcmp(profile->flavors[i].name, name) == 0) {
+			copy->flavors[0] = profile->flavors[i];
+			copy->n_flavors = 1;
+		}
+	}
+	return copy;
+}
+
+bool view_write(const char *name, const struct view_source *source, FILE *out)
+{
+	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+		struct profile *profile;
+		struct view view;
+
+		if (strcmp(views[i].name, name) != 0)
+			continue;
+		profile = keep_flavor(source->profile, source->flavor);
+		view_begin(&view, profile, source);
+		views[i].write(&view, out);
+		view_end(&view);
+		free(profile);
+		return true;
+	}
+	return false;
+}

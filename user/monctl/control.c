@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* -on, -off, -status and -monfile: what a program that exports profiling is asked for. */
+#include <errno.h>
+#include <mach.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <servers/gprof.h>
+#include <ux/bsd.h>
+
+#include "common/common.h"
+#include "control.h"
+#include "monctl.h"
+#include "output.h"
+#include "stream.h"
+#include "target.h"
+
+/* ---------------- Calls ---------------- */
+
+kern_return_t control_switch(const struct control *control, sampled_pc_flavor_t *flavors)
+{
+	if (control->is_server)
+		return bsd_gprof_mon_switch(ux_server_port(), flavors);
+	return gprof_mon_switch(control->port, flavors);
+}
+
+kern_return_t control_options(const struct control *control, gprof_options_t options)
+{
+	if (control->is_server)
+		return bsd_gprof_mon_options(ux_server_port(), options);
+	return gprof_mon_options(control->port, options);
+}
+
+kern_return_t control_status(const struct control *control, gprof_status_t *status)
+{
+	if (control->is_server)
+		return bsd_gprof_mon_status(ux_server_port(), status);
+	return gprof_mon_status(control->port, status);
+}
+
+kern_return_t control_dump(const struct control *control, char **data, size_t *size)
+{
+	mach_msg_type_number_t count = 0;
+	kern_return_t result;
+
+	if (control->is_server)
+		result = bsd_gprof_mon_dump(ux_server_port(), data, &count);
+	else
+		result = gprof_mon_dump(control->port, data, &count);
+	*size = count;
+	return result;
+}
+
+/* ---------------- What went wrong ---------------- */
+
+static const struct {
+	kern_return_t why;
+	const char *text;
+} reasons[] = {
+	{GPROF_BAD_FLAVOR, "the program does not know these flavors"},
+	{GPROF_BAD_OPTIONS, "the program does not know these options"},
+	{GPROF_NO_MEMORY, "the program has no memory left for its profile"},
+	{GPROF_NOT_ALLOWED, "only its owner and root may control this program's profiling"},
+	{GPROF_NOT_PROFILED, "the program has not begun profiling: it does so by gprof_start()"},
+	{GPROF_NO_SAMPLING, "the kernel samples no more: too many are being sampled; end one"},
+	{MACH_SEND_INVALID_DEST, "it has ended meanwhile"},
+	{MIG_SERVER_DIED, "it has ended meanwhile"},
+	{EPERM, "only root and the group kmem may control the Unix server's profiling"},
+};
+
+void control_explain(const struct control *control, const char *what, kern_return_t why)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].why == why)
+			text = reasons[i].text;
+	if (text != NULL)
+		report("process %d: %s: %s", control->pid, what, text);
+	else
+		report("process %d: %s: it answers error %d", control->pid, what, why);
+}
+
+/* ---------------- Opening ---------------- */
+
+/* A program that serves its owner only gives its control port to whoever knows its secret. */
+static bool open_by_token(struct control *control)
+{
+	char token[UX_TOKEN_ROOM];
+	mach_port_t port = MACH_PORT_NULL;
+	kern_return_t result = GPROF_NOT_ALLOWED;
+
+	if (ux_gprof_token(control->pid, token) == 0)
+		result = gprof_mon_open(control->port, token, &port);
+	if (result != KERN_SUCCESS) {
+		control_explain(control, "control", result);
+		return false;
+	}
+	control->port = port;
+	return true;
+}
+
+/* The Unix server without profiling of its own may have a proxy. */
+static bool open_server(struct control *control)
+{
+	gprof_status_t status;
+	kern_return_t result;
+
+	control->is_server = true;
+	result = control_status(control, &status);
+	if (result == KERN_SUCCESS)
+		return true;
+	if (result != ENOTSUP) {
+		control_explain(control, "control", result);
+		return false;
+	}
+	control->is_server = false;
+	control->port = export_await(PID_SERVER);
+	return control->port != MACH_PORT_NULL;
+}
+
+static bool open_control(struct control *control, int pid)
+{
+	gprof_status_t status;
+	kern_return_t result;
+
+	*control = (struct control){.pid = pid};
+	if (pid == PID_SERVER)
+		return open_server(control);
+	control->port = export_await(pid);
+	if (control->port == MACH_PORT_NULL)
+		return false;
+	result = control_status(control, &status);
+	if (result == GPROF_NOT_ALLOWED)
+		return open_by_token(control);
+	if (result != KERN_SUCCESS)
+		control_explain(control, "control", result);
+	return result == KERN_SUCCESS;
+}
+
+/* ---------------- What is asked for ---------------- */
+
+static bool begin(const struct control *control, const struct arguments *arguments)
+{
+	sampled_pc_flavor_t flavors = arguments->flavors;
+	kern_return_t result;
+
+	if (arguments->nmi && !stream_use_nmi(true))
+		return false;
+	result = control_options(control, arguments_options(arguments));
+	if (result == KERN_SUCCESS)
+		result = control_switch(control, &flavors);
+	if (result != KERN_SUCCESS)
+		control_explain(control, "-on", result);
+	return result == KERN_SUCCESS;
+}
+
+static bool end(const struct control *control)
+{
+	sampled_pc_flavor_t flavors = 0;
+	kern_return_t result = control_switch(control, &flavors);
+
+	if (result != KERN_SUCCESS)
+		control_explain(control, "-off", result);
+	return result == KERN_SUCCESS;
+}
+
+/* What was collected stays with the program until it is switched on again: one can try again. */
+static bool extract(const struct control *control, const struct arguments *arguments)
+{
+	kern_return_t result = control_options(control, arguments_options(arguments));
+	size_t size = 0;
+	char *data = NULL;
+	bool done;
+
+	if (result == KERN_SUCCESS)
+		result = control_dump(control, &data, &size);
+	if (result != KERN_SUCCESS) {
+		control_explain(control, "-monfile", result);
+		return false;
+	}
+	output_warn(data, size);
+	done = output_write(arguments->monfile, data, size);
+	if (!done)
+		report("%s: %s; nothing is lost, the program still has it: try another -monfile",
+		       arguments->monfile, strerror(errno));
+	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+	return done;
+}
+
+static void print_count(const char *name, const unsigned words[2])
+{
+	printf("%s=%llu\n", name, (unsigned long long)prof_u64((const uint32_t *)words));
+}
+
+static bool print_status(const struct control *control)
+{
+	gprof_status_t status = {0};
+	char flavors[FLAVORS_ROOM];
+	kern_return_t result = control_status(control, &status);
+
+	if (result != KERN_SUCCESS) {
+		control_explain(control, "-status", result);
+		return false;
+	}
+	flavors_format(status.flavors, flavors);
+	printf("pid=%u\nflavors=%s\nrate=%u\nproxy=%u\narcs=%u\nlow=0x%08x\nhigh=0x%08x\ntask=%u\n",
+	       status.pid, flavors, status.rate, status.proxy, status.arcs, status.low, status.high,
+	       status.task);
+	print_count("taken", status.taken);
+	print_count("delivered", status.delivered);
+	print_count("lost", status.lost);
+	print_count("buffered", status.buffered);
+	print_count("due", status.due);
+	print_count("fired", status.fired);
+	print_count("missed", status.missed);
+	return true;
+}
+
+int control_run(const struct arguments *arguments)
+{
+	struct control control;
+	bool done = open_control(&control, arguments->pid);
+
+	if (done && arguments->flavors != 0)
+		done = begin(&control, arguments);
+	if (done && arguments->off)
+		done = end(&control);
+	if (done && arguments->monfile != NULL)
+		done = extract(&control, arguments);
+	if (done && arguments->status)
+		done = print_status(&control);
+	return program_end(done ? EXIT_DONE : EXIT_FAILED);
+}

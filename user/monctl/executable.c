@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Executable files: reading them, and telling whether a task executes one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <mach.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/common.h"
+#include "target.h"
+
+/* ---------------- Reading ---------------- */
+
+char *executable_path(int pid)
+{
+	char path[PATH_MAX];
+
+	if (ux_executable(pid, path, sizeof(path)) == 0)
+		return copy_text(path);
+	if (errno == ESRCH)
+		report("there is no process %d; ps -a lists them", pid);
+	else
+		report("which file process %d executes: %s; say it: -execfile FILE", pid,
+		       strerror(errno));
+	return NULL;
+}
+
+static bool read_image(struct executable *executable, int descriptor)
+{
+	size_t got = 0;
+
+	while (got < executable->size) {
+		ssize_t part = read(descriptor, executable->image + got, executable->size - got);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return false;
+		got += (size_t)part;
+	}
+	return true;
+}
+
+static bool open_file(struct executable *executable, const char *path)
+{
+	struct stat status;
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	bool done;
+
+	if (descriptor < 0)
+		return false;
+	done = fstat(descriptor, &status) == 0;
+	if (done) {
+		executable->size = (size_t)status.st_size;
+		executable->inode = (uint32_t)status.st_ino;
+		executable->image = allocate(executable->size + 1);
+		done = read_image(executable, descriptor);
+	}
+	close(descriptor);
+	return done;
+}
+
+bool executable_open(struct executable *executable, const char *path)
+{
+	const char *wrong;
+
+	*executable = (struct executable){.path = copy_text(path)};
+	if (!open_file(executable, path)) {
+		report_errno(path);
+		executable_close(executable);
+		return false;
+	}
+	wrong = elfsym_open(&executable->elf, executable->image, executable->size);
+	if (wrong == NULL && executable->elf.text_end > executable->elf.text_start &&
+	    !executable->elf.is_64)
+		return true;
+	report("%s: %s: not a program that this machine executes", path,
+	       wrong != NULL ? wrong : "no text for i386");
+	executable_close(executable);
+	return false;
+}
+
+bool executable_read_functions(struct executable *executable)
+{
+	return elfsym_read_functions(&executable->elf) == NULL;
+}
+
+void executable_close(struct executable *executable)
+{
+	elfsym_close(&executable->elf);
+	free(executable->image);
+	free(executable->path);
+	*executable = (struct executable){0};
+}
+
+/* ---------------- Is it what the task executes? ---------------- */
+
+/* The first address in [from, to) where memory and file differ; `to` if there is none. */
+static uint32_t compare_text(const struct executable *executable, mach_port_t task, uint32_t from,
+			     uint32_t to)
+{
+	vm_address_t first = from & -getpagesize();
+	vm_size_t size = to - first;
+	const unsigned char *file = elfsym_bytes(&executable->elf, from, to - from);
+	mach_msg_type_number_t got = 0;
+	pointer_t memory = 0;
+	uint32_t at = from;
+
+	size = (size + getpagesize() - 1) & -getpagesize();
+	if (file == NULL || vm_read(task, first, size, &memory, &got) != KERN_SUCCESS)
+		return from;
+	while (at < to && ((unsigned char *)memory)[at - first] == file[at - from])
+		at++;
+	vm_deallocate(mach_task_self_cached(), memory, got);
+	return at;
+}
+
+/* Whether it is the very file that the Unix server executed. */
+static bool is_named(const struct executable *executable, int pid)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	return ux_executable(pid, path, sizeof(path)) == 0 && stat(path, &status) == 0 &&
+	       (uint32_t)status.st_ino == executable->inode;
+}
+
+/*
+ * The first page tells: it begins with the file's header, which says where everything is and how
+ * long.  To read more would bring pages to memory whose page-ins are perhaps to be sampled.
+ */
+bool executable_is_of(const struct executable *executable, const struct target *target)
+{
+	uint32_t from = (uint32_t)executable->elf.text_start;
+	uint32_t to = (uint32_t)executable->elf.text_end;
+	uint32_t differs;
+
+	if (is_named(executable, target->pid) && to - from > (uint32_t)getpagesize())
+		to = from + (uint32_t)getpagesize();
+	differs = compare_text(executable, target->task, from, to);
+	if (differs == to)
+		return true;
+	report("%s is not what process %d executes: the text differs at 0x%lx", executable->path,
+	       target->pid, (unsigned long)differs);
+	return false;
+}

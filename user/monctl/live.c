@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* -live: the functions in which most samples were taken, again each second. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/common.h"
+#include "programs.h"
+#include "records.h"
+#include "session.h"
+#include "stream.h"
+
+#define REFRESH_MS 1000
+#define ROWS_SHOWN 20
+
+/* Rows of a program behind those of its functions. */
+enum other_row {
+	ROW_UNKNOWN, /* In no function that the file tells of, */
+	ROW_KERNEL,  /* or in the kernel. */
+	OTHER_ROWS
+};
+
+/* From the escape character on: the cursor goes to the corner, and all below it is blank. */
+#define CLEAR_SCREEN "\033[H\033[J"
+
+static struct {
+	const struct arguments *arguments;
+	const struct target *target;
+	sampled_pc_flavor_t flavors;
+	uint64_t samples;
+	uint64_t lost;
+} live;
+
+/* ---------------- Counting ---------------- */
+
+static size_t functions_of(const struct program *program)
+{
+	return program->has_functions ? program->executable.elf.n_functions : 0;
+}
+
+static size_t row_of(const struct program *program, const struct prof_sample *sample)
+{
+	const struct elfsym_function *function;
+
+	if (program->task != TASK_KERNEL && sample->kernel_pc != 0)
+		return functions_of(program) + ROW_KERNEL;
+	if (!program->has_functions)
+		return ROW_UNKNOWN;
+	function = elfsym_find(&program->executable.elf,
+			       sample->kernel_pc != 0 ? sample->kernel_pc : sample->pc, NULL);
+	if (function == NULL)
+		return functions_of(program) + ROW_UNKNOWN;
+	return (size_t)(function - program->executable.elf.functions);
+}
+
+static void count(const struct prof_sample *sample)
+{
+	struct program *program = program_of(sample->task);
+	unsigned flavor = flavor_number(sample->flavor);
+
+	if (flavor == FLAVORS)
+		return;
+	if (program->counts == NULL) {
+		size_t size = (functions_of(program) + OTHER_ROWS) * sizeof(*program->counts);
+
+		program->counts = allocate(size);
+		memset(program->counts, 0, size);
+	}
+	program->counts[row_of(program, sample)][flavor]++;
+	live.samples++;
+}
+
+static bool is_wanted(const struct prof_sample *sample)
+{
+	return live.arguments->pid == NO_PID || live.arguments->beneficiary == FOR_ANYBODY ||
+	       sample->task == live.target->task_id;
+}
+
+static void take_message(const uint32_t *words, size_t left)
+{
+	const struct prof_record *record;
+
+	if (live.arguments->beneficiary != FOR_ANYBODY)
+		programs_refresh();
+	while ((record = record_first(words, left)) != NULL) {
+		const struct prof_sample *sample = record_as_sample(record);
+
+		if (sample != NULL && is_wanted(sample))
+			count(sample);
+		else if (record_is(record, PROF_STREAM, sizeof(struct prof_stream)))
+			live.lost = prof_u64(((const struct prof_stream *)record)->lost);
+		words += record->words;
+		left -= record->words;
+	}
+}
+
+/* ---------------- The table ---------------- */
+
+struct row {
+	const struct program *program;
+	const char *name;
+	const uint32_t *counts;
+	uint32_t sum;
+};
+
+static uint32_t sum(const uint32_t *counts)
+{
+	uint32_t all = 0;
+
+	for (unsigned i = 0; i < FLAVORS; i++)
+		all += counts[i];
+	return all;
+}
+
+static const char *name_of(const struct program *program, size_t row)
+{
+	size_t functions = functions_of(program);
+
+	if (row < functions)
+		return program->executable.elf.functions[row].name;
+	return row - functions == ROW_KERNEL ? "<kernel>" : "<unknown>";
+}
+
+/* The most first; equal ones in an order that is the same each time. */
+static int compare_rows(const void *one, const void *other)
+{
+	const struct row *first = one, *second = other;
+
+	if (first->sum != second->sum)
+		return first->sum < second->sum ? 1 : -1;
+	if (first->program != second->program)
+		return first->program->task < second->program->task ? -1 : 1;
+	return first->counts < second->counts ? -1 : 1;
+}
+
+/* All rows with samples, in memory of their own, in order. */
+static size_t collect_rows(struct row **rows)
+{
+	size_t used = 0, room = 0;
+
+	*rows = NULL;
+	for (const struct program *program = programs_first(); program; program = program->next) {
+		size_t all = program->counts ? functions_of(program) + OTHER_ROWS : 0;
+
+		for (size_t i = 0; i < all; i++) {
+			uint32_t samples = sum(program->counts[i]);
+
+			if (samples == 0)
+				continue;
+			if (used == room)
+				*rows = reallocate(*rows, (room = 2 * room + 64) * sizeof(**rows));
+			(*rows)[used++] = (struct row){program, name_of(program, i),
+						       program->counts[i], samples};
+		}
+	}
+	if (used > 0)
+		qsort(*rows, used, sizeof(**rows), compare_rows);
+	return used;
+}
+
+static void print_title(void)
+{
+	printf("%llu samples, %llu lost\n   share", (unsigned long long)live.samples,
+	       (unsigned long long)live.lost);
+	for (unsigned i = 0; i < FLAVORS; i++)
+		if (live.flavors & flavor_bit(i))
+			printf(" %12s", flavor_name(i));
+	printf("  function\n");
+}
+
+static void print_row(const struct row *row)
+{
+	uint64_t tenths = (row->sum * 1000ull + live.samples / 2) / live.samples;
+
+	printf("%5u.%u %%", (unsigned)(tenths / 10), (unsigned)(tenths % 10));
+	for (unsigned i = 0; i < FLAVORS; i++)
+		if (live.flavors & flavor_bit(i))
+			printf(" %12lu", (unsigned long)row->counts[i]);
+	if (live.arguments->beneficiary != FOR_ANYBODY)
+		printf("  %s: %s\n", row->program->name, row->name);
+	else
+		printf("  %s\n", row->name);
+}
+
+static void print_table(bool is_first)
+{
+	bool is_screen = isatty(STDOUT_FILENO);
+	struct row *rows;
+	size_t count = collect_rows(&rows);
+
+	if (is_screen)
+		fputs(CLEAR_SCREEN, stdout);
+	else if (!is_first)
+		putchar('\n');
+	print_title();
+	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
+		print_row(&rows[i]);
+	fflush(stdout);
+	free(rows);
+}
+
+/* ---------------- From beginning to end ---------------- */
+
+bool live_sample(const struct arguments *arguments, const struct target *target,
+		 struct executable *executable, started_t started)
+{
+	const struct stream stream = {.arguments = arguments,
+				      .target = target,
+				      .executable = executable,
+				      .watch = take_message};
+	uint64_t next;
+	unsigned tables = 0;
+
+	live.arguments = arguments;
+	live.target = target;
+	live.flavors = session_flavors(arguments);
+	if (!stream_prepare(&stream))
+		return false;
+	if (executable != NULL)
+		program_add(target, executable);
+	if (!stream_begin(live.flavors))
+		return false;
+	started();
+	next = now_ms();
+	do {
+		next += REFRESH_MS;
+		if (stream_serve_until(next))
+			break;
+		print_table(tables++ == 0);
+	} while (arguments->tables == 0 || tables < arguments->tables);
+	stream_end();
+	/* What was taken since the last table. */
+	if (arguments->tables == 0 || tables < arguments->tables)
+		print_table(tables == 0);
+	return true;
+}
+
+int live_run(const struct arguments *arguments)
+{
+	return session_run(arguments, live_sample);
+}

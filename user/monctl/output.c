@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that profiles are written to. */
+#include <errno.h>
+#include <fcntl.h>
+#include <gmon.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/common.h"
+#include "output.h"
+
+#define KEPT_ROOM 40
+
+bool output_write(const char *path, const void *data, size_t size)
+{
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool done;
+	int error;
+
+	if (descriptor < 0)
+		return false;
+	done = write_all(descriptor, data, size);
+	error = errno;
+	if (close(descriptor) != 0 && done) {
+		error = errno;
+		done = false;
+	}
+	errno = error;
+	return done;
+}
+
+char *output_keep(const char *path, int pid, const void *data, size_t size)
+{
+	char kept[KEPT_ROOM];
+
+	if (output_write(path, data, size))
+		return copy_text(path);
+	report_errno(path);
+	snprintf(kept, sizeof(kept), "/tmp/gmon.out.%d", pid);
+	if (output_write(kept, data, size)) {
+		report("the profile of process %d is kept in %s", pid, kept);
+		return copy_text(kept);
+	}
+	report_errno(kept);
+	return NULL;
+}
+
+/* ---------------- The clock ---------------- */
+
+void output_warn_of_clock(void)
+{
+	report("warning: the emulator interrupts only between blocks of instructions, so that "
+	       "samples are late; run it with --icount for exact ones");
+}
+
+/* The size of a record in a gmon.out, with its tag; 0 if it does not make sense. */
+static size_t record_size(const unsigned char *record, size_t left)
+{
+	struct gmon_histogram histogram;
+	uint32_t blocks;
+
+	switch (record[0]) {
+	case GMON_TAG_ARC:
+		return 1 + sizeof(struct gmon_arc);
+	case GMON_TAG_HISTOGRAM:
+		if (left < 1 + sizeof(histogram))
+			return 0;
+		memcpy(&histogram, record + 1, sizeof(histogram));
+		return 1 + sizeof(histogram) + (size_t)histogram.bins * sizeof(uint16_t);
+	case GMON_TAG_BLOCKS:
+		if (left < 1 + sizeof(blocks))
+			return 0;
+		memcpy(&blocks, record + 1, sizeof(blocks));
+		return 1 + sizeof(blocks) + (size_t)blocks * 2 * sizeof(uint32_t);
+	default:
+		return 0;
+	}
+}
+
+void output_warn(const void *data, size_t size)
+{
+	const unsigned char *at = data;
+	size_t left = size;
+	size_t record = sizeof(struct gmon_header);
+
+	if (size < record || memcmp(data, GMON_MAGIC, sizeof(GMON_MAGIC) - 1) != 0)
+		return;
+	while (record != 0 && record < left) {
+		struct gmon_arc arc;
+
+		at += record;
+		left -= record;
+		record = record_size(at, left);
+		if (at[0] != GMON_TAG_ARC || left < record)
+			continue;
+		memcpy(&arc, at + 1, sizeof(arc));
+		if (arc.from == GMON_EXTRA_VALUE && arc.self == GMON_OPTIONS &&
+		    (arc.count & GMON_CLOCK_IS_BLOCK))
+			output_warn_of_clock();
+	}
+}

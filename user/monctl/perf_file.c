@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of perf's format, in its form for pipes. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/common.h"
+#include "perf_file.h"
+
+#define PERF_MAGIC 0x32454c4946524550ull /* "PERFILE2" */
+
+enum record_type {
+	RECORD_COMMAND = 3,
+	RECORD_SAMPLE = 9,
+	RECORD_MAP = 10,
+	RECORD_LOST_SAMPLES = 13,
+	RECORD_CGROUP = 19,
+	RECORD_ATTRIBUTE = 64,
+	RECORD_ROUND = 68,
+	RECORD_UPDATE = 78,
+	RECORD_FEATURE = 80,
+};
+
+#define MISC_KERNEL 1
+#define MISC_USER   2
+
+#define TYPE_SOFTWARE   1
+#define ATTRIBUTE_BYTES 136 /* Of perf_event_attr in the version that has cgroups. */
+#define UPDATE_NAME     2
+#define FEATURE_COMMAND 11
+
+/* Which fields a sample has, in the order in which they come. */
+#define SAMPLE_FIELDS                                                                      \
+	(1u << 0 /* ip */ | 1u << 1 /* thread */ | 1u << 2 /* time */ | 1u << 6 /* id */ | \
+	 1u << 7 /* cpu */ | 1u << 8 /* period */ | 1u << 5 /* call chain */ |             \
+	 1u << 21 /* cgroup */)
+
+/* What addresses in a call chain belong to, from here on. */
+#define CONTEXT_KERNEL (-128ull)
+#define CONTEXT_USER   (-512ull)
+
+/* By this name perf knows the kernel, which is nobody's: its file is said to perf by an option. */
+#define KERNEL_NAME "[kernel.kallsyms]_text"
+#define NOBODY      UINT32_MAX
+
+#define PROTECTION 5 /* Read and execute, */
+#define PRIVATE    2 /* a mapping that is not shared. */
+
+/* Linux's nearest relative of each flavor, and a name that says more. */
+static const struct event {
+	sampled_pc_flavor_t flavor;
+	uint32_t config;
+	const char *name;
+} events[] = {
+	{SAMPLED_PC_PERIODIC, 0, "periodic"},
+	{SAMPLED_PC_VM_ZFILL_FAULTS, 5, "zfill"},
+	{SAMPLED_PC_VM_REACTIVATION_FAULTS, 9, "reactivation"},
+	{SAMPLED_PC_VM_PAGEIN_FAULTS, 6, "pagein"},
+	{SAMPLED_PC_VM_COW_FAULTS, 9, "cow"},
+	{SAMPLED_PC_VM_FAULTS_ANY, 2, "faults-any"},
+};
+
+/* ---------------- Putting a record together ---------------- */
+
+static void put(struct perf_file *file, const void *bytes, size_t size)
+{
+	while (file->room - file->used < size) {
+		file->room = file->room == 0 ? COPY_BYTES : 2 * file->room;
+		file->records = reallocate(file->records, file->room);
+	}
+	memcpy(file->records + file->used, bytes, size);
+	file->used += size;
+}
+
+static void put_16(struct perf_file *file, uint16_t value)
+{
+	put(file, &value, sizeof(value));
+}
+
+static void put_32(struct perf_file *file, uint32_t value)
+{
+	put(file, &value, sizeof(value));
+}
+
+static void put_64(struct perf_file *file, uint64_t value)
+{
+	put(file, &value, sizeof(value));
+}
+
+static void pad(struct perf_file *file, size_t to)
+{
+	static const char zeros[8];
+
+	assert(to <= sizeof(zeros));
+	put(file, zeros, -(file->used - file->record) % to);
+}
+
+static void put_text(struct perf_file *file, const char *text)
+{
+	put(file, text, strlen(text) + 1);
+}
+
+/* A record is a multiple of 8 bytes long; record_end() sets its length. */
+static void record_begin(struct perf_file *file, enum record_type type, uint16_t misc)
+{
+	file->record = file->used;
+	put_32(file, type);
+	put_16(file, misc);
+	put_16(file, 0);
+}
+
+static void record_end(struct perf_file *file)
+{
+	uint16_t size;
+
+	pad(file, 8);
+	size = (uint16_t)(file->used - file->record);
+	assert(size == file->used - file->record);
+	memcpy(file->records + file->record + 6, &size, sizeof(size));
+}
+
+/* ---------------- The beginning ---------------- */
+
+static uint64_t period_of(const struct perf_file *file, sampled_pc_flavor_t flavor)
+{
+	return flavor == SAMPLED_PC_PERIODIC ? file->interval_ns : 1;
+}
+
+static void put_attribute(struct perf_file *file, const struct event *event)
+{
+	size_t begin;
+
+	record_begin(file, RECORD_ATTRIBUTE, 0);
+	begin = file->used;
+	put_32(file, TYPE_SOFTWARE);
+	put_32(file, ATTRIBUTE_BYTES);
+	put_64(file, event->config);
+	put_64(file, period_of(file, event->flavor));
+	put_64(file, SAMPLE_FIELDS);
+	while (file->used - begin < ATTRIBUTE_BYTES)
+		put_64(file, 0);
+	put_64(file, event->flavor);
+	record_end(file);
+}
+
+static void put_name(struct perf_file *file, const struct event *event)
+{
+	record_begin(file, RECORD_UPDATE, 0);
+	put_64(file, UPDATE_NAME);
+	put_64(file, event->flavor);
+	put_text(file, event->name);
+	record_end(file);
+}
+
+void perf_begin(struct perf_file *file, int descriptor, const struct prof_begin *begin)
+{
+	*file = (struct perf_file){.descriptor = descriptor, .interval_ns = begin->interval_ns};
+	put_64(file, PERF_MAGIC);
+	put_64(file, 2 * sizeof(uint64_t));
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (begin->flavors & events[i].flavor) {
+			put_attribute(file, &events[i]);
+			put_name(file, &events[i]);
+		}
+}
+
+/* ---------------- Names ---------------- */
+
+void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name)
+{
+	record_begin(file, RECORD_COMMAND, 0);
+	put_32(file, pid);
+	put_32(file, thread);
+	put_text(file, name);
+	record_end(file);
+}
+
+void perf_map(struct perf_file *file, const struct perf_map *map)
+{
+	record_begin(file, RECORD_MAP, map->is_kernel ? MISC_KERNEL : MISC_USER);
+	put_32(file, map->is_kernel ? NOBODY : map->pid);
+	put_32(file, map->is_kernel ? 0 : map->pid);
+	put_64(file, map->start);
+	put_64(file, map->length);
+	put_64(file, map->is_kernel ? map->start : map->offset);
+	put_64(file, 0); /* The device's number. */
+	put_64(file, map->inode);
+	put_64(file, 0);
+	put_32(file, PROTECTION);
+	put_32(file, PRIVATE);
+	put_text(file, map->is_kernel ? KERNEL_NAME : map->path);
+	record_end(file);
+}
+
+void perf_label(struct perf_file *file, uint32_t label, const char *path)
+{
+	record_begin(file, RECORD_CGROUP, 0);
+	put_64(file, label);
+	put_text(file, path);
+	record_end(file);
+}
+
+/* ---------------- Samples ---------------- */
+
+static void put_frames(struct perf_file *file, const uint32_t *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		put_64(file, frames[i]);
+}
+
+/* Each address is that of the call's return, but for the first, and a mark tells whose they are. */
+static void put_chain(struct perf_file *file, const struct prof_sample *sample)
+{
+	bool in_kernel = sample->kernel_pc != 0;
+	bool has_user = !(sample->flags & PROF_NO_USER_PC);
+	unsigned kernel = in_kernel ? 2u + sample->kernel_frames : 0;
+	unsigned user = has_user ? 2u + sample->user_frames : 0;
+
+	put_64(file, kernel + user);
+	if (in_kernel) {
+		put_64(file, CONTEXT_KERNEL);
+		put_64(file, sample->kernel_pc);
+		put_frames(file, sample->frames, sample->kernel_frames);
+	}
+	if (has_user) {
+		put_64(file, CONTEXT_USER);
+		put_64(file, sample->pc);
+		put_frames(file, sample->frames + sample->kernel_frames, sample->user_frames);
+	}
+}
+
+void perf_sample(struct perf_file *file, uint32_t pid, const struct prof_sample *sample)
+{
+	bool in_kernel = sample->kernel_pc != 0;
+
+	record_begin(file, RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER);
+	put_64(file, in_kernel ? sample->kernel_pc : sample->pc);
+	put_32(file, pid);
+	put_32(file, sample->thread);
+	put_64(file, prof_u64(sample->time));
+	put_64(file, sample->flavor);
+	put_32(file, sample->cpu);
+	put_32(file, 0);
+	put_64(file, period_of(file, sample->flavor));
+	put_chain(file, sample);
+	put_64(file, sample->label);
+	record_end(file);
+}
+
+void perf_lost(struct perf_file *file, uint64_t lost)
+{
+	record_begin(file, RECORD_LOST_SAMPLES, 0);
+	put_64(file, lost);
+	record_end(file);
+}
+
+void perf_counts(struct perf_file *file, char *const words[], unsigned count)
+{
+	record_begin(file, RECORD_FEATURE, 0);
+	put_64(file, FEATURE_COMMAND);
+	put_32(file, count);
+	for (unsigned i = 0; i < count; i++) {
+		put_32(file, (uint32_t)strlen(words[i]) + 1);
+		put_text(file, words[i]);
+	}
+	record_end(file);
+}
+
+bool perf_round(struct perf_file *file)
+{
+	bool done;
+
+	record_begin(file, RECORD_ROUND, 0);
+	record_end(file);
+	done = write_all(file->descriptor, file->records, file->used);
+	file->used = 0;
+	return done;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The programs that samples were taken in, by their tasks. */
+#ifndef MONCTL_PROGRAMS_H
+#define MONCTL_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target.h"
+
+#define TASK_KERNEL 0 /* Whose threads are the kernel's own. */
+
+/* Files call tasks that are no processes by this and their number. */
+#define PID_OF_TASK 0x40000000u
+
+#define PROGRAM_NAME_ROOM 24
+
+struct program {
+	struct program *next;
+	uint32_t task;
+	uint32_t pid; /* Of the process, or PID_OF_TASK + task. */
+	char name[PROGRAM_NAME_ROOM];
+	struct executable executable; /* No path: it is not known, or cannot be read. */
+	bool has_functions;
+
+	/* For whoever counts by functions (live.c): as many rows as functions, and two. */
+	uint32_t (*counts)[6];
+};
+
+/* Never NULL: a task of which nothing is known has a name made of its number. */
+struct program *program_of(uint32_t task);
+
+/* The target's, whose executable has been read already; it stays the caller's. */
+struct program *program_add(const struct target *target, const struct executable *executable);
+
+/* Notes who runs now, as it may have ended when its samples come. */
+void programs_refresh(void);
+
+struct program *programs_first(void);
+
+#endif

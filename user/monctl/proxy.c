@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* -proxy: profiling exported in the name of a program that was not linked for it. */
+#include <errno.h>
+#include <mach.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libprof/core/collector.h"
+#include <servers/gprof.h>
+#include <servers/netname.h>
+#include <ux/bsd.h>
+
+#include "common/common.h"
+#include "control.h"
+#include "output.h"
+#include "session.h"
+#include "stream.h"
+
+#define DEFAULT_FILE "gmon.out"
+
+/* ---------------- The name ---------------- */
+
+static mach_port_t name_server;
+static netname_name_t name;
+
+/* Whether the program can be asked without a proxy, or has one. */
+static bool is_exported(int pid)
+{
+	mach_port_t port = export_find(name_server, pid);
+	gprof_status_t status = {0};
+	kern_return_t result;
+
+	if (port == MACH_PORT_NULL)
+		return false;
+	result = gprof_mon_status(port, &status);
+	if (result == MACH_SEND_INVALID_DEST || result == MIG_SERVER_DIED)
+		return false;
+	if (result == KERN_SUCCESS && status.proxy != 0)
+		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
+	else
+		report("process %d exports its own profiling; use monctl -pid %d -on periodic", pid,
+		       pid);
+	return true;
+}
+
+static bool server_exports(void)
+{
+	gprof_status_t status;
+
+	if (bsd_gprof_mon_status(ux_server_port(), &status) == ENOTSUP)
+		return false;
+	report("UX exports its own profiling; use monctl -pid 0 -on periodic");
+	return true;
+}
+
+/* Anybody may look the name up; only who has the signature, a port of ours, may take it back. */
+static bool check_in(int pid)
+{
+	mach_port_t port = __collector_public_port();
+	kern_return_t result;
+
+	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
+	result = netname_check_in(name_server, name, port, port);
+	if (result == NETNAME_NOT_YOURS)
+		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
+	else if (result != NETNAME_SUCCESS)
+		report("the name server refuses %s: error %d", name, result);
+	return result == NETNAME_SUCCESS;
+}
+
+static void check_out(void)
+{
+	if (name_server == MACH_PORT_NULL)
+		return;
+	/* If that fails the name goes when our port does. */
+	netname_check_out(name_server, name, __collector_public_port());
+}
+
+/* ---------------- Sampling ---------------- */
+
+static bool write_profile(const struct arguments *arguments, const struct target *target)
+{
+	const char *path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
+	gprof_options_t options = arguments_options(arguments);
+	char *kept = NULL;
+	char *data = NULL;
+	size_t size = 0;
+	kern_return_t result = __collector_options(&options);
+
+	if (result == KERN_SUCCESS)
+		result = __collector_dump(&data, &size);
+	if (result == KERN_SUCCESS)
+		kept = output_keep(path, target->pid, data, size);
+	else
+		report("process %d: no memory left for its profile", target->pid);
+	/* A command's own output is not to be mixed with ours. */
+	session_summary(arguments->command != NULL ? stderr : stdout, target, kept);
+	return kept != NULL && strcmp(kept, path) == 0;
+}
+
+/* A proxy is there to be found by its name. */
+static bool export(const struct target *target)
+{
+	if (target->pid == PID_SERVER && server_exports())
+		return false;
+	name_server = name_server_find();
+	return name_server != MACH_PORT_NULL && !is_exported(target->pid) && check_in(target->pid);
+}
+
+/* Whether the program was linked with libprof1, and so exports its profiling, or will. */
+static bool has_own_profiling(struct executable *executable)
+{
+	return executable_read_functions(executable) &&
+	       elfsym_find_name(&executable->elf, "monstartup_crt0") != NULL;
+}
+
+/* A command that we started is sampled without a name, too. */
+static bool export_command(const struct arguments *arguments, const struct target *target,
+			   struct executable *executable)
+{
+	bool is_own = has_own_profiling(executable);
+
+	if (is_own && arguments->monfile == NULL) {
+		report("%s writes %s by itself; say -monfile FILE for what monctl samples",
+		       executable->path, DEFAULT_FILE);
+		return false;
+	}
+	name_server = is_own ? MACH_PORT_NULL : ux_name_server();
+	return name_server == MACH_PORT_NULL || check_in(target->pid);
+}
+
+bool proxy_sample(const struct arguments *arguments, const struct target *target,
+		  struct executable *executable, started_t started)
+{
+	const struct stream stream = {
+		.arguments = arguments, .target = target, .executable = executable};
+
+	if (!stream_prepare(&stream))
+		return false;
+	if (arguments->command != NULL ? !export_command(arguments, target, executable)
+				       : !export(target))
+		return false;
+	if (arguments->flavors != 0 && !stream_begin(arguments->flavors)) {
+		check_out();
+		return false;
+	}
+	started();
+	stream_serve();
+	check_out();
+	stream_end();
+	return write_profile(arguments, target);
+}
+
+int proxy_run(const struct arguments *arguments)
+{
+	return session_run(arguments, proxy_sample);
+}

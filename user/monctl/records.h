@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Going through the records of a message (<mach/prof.h>). */
+#ifndef MONCTL_RECORDS_H
+#define MONCTL_RECORDS_H
+
+#include <stddef.h>
+
+#include <mach/prof.h>
+
+/* The record at the beginning of what is left; NULL at the end, or if it does not make sense. */
+static inline const struct prof_record *record_first(const uint32_t *words, size_t left)
+{
+	const struct prof_record *record = (const struct prof_record *)words;
+
+	if (left == 0 || record->words == 0 || record->words > left)
+		return NULL;
+	return record;
+}
+
+/* Whether it is of this type, and as long as a structure of it. */
+static inline bool record_is(const struct prof_record *record, enum prof_type type, size_t size)
+{
+	return record->type == type && record->version == PROF_VERSION &&
+	       record->words * sizeof(uint32_t) >= size;
+}
+
+/* A sample whose frames are all there. */
+static inline const struct prof_sample *record_as_sample(const struct prof_record *record)
+{
+	const struct prof_sample *sample = (const struct prof_sample *)record;
+	size_t frames;
+
+	if (!record_is(record, PROF_SAMPLE, sizeof(*sample)))
+		return NULL;
+	frames = (size_t)sample->kernel_frames + sample->user_frames;
+	return record_is(record, PROF_SAMPLE, sizeof(*sample) + frames * sizeof(uint32_t)) ? sample
+											   : NULL;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What -proxy, -record, -live and -run have in common. */
+#ifndef MONCTL_SESSION_H
+#define MONCTL_SESSION_H
+
+#include <stdbool.h>
+
+#include "monctl.h"
+#include "target.h"
+
+/* Called when all is ready, and what is to be sampled from the beginning is. */
+typedef void (*started_t)(void);
+
+/*
+ * Each samples until the target has ended or a signal has come, and writes what it has; false with
+ * a report if something failed.  `target` is NULL for the whole machine; `executable` is its
+ * program, whose owner the caller stays.
+ */
+bool proxy_sample(const struct arguments *arguments, const struct target *target,
+		  struct executable *executable, started_t started);
+bool record_sample(const struct arguments *arguments, const struct target *target,
+		   struct executable *executable, started_t started);
+bool live_sample(const struct arguments *arguments, const struct target *target,
+		 struct executable *executable, started_t started);
+
+/* The flavors of -on, or what is sampled if nothing was said. */
+sampled_pc_flavor_t session_flavors(const struct arguments *arguments);
+
+/*
+ * Finds the process, its program, and samples it by one of the above: in the background, if -bg
+ * says so, and then returns when it has started.  The exit status.
+ */
+int session_run(const struct arguments *arguments,
+		bool (*sample)(const struct arguments *, const struct target *, struct executable *,
+			       started_t));
+
+/* Prints `process N: ... samples, ... lost, FILE` for what the collector has. */
+void session_summary(FILE *file, const struct target *target, const char *path);
+
+#endif

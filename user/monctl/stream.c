@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams that monctl has by itself: of a task, a thread, or the host. */
+#include <mach.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libprof/core/collector.h"
+
+#include "common/common.h"
+#include "control.h"
+#include "output.h"
+#include "stream.h"
+
+/* Samples of a table that is printed each second should not be older than this. */
+#define LIVE_AGE_MS 100
+
+static const struct stream *stream;
+static mach_port_t thread; /* If one alone is sampled. */
+static mach_port_t host;   /* If it is the host's stream, */
+static uint32_t label;     /* of this label; 0: of all. */
+static bool has_warned;
+
+/* ---------------- Signals ---------------- */
+
+/* A message to this port ends a wait for messages. */
+static mach_port_t wake_port;
+static volatile sig_atomic_t signals;
+
+static void wake(int signal)
+{
+	mach_msg_header_t message = {
+		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MAKE_SEND, 0),
+		.msgh_size = sizeof(message),
+		.msgh_remote_port = wake_port,
+	};
+
+	(void)signal;
+	signals++;
+	/* If there is one in the queue already, that will do: there is no waiting here. */
+	mach_msg(&message, MACH_SEND_MSG | MACH_SEND_TIMEOUT, sizeof(message), 0, MACH_PORT_NULL, 0,
+		 MACH_PORT_NULL);
+}
+
+/* It has done its work by having come. */
+static void take_message(mach_msg_header_t *message)
+{
+	(void)message;
+}
+
+static bool watch_signals(void)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &wake_port) != KERN_SUCCESS ||
+	    mach_port_move_member(self, wake_port, __collector_set()) != KERN_SUCCESS)
+		return false;
+	signal(SIGINT, wake);
+	signal(SIGTERM, wake);
+	return true;
+}
+
+/* ---------------- Which stream ---------------- */
+
+static kern_return_t begin_thread(uint32_t flavors, uint32_t rate, sample_options_t options,
+				  mach_port_t reply)
+{
+	return thread_sample_start(thread, flavors, rate, options, reply);
+}
+
+static kern_return_t end_thread(mach_port_t reply)
+{
+	return thread_sample_stop(thread, reply);
+}
+
+static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
+				mach_port_t reply)
+{
+	return host_sample_start(host, label, flavors, rate, options, reply);
+}
+
+static kern_return_t end_host(mach_port_t reply)
+{
+	return host_sample_stop(host, reply);
+}
+
+/* Warns once, by what the kernel says of its clock. */
+static void watch_clock(const uint32_t *words, size_t count)
+{
+	const struct prof_begin *begin = (const struct prof_begin *)words;
+
+	if (count * sizeof(*words) >= sizeof(*begin) && begin->record.type == PROF_BEGIN &&
+	    begin->clock_is_block && !has_warned) {
+		has_warned = true;
+		output_warn_of_clock();
+	}
+	if (stream->watch != NULL)
+		stream->watch(words, count);
+}
+
+static bool find_label(const struct arguments *arguments)
+{
+	struct target served;
+
+	host = target_host("-for");
+	if (host == MACH_PORT_NULL)
+		return false;
+	if (arguments->beneficiary == FOR_ALL)
+		return true;
+	if (!target_find(&served, arguments->for_pid))
+		return false;
+	label = served.task_id;
+	return true;
+}
+
+bool stream_prepare(const struct stream *wanted)
+{
+	const struct arguments *arguments = wanted->arguments;
+	struct collector_target target = {
+		.proxy = (uint32_t)getpid(), .watch = watch_clock, .other = take_message};
+
+	stream = wanted;
+	if (wanted->target != NULL) {
+		target.task = wanted->target->task;
+		target.pid = (uint32_t)wanted->target->pid;
+	}
+	if (wanted->executable != NULL) {
+		target.low = (uint32_t)wanted->executable->elf.text_start;
+		target.high = (uint32_t)wanted->executable->elf.text_end;
+	}
+	if (arguments->thread != 0) {
+		thread = target_thread(wanted->target, arguments->thread);
+		if (thread == MACH_PORT_NULL)
+			return false;
+		target.begin = begin_thread;
+		target.end = end_thread;
+	}
+	if (arguments->beneficiary != FOR_ANYBODY) {
+		if (!find_label(arguments))
+			return false;
+		target.begin = begin_host;
+		target.end = end_host;
+	}
+	/* Of a command that monctl has started, signals are run.c's. */
+	if (__collector_prepare(&target) == KERN_SUCCESS &&
+	    (arguments->command != NULL || watch_signals()))
+		return true;
+	report("no memory left to sample with");
+	return false;
+}
+
+/* ---------------- Beginning and end ---------------- */
+
+static bool explain(kern_return_t result)
+{
+	const struct control control = {.pid = stream->target != NULL ? stream->target->pid : 0};
+
+	control_explain(&control, "sampling", result);
+	return false;
+}
+
+bool stream_use_nmi(bool wanted)
+{
+	mach_port_t port = target_host("-nmi");
+	kern_return_t result;
+
+	if (port == MACH_PORT_NULL)
+		return false;
+	result = host_sample_control(port, 0, wanted ? SAMPLE_NMI : 0, 0);
+	if (result != KERN_SUCCESS)
+		report("-nmi: this machine cannot deliver its clock's interrupts so: error %d",
+		       result);
+	return result == KERN_SUCCESS;
+}
+
+bool stream_begin(sampled_pc_flavor_t flavors)
+{
+	gprof_options_t options = arguments_options(stream->arguments);
+	kern_return_t result;
+
+	if (stream->arguments->nmi && !stream_use_nmi(true))
+		return false;
+	if (stream->arguments->live)
+		options.age_ms = LIVE_AGE_MS;
+	result = __collector_options(&options);
+	if (result == KERN_SUCCESS)
+		result = __collector_switch(&flavors);
+	return result == KERN_SUCCESS || explain(result);
+}
+
+void stream_end(void)
+{
+	sampled_pc_flavor_t none = 0;
+	kern_return_t result = __collector_switch(&none);
+
+	if (result != KERN_SUCCESS && !__collector_target_ended())
+		explain(result);
+	if (stream->arguments->nmi)
+		stream_use_nmi(false);
+}
+
+/* ---------------- Meanwhile ---------------- */
+
+uint64_t now_ms(void)
+{
+	struct timespec now = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool is_over(void)
+{
+	return signals != 0 || __collector_target_ended();
+}
+
+bool stream_serve_until(uint64_t deadline_ms)
+{
+	while (!is_over()) {
+		uint64_t now = now_ms();
+
+		if (now >= deadline_ms)
+			return false;
+		__collector_serve((mach_msg_timeout_t)(deadline_ms - now));
+	}
+	return true;
+}
+
+bool stream_serve_once(void)
+{
+	if (is_over())
+		return false;
+	__collector_serve(MACH_MSG_TIMEOUT_NONE);
+	return true;
+}
+
+void stream_serve(void)
+{
+	while (stream_serve_once())
+		continue;
+}

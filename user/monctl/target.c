@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes, and the ports of their tasks and threads. */
+#include <errno.h>
+#include <mach.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <mach/task_info.h>
+#include <mach/thread_info.h>
+
+#include "common/common.h"
+#include "target.h"
+
+#define THREADS_SHOWN 100 /* Bytes of a list of threads in a message. */
+
+/* ---------------- Processes ---------------- */
+
+static bool find_process(struct ux_process_info *info, int pid, uint32_t task_id)
+{
+	struct ux_process_info processes[UX_PROCESSES_MAX];
+	int found = ux_processes(processes, UX_PROCESSES_MAX);
+
+	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
+		if (task_id != 0 ? processes[i].task_id == task_id : processes[i].pid == pid) {
+			*info = processes[i];
+			return true;
+		}
+	return false;
+}
+
+bool process_find(struct ux_process_info *info, int pid)
+{
+	return find_process(info, pid, 0);
+}
+
+bool process_of_task(struct ux_process_info *info, uint32_t task_id)
+{
+	return task_id != 0 && find_process(info, 0, task_id);
+}
+
+/* ---------------- Tasks ---------------- */
+
+uint32_t task_number(mach_port_t task)
+{
+	struct task_id_info info = {0};
+	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
+
+	if (task_info(task, TASK_ID_INFO, (task_info_t)&info, &count) != KERN_SUCCESS)
+		return 0;
+	return info.id;
+}
+
+static void report_no_task(int pid)
+{
+	if (errno == ESRCH)
+		report("there is no process %d; ps -a lists them", pid);
+	else if (errno != EPERM && errno != EACCES)
+		report("process %d: %s", pid, strerror(errno));
+	else if (pid == PID_SERVER)
+		report("the Unix server: only root and the group kmem may sample it");
+	else
+		report("process %d is not yours: only its owner and root may sample it", pid);
+}
+
+bool target_find(struct target *target, int pid)
+{
+	*target = (struct target){.pid = pid, .task = task_by_pid(pid)};
+	if (target->task == MACH_PORT_NULL) {
+		report_no_task(pid);
+		return false;
+	}
+	target->task_id = task_number(target->task);
+	if (target->task_id == 0)
+		report("process %d has just ended", pid);
+	return target->task_id != 0;
+}
+
+mach_port_t target_host(const char *what)
+{
+	mach_port_t host = task_by_pid(PID_HOST);
+
+	if (host == MACH_PORT_NULL)
+		report("%s: %s", what,
+		       errno == EPERM ? "only root may do that: it is about the whole machine"
+				      : strerror(errno));
+	return host;
+}
+
+/* ---------------- Threads ---------------- */
+
+static uint32_t thread_number(mach_port_t thread)
+{
+	struct thread_id_info info = {0};
+	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
+
+	thread_info(thread, THREAD_ID_INFO, (thread_info_t)&info, &count);
+	return info.id;
+}
+
+mach_port_t target_thread(const struct target *target, uint32_t id)
+{
+	char list[THREADS_SHOWN] = "";
+	thread_array_t threads = NULL;
+	mach_msg_type_number_t count = 0;
+	mach_port_t found = MACH_PORT_NULL;
+
+	if (task_threads(target->task, &threads, &count) != KERN_SUCCESS) {
+		report("process %d has just ended", target->pid);
+		return MACH_PORT_NULL;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t number = thread_number(threads[i]);
+		size_t length = strlen(list);
+
+		if (number == id)
+			found = threads[i];
+		else
+			mach_port_deallocate(mach_task_self_cached(), threads[i]);
+		snprintf(list + length, sizeof(list) - length, " %lu", (unsigned long)number);
+	}
+	vm_deallocate(mach_task_self_cached(), (vm_address_t)threads, count * sizeof(*threads));
+	if (found == MACH_PORT_NULL)
+		report("process %d has no thread %lu; it has%s", target->pid, (unsigned long)id,
+		       list);
+	return found;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Whom monctl samples: a process, its task, one of its threads, and the file that it executes. */
+#ifndef MONCTL_TARGET_H
+#define MONCTL_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/elfsym/elfsym.h"
+#include <mach/mach_types.h>
+#include <sys/ux.h>
+
+#define PID_SERVER 0    /* The Unix server itself. */
+#define PID_HOST   (-1) /* What task_by_pid() answers with the host's control port. */
+
+struct target {
+	int pid;
+	mach_port_t task;
+	uint32_t task_id;
+};
+
+/* Finds the process's task; false with a report if there is none, or it is not the caller's. */
+bool target_find(struct target *target, int pid);
+
+/* The port of the thread that samples call `id`; MACH_PORT_NULL with a report. */
+mach_port_t target_thread(const struct target *target, uint32_t id);
+
+/* The host's control port; MACH_PORT_NULL with a report that says it was for `what`. */
+mach_port_t target_host(const char *what);
+
+/* What ps would show of the process; false if there is none. */
+bool process_find(struct ux_process_info *info, int pid);
+
+/* The same by the task's number. */
+bool process_of_task(struct ux_process_info *info, uint32_t task_id);
+
+/* What the kernel calls the task; 0 if it has ended. */
+uint32_t task_number(mach_port_t task);
+
+/* ---- executable.c ---- */
+
+/* A program's file in memory. */
+struct executable {
+	char *path;
+	unsigned char *image;
+	size_t size;
+	uint32_t inode;
+	struct elfsym elf;
+};
+
+/* The path of the file that the process executes, in memory of its own; NULL with a report. */
+char *executable_path(int pid);
+
+/* Reads the file; false with a report if it is none that can be executed. */
+bool executable_open(struct executable *executable, const char *path);
+
+/* Its functions are read too; false, without a report, if it says none. */
+bool executable_read_functions(struct executable *executable);
+
+void executable_close(struct executable *executable);
+
+/*
+ * Whether the task executes this file; false with a report.  If it is the very file that the Unix
+ * server names, the text's first page is compared, else all of the text.
+ */
+bool executable_is_of(const struct executable *executable, const struct target *target);
+
+#endif
