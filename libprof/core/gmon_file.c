@@ -81,23 +81,11 @@ static uint64_t neighbour(const struct collection *collection, const struct pc_c
 	return __pc_table_count(&collection->pcs, pc, place->kind);
 }
 
-/*
- * How many parts of at most `part` make up the count.  There are few, and no library for a division
- * of 64 bits where this is linked.
- */
-static uint32_t parts_of(uint64_t count, uint32_t part)
-{
-	uint32_t parts = 0;
-
-	for (; count > part; count -= part)
-		parts++;
-	return parts + (count > 0);
-}
-
 /* How often the histogram must be there, so that no bin of 16 bits overflows. */
 static uint32_t histograms_of(const struct collection *collection)
 {
 	uint64_t most = 1;
+	uint32_t full;
 
 	for (uint32_t n = 0; n < collection->pcs.size; n++) {
 		const struct pc_count *place = &collection->pcs.places[n];
@@ -109,7 +97,9 @@ static uint32_t histograms_of(const struct collection *collection)
 				most = count;
 		}
 	}
-	return parts_of(most, BIN_MAX);
+	/* In 32 bits: there is no library for longer divisions where this is linked. */
+	full = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	return full / BIN_MAX + (full % BIN_MAX > 0);
 }
 
 /*
@@ -157,9 +147,12 @@ static void put_arc(struct output *output, uint32_t from, uint32_t self, uint32_
 	put(output, &arc, sizeof arc);
 }
 
+/* How often 2^32 - 1 goes into the count, a part of it counting as a whole. */
 static uint32_t records_for(uint64_t count)
 {
-	return parts_of(count, UINT32_MAX);
+	uint64_t rest = (count >> 32) + (uint32_t)count;
+
+	return (uint32_t)(count >> 32) + (rest > 0) + (rest > UINT32_MAX);
 }
 
 /* A count of more than 32 bits takes several records, which readers add up. */
