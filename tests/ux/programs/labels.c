@@ -16,7 +16,8 @@
 #include "help.h"
 
 enum {
-	WORK = 3000000,
+	WORK = 30000000, /* Some 15 ticks. */
+	TICK_US = 10000,
 	CALLS = 10000
 };
 
@@ -98,7 +99,8 @@ TRY(a_reader_that_was_woken_works_for_itself)
 	CHECK_EQ(read(back[0], &byte, 1), 1);
 	CHECK_EQ(byte, 0);
 	after = served(mach_task_self());
-	CHECK(after - before < 10000);
+	/* A tick may come while the server takes a call of the writer's; the reader has many. */
+	CHECK(after - before <= TICK_US);
 	CHECK_EQ(status_of(reader), 0);
 }
 
