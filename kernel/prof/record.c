@@ -35,10 +35,11 @@ static void append(struct buffer *buffer, struct prof_record *record, enum prof_
 
 void record_begin(const struct stream *stream, struct buffer *buffer)
 {
+	bool periodic = (stream->flavors & SAMPLED_PC_PERIODIC) != 0;
 	struct prof_begin begin = {
 		.flavors = stream->flavors,
-		.rate = stream->rate,
-		.interval_ns = stream->rate != 0 ? sampler_interval_ns(stream->rate) : 0,
+		.rate = periodic ? stream->rate : 0,
+		.interval_ns = periodic ? sampler_interval_ns(stream->rate) : 0,
 		.options = stream->options,
 		.depth = stream->depth,
 		.target = stream->target.kind,

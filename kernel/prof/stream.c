@@ -184,8 +184,7 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 
 	stream->target = wish->target;
 	stream->flavors = wish->flavors;
-	if ((wish->flavors & SAMPLED_PC_PERIODIC) != 0)
-		stream->rate = sampler_rate(wish->rate != 0 ? wish->rate : SAMPLE_RATE_DEFAULT);
+	stream->rate = sampler_rate(wish->rate);
 	stream->options = options->flags;
 	if ((options->flags & SAMPLE_STACK) != 0)
 		stream->depth = options->depth != 0 ? options->depth : SAMPLE_DEPTH_MAX;

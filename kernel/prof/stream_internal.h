@@ -55,7 +55,7 @@ struct stream {
 	struct list link; /* On the list of all streams. */
 	struct sampler_target target;
 	uint32_t flavors; /* SAMPLED_PC_* */
-	uint32_t rate;    /* Hz; 0 without SAMPLED_PC_PERIODIC. */
+	uint32_t rate;    /* Hz, of the clock; it may be asked for later (stream_set_flavors()). */
 	uint32_t options;
 	uint32_t depth;    /* Of call stacks; 0: none. */
 	uint32_t age_ms;   /* How old a sample may be before it is sent. */

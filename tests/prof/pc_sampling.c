@@ -353,3 +353,17 @@ TEST(enabled_and_disabled_while_it_runs)
 	EXPECT_EQ(beyond, 0);
 	EXPECT_LE(5, sum);
 }
+
+/* The clock that a second call asks for runs as often as one that the first had asked for. */
+TEST(the_clock_comes_later)
+{
+	int tick = 0, count = 0;
+
+	EXPECT_EQ(task_enable_pc_sampling(SELF, &tick, SAMPLED_PC_VM_COW_FAULTS), KERN_SUCCESS);
+	EXPECT_EQ(task_enable_pc_sampling(SELF, &tick, SAMPLED_PC_PERIODIC), KERN_SUCCESS);
+	EXPECT_EQ(tick, 10000);
+	spin(100000000);
+	EXPECT_EQ(task_disable_pc_sampling(SELF, &count), KERN_SUCCESS);
+	EXPECT_LE(15, count);
+	EXPECT_LE(count, 60);
+}
