@@ -34,7 +34,7 @@ uint32_t shares_worst(const struct shares *shares);
 uint32_t shares_chi_square(const struct shares *shares);
 
 /* What chi-square exceeds once in 10,000 times, in thousandths, with so many degrees of freedom. */
-#define CHI_SQUARE_3 21108u
+#define CHI_SQUARE_4 23513u
 
 /* A line that begins with `# what`: each count, in thousandths of all. */
 void shares_print(const char *what, const struct shares *shares);
