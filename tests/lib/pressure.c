@@ -6,6 +6,11 @@
 
 #define REPORT 0x101 /* In a child: where its numbers go. */
 
+uint32_t pressure_part(uint32_t size)
+{
+	return size / check_parameter("small", 1);
+}
+
 mach_port_t pressure_host(void)
 {
 	return check_number(0);

@@ -14,6 +14,12 @@
 
 #define MIB (1024u * 1024u)
 
+/*
+ * So much, divided by the number `small` of the command line, if it has one: for a machine with
+ * that much less memory, whose runs are that much shorter (docs/tools/seeds.md).
+ */
+uint32_t pressure_part(uint32_t size);
+
 /* The privileged host port, which must be the first number on the command line. */
 mach_port_t pressure_host(void);
 

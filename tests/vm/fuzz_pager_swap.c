@@ -23,7 +23,7 @@ TEST(random_pagers_and_swap)
 
 	REQUIRE(pressure_ready());
 	pressure_wire_program();
-	hostile_plan.innocent_pages = check_parameter("pages", INNOCENT_PAGES);
+	hostile_plan.innocent_pages = check_parameter("pages", pressure_part(INNOCENT_PAGES));
 	for (uint32_t n = 0; n < rounds && !check_failed(); n++) {
 		hostile_plan.seed = seed + n;
 		hostile_round(check_number(0), milliseconds);

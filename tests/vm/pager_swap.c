@@ -16,11 +16,12 @@
 
 BALANCE_AT_END;
 
-#define BIG      1536u /* Pages. */
-#define PRESSURE (24 * MIB)
+#define BIG_MOST 1536u
+#define BIG      pressure_part(BIG_MOST) /* Pages. */
+#define PRESSURE pressure_part(24 * MIB)
 
 static vm_address_t big;
-static uint32_t stored[BIG]; /* What the pager has of each page. */
+static uint32_t stored[BIG_MOST]; /* What the pager has of each page. */
 static uint32_t requests, returns;
 static volatile uint32_t errors;
 

@@ -30,7 +30,7 @@ static uint32_t show_paging(void)
 
 TEST(twice_the_memory)
 {
-	vm_size_t size = 32 * MIB;
+	vm_size_t size = pressure_part(32 * MIB);
 	vm_address_t memory;
 
 	REQUIRE(pressure_ready());
@@ -41,13 +41,13 @@ TEST(twice_the_memory)
 	pattern_put_mixed(memory, size, 2, ORDER);
 	EXPECT_EQ(pattern_errors(memory, size, 2), 0);
 	memory_free(memory, size);
-	EXPECT_LT(16 * MIB / PAGE_SIZE, show_paging());
+	EXPECT_LT(size / 2 / PAGE_SIZE, show_paging());
 }
 
 /* What is only read goes and comes, too, and is written only once. */
 TEST(pages_that_are_only_read)
 {
-	vm_size_t size = 24 * MIB;
+	vm_size_t size = pressure_part(24 * MIB);
 	vm_address_t memory = memory_new(size);
 	struct vm_statistics before, after;
 
@@ -68,23 +68,24 @@ TEST(pages_that_are_only_read)
 /* Blocks are used again: all of this together is more than the device has. */
 TEST(memory_comes_and_goes)
 {
-	vm_address_t kept = memory_new(12 * MIB);
+	vm_size_t size = pressure_part(8 * MIB), kept_size = pressure_part(12 * MIB);
+	vm_address_t kept = memory_new(kept_size);
 
-	pattern_put(kept, 12 * MIB, 1);
+	pattern_put(kept, kept_size, 1);
 	for (uint32_t round = 2; round < 10; round++) {
-		vm_address_t memory = memory_new(8 * MIB);
+		vm_address_t memory = memory_new(size);
 
-		pattern_put(memory, 8 * MIB, round);
-		EXPECT_EQ(pattern_errors(memory, 8 * MIB, round), 0);
-		memory_free(memory, 8 * MIB);
+		pattern_put(memory, size, round);
+		EXPECT_EQ(pattern_errors(memory, size, round), 0);
+		memory_free(memory, size);
 	}
-	EXPECT_EQ(pattern_errors(kept, 12 * MIB, 1), 0);
-	memory_free(kept, 12 * MIB);
+	EXPECT_EQ(pattern_errors(kept, kept_size, 1), 0);
+	memory_free(kept, kept_size);
 }
 
 /* ---------------- Several tasks ---------------- */
 
-#define SHARE (8 * MIB)
+#define SHARE pressure_part(8 * MIB)
 
 static vm_address_t inherited;
 
@@ -188,7 +189,7 @@ static void read_letter(mach_port_t port, vm_size_t size, uint32_t round)
 /* What is on its way to somebody can be in swap as well. */
 TEST(large_messages)
 {
-	vm_size_t size = 6 * MIB;
+	vm_size_t size = pressure_part(6 * MIB);
 	vm_address_t memory = memory_new(size);
 	mach_port_t port = port_new();
 

@@ -16,7 +16,7 @@
 
 BALANCE_AT_END;
 
-#define MUCH (24 * MIB)
+#define MUCH pressure_part(24 * MIB)
 
 /* The pages of the object: */
 enum {
