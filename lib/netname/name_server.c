@@ -5,8 +5,14 @@
 #include <sys/ux.h>
 
 /*
+ * More than threads may ask at the same time.  Each of them takes back a right of its own at the
+ * most, so that the last one, which all of them use, is never taken back.
+ */
+#define ENOUGH_RIGHTS 1000
+
+/*
  * Asks each time, since nothing that is kept would be right after a fork, or after the name
- * server's end.  All answers are one name, and of what they bring one right is enough.
+ * server's end.  All answers are one name, which has a right more with each.
  */
 mach_port_t netname_find_server(void)
 {
@@ -16,7 +22,7 @@ mach_port_t netname_find_server(void)
 
 	if (port != MACH_PORT_NULL &&
 	    mach_port_get_refs(self, port, MACH_PORT_RIGHT_SEND, &rights) == KERN_SUCCESS &&
-	    rights > 1)
+	    rights > ENOUGH_RIGHTS)
 		syscall_mach_port_deallocate(self, port);
 	return port;
 }

@@ -11,7 +11,7 @@
 
 /*
  * How many names there may be, and how many of one client, which is the task on whose behalf they
- * were checked in: as many as let all processes of the Unix server have theirs.
+ * were checked in.  A name is its client's for as long as it is there, also after the task's end.
  */
 #define NAMES_MAX           8192
 #define NAMES_OF_CLIENT_MAX 64
