@@ -2,10 +2,10 @@
 /*
  * The name server's table: see names.h.
  *
- * Each name is in three lists: of those whose texts hash alike, of those that mean ports of like
- * names, and of its client's.  The first two begin in tables large enough that a list stays short
- * when there are as many names as there may be.  The hash of texts begins with a secret, lest
- * somebody choose names that all come into one list.
+ * Each name is in two lists: of those whose texts hash alike, and of those that mean ports of like
+ * names.  Both begin in tables large enough that a list stays short when there are as many names
+ * as there may be.  The hash of texts begins with a secret, lest somebody choose names that all
+ * come into one list.  Clients and users have a count of their names each.
  *
  * The kernel is asked to tell of a port's death when the first name for it comes in; whatever else
  * it tells of such a request is of no interest.
@@ -18,19 +18,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS        2048u /* Powers of two. */
-#define CLIENT_BUCKETS 256u
+#include "users.h"
 
-struct client {
+#define BUCKETS       2048u /* Powers of two. */
+#define OWNER_BUCKETS 256u
+
+struct owner {
 	struct list link; /* In its bucket, as long as it has names. */
-	natural_t label;
+	uint32_t number;
 	unsigned n_names;
 };
 
 struct name {
 	struct list by_text;
 	struct list by_port;
-	struct client *client;
+	struct owner *client; /* By its label, */
+	struct owner *user;   /* and by its number. */
 	mach_port_t port;
 	mach_port_t signature;
 	uint32_t hash;
@@ -39,7 +42,8 @@ struct name {
 
 static struct list texts[BUCKETS];
 static struct list ports[BUCKETS];
-static struct list clients[CLIENT_BUCKETS];
+static struct list clients[OWNER_BUCKETS];
+static struct list users[OWNER_BUCKETS];
 static unsigned n_names;
 static uint32_t secret;
 static mach_port_t notify_port;
@@ -114,34 +118,48 @@ mach_port_t name_signature(const struct name *name)
 	return name->signature;
 }
 
-/* ---------------- Clients ---------------- */
-
-/* A client's record, a new one if need be; null: there is no memory. */
-static struct client *client_of(natural_t label)
+uid_t name_user(const struct name *name)
 {
-	struct list *list = bucket(clients, CLIENT_BUCKETS, label);
-	struct client *client;
+	return name->user->number;
+}
+
+/* ---------------- Clients and users ---------------- */
+
+/* The record of a client or a user, a new one if need be; null: there is no memory. */
+static struct owner *owner_of(struct list *table, uint32_t number)
+{
+	struct list *list = bucket(table, OWNER_BUCKETS, number);
+	struct owner *owner;
 	struct list *link;
 
 	list_for_each (link, list) {
-		client = list_object(link, struct client, link);
-		if (client->label == label)
-			return client;
+		owner = list_object(link, struct owner, link);
+		if (owner->number == number)
+			return owner;
 	}
-	client = malloc(sizeof *client);
-	if (client == NULL)
+	owner = malloc(sizeof *owner);
+	if (owner == NULL)
 		return NULL;
-	*client = (struct client){.label = label};
-	list_add_last(list, &client->link);
-	return client;
+	*owner = (struct owner){.number = number};
+	list_add_last(list, &owner->link);
+	return owner;
 }
 
-static void forget_client_without_names(struct client *client)
+static void forget_without_names(struct owner *owner)
 {
-	if (client->n_names > 0)
+	if (owner == NULL || owner->n_names > 0)
 		return;
-	list_remove(&client->link);
-	free(client);
+	list_remove(&owner->link);
+	free(owner);
+}
+
+static bool may_have_more(const struct owner *client, const struct owner *user)
+{
+	if (client == NULL || user == NULL || client->n_names >= NAMES_OF_CLIENT_MAX)
+		return false;
+	if (user->number == USERS_ROOT)
+		return n_names < NAMES_MAX;
+	return n_names < NAMES_MAX - NAMES_KEPT_FOR_ROOT && user->n_names < NAMES_OF_USER_MAX;
 }
 
 /* ---------------- Coming and going ---------------- */
@@ -176,38 +194,34 @@ static void mean(struct name *name, mach_port_t signature, mach_port_t port)
 	list_add_last(bucket_of_port(port), &name->by_port);
 }
 
-static struct name *name_new(const char *text, struct client *client)
+static struct name *name_new(const char *text, struct owner *client, struct owner *user)
 {
 	size_t size = strlen(text) + 1;
 	struct name *name = malloc(sizeof *name + size);
 
 	if (name == NULL)
 		return NULL;
-	*name = (struct name){.client = client, .hash = hash_of(text)};
+	*name = (struct name){.client = client, .user = user, .hash = hash_of(text)};
 	memcpy(name->text, text, size);
 	return name;
 }
 
-kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port, natural_t label)
+kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port, natural_t label,
+			uid_t uid)
 {
-	struct client *client = client_of(label);
-	struct name *name = NULL;
-	bool is_alive = false;
+	struct owner *client = owner_of(clients, label), *user = owner_of(users, uid);
+	struct name *name = may_have_more(client, user) ? name_new(text, client, user) : NULL;
 
-	if (client == NULL)
-		return KERN_RESOURCE_SHORTAGE;
-	if (n_names < NAMES_MAX && client->n_names < NAMES_OF_CLIENT_MAX)
-		name = name_new(text, client);
-	if (name != NULL)
-		is_alive = watch(port);
-	if (!is_alive) {
-		forget_client_without_names(client);
+	if (name == NULL || !watch(port)) {
+		forget_without_names(client);
+		forget_without_names(user);
 		free(name);
 		return name == NULL ? KERN_RESOURCE_SHORTAGE : NETNAME_INVALID_PORT;
 	}
 	mean(name, signature, port);
 	list_add_last(bucket(texts, BUCKETS, name->hash), &name->by_text);
 	client->n_names++;
+	user->n_names++;
 	n_names++;
 	return KERN_SUCCESS;
 }
@@ -229,7 +243,9 @@ void names_remove(struct name *name)
 	list_remove(&name->by_port);
 	n_names--;
 	name->client->n_names--;
-	forget_client_without_names(name->client);
+	name->user->n_names--;
+	forget_without_names(name->client);
+	forget_without_names(name->user);
 	give_up(name->port);
 	give_up(name->signature);
 	free(name);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "users.h"
 
 #define VERSION "snames 1 (Assay)"
 
@@ -59,10 +60,15 @@ static struct name *find_living(const char *text)
 	return NULL;
 }
 
-/* Whoever has checked a name in may have it mean another port. */
+/*
+ * Whoever has checked a name in may have it mean another port.  Who had the name of a process from
+ * before it was another user's has it no more.
+ */
 kern_return_t do_netname_check_in(mach_port_t server, const_netname_name_t text,
 				  mach_port_t signature, mach_port_t port)
 {
+	natural_t label = client();
+	uid_t user = users_of_task(label);
 	struct name *name;
 
 	(void)server;
@@ -70,9 +76,15 @@ kern_return_t do_netname_check_in(mach_port_t server, const_netname_name_t text,
 		return KERN_INVALID_ARGUMENT;
 	if (!MACH_PORT_VALID(port))
 		return NETNAME_INVALID_PORT;
+	if (!users_may_have(user, text))
+		return NETNAME_NOT_YOURS;
 	name = find_living(text);
+	if (name != NULL && !users_may_have(name_user(name), text)) {
+		names_remove(name);
+		name = NULL;
+	}
 	if (name == NULL)
-		return names_add(text, signature, port, client());
+		return names_add(text, signature, port, label, user);
 	if (name_signature(name) != signature)
 		return NETNAME_NOT_YOURS;
 	return names_change(name, signature, port);
@@ -90,8 +102,9 @@ kern_return_t do_netname_look_up(mach_port_t server, const_netname_name_t host,
 	if (!is_this_host(host))
 		return NETNAME_NO_SUCH_HOST;
 	name = names_find(text);
-	if (name == NULL || mach_port_mod_refs(mach_task_self_cached(), name_port(name),
-					       MACH_PORT_RIGHT_SEND, 1) != KERN_SUCCESS)
+	if (name == NULL || !users_may_have(name_user(name), text) ||
+	    mach_port_mod_refs(mach_task_self_cached(), name_port(name), MACH_PORT_RIGHT_SEND, 1) !=
+		    KERN_SUCCESS)
 		return NETNAME_NOT_CHECKED_IN;
 	*port = name_port(name);
 	return NETNAME_SUCCESS;

@@ -198,7 +198,7 @@ static kern_return_t check_in_many(const char *prefix, unsigned number, mach_por
 	char name[32];
 
 	for (unsigned n = 0; n < number && result == KERN_SUCCESS; n++) {
-		snprintf(name, sizeof name, "%s.%u", prefix, n);
+		snprintf(name, sizeof name, "%s-%u", prefix, n);
 		result = check_in(name, MACH_PORT_NULL, port);
 	}
 	return result;
@@ -218,7 +218,7 @@ TRY(a_client_has_no_more_than_its_share)
 		_exit(check_in_many("names.other", OF_CLIENT, port) != NETNAME_SUCCESS);
 	}
 	CHECK_EQ(status_of(pid), 0);
-	CHECK_EQ(check_out("names.share.7", MACH_PORT_NULL), NETNAME_SUCCESS);
+	CHECK_EQ(check_out("names.share-7", MACH_PORT_NULL), NETNAME_SUCCESS);
 	CHECK_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
 }
 
@@ -271,7 +271,7 @@ TRY(a_long_list_is_not_slow_and_has_an_end)
 	CHECK_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
 	end_port(port);
 	CHECK_EQ(look_up("names.held"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(look_up("names.77.7"), NETNAME_NOT_CHECKED_IN);
+	CHECK_EQ(look_up("names.77-7"), NETNAME_NOT_CHECKED_IN);
 	port = new_port();
 	CHECK_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
 }

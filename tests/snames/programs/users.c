@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* What users have of each other's names: those of their processes, and room for more.  As root. */
+#include "names.h"
+
+#include <unistd.h>
+
+#define STUDENT 100 /* A user of the image's. */
+
+#define OF_CLIENT 64   /* Names of one client, */
+#define OF_USER   2048 /* and of one user. */
+
+static const char *name_of(pid_t pid)
+{
+	static netname_name_t name;
+
+	snprintf(name, sizeof name, "users.%d", (int)pid);
+	return name;
+}
+
+static kern_return_t check_in_for(pid_t pid)
+{
+	mach_port_t port = new_port();
+
+	return check_in(name_of(pid), port, port);
+}
+
+/* Goes on in a child that is the student's; in the parent waits for its end, and says how it was. */
+static int as_student(void (*run)(void))
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return WEXITSTATUS(status_of(pid));
+	forget_names();
+	if (setuid(STUDENT) == 0)
+		run();
+	_exit(99);
+}
+
+static void take_names_of_others(void)
+{
+	kern_return_t own = check_in_for(getpid()), parents = check_in_for(getppid());
+
+	_exit(own == NETNAME_SUCCESS && parents == NETNAME_NOT_YOURS &&
+			      check_in_for(1) == NETNAME_NOT_YOURS
+		      ? 0
+		      : 1);
+}
+
+TRY(a_process_name_is_its_users)
+{
+	CHECK_EQ(as_student(take_names_of_others), 0);
+	CHECK_EQ(look_up(name_of(getpid())), NETNAME_NOT_CHECKED_IN);
+	CHECK_EQ(check_in_for(getpid()), NETNAME_SUCCESS);
+	CHECK_EQ(check_in_for(1), NETNAME_SUCCESS);
+	CHECK_EQ(check_out(name_of(1), MACH_PORT_NULL), NETNAME_NOT_YOURS);
+}
+
+/* Names that no process has yet, and whose ports stay: `to_parent` is told when they are there. */
+static void take_names_to_come(int to_parent, int from_parent)
+{
+	char byte = 0;
+
+	forget_names();
+	if (setuid(STUDENT) != 0)
+		_exit(1);
+	for (pid_t pid = getpid() + 1; pid < getpid() + 10; pid++) {
+		if (check_in_for(pid) != NETNAME_SUCCESS)
+			_exit(2);
+	}
+	write(to_parent, &byte, 1);
+	_exit(read(from_parent, &byte, 1) == 0 ? 0 : 3);
+}
+
+/* A process of root's, whose name another had before there was such a process. */
+static void have_own_name(void)
+{
+	forget_names();
+	if (look_up(name_of(getpid())) != NETNAME_NOT_CHECKED_IN)
+		_exit(1);
+	if (check_in_for(getpid()) != NETNAME_SUCCESS)
+		_exit(2);
+	_exit(look_up(name_of(getpid())) == NETNAME_SUCCESS ? 0 : 3);
+}
+
+TRY(nobody_has_a_process_name_before_it)
+{
+	int there[2], over[2];
+	pid_t other, own;
+	char byte;
+
+	CHECK_EQ(pipe(there), 0);
+	CHECK_EQ(pipe(over), 0);
+	other = fork();
+	if (other == 0) {
+		close(over[1]);
+		take_names_to_come(there[1], over[0]);
+	}
+	CHECK_EQ(read(there[0], &byte, 1), 1);
+	own = fork();
+	if (own == 0)
+		have_own_name();
+	CHECK(own > other && own < other + 10);
+	CHECK_EQ(status_of(own), 0);
+	close(over[1]);
+	CHECK_EQ(status_of(other), 0);
+	close(over[0]);
+	close(there[0]);
+	close(there[1]);
+}
+
+static unsigned share; /* Which one it is, for names that nobody else has. */
+
+/* So many names for a port of root's, which stay when their client has gone. */
+static void fill_a_share(void)
+{
+	mach_port_t port = MACH_PORT_NULL;
+	kern_return_t result = look_up_at("", "users.held", &port);
+	char name[32];
+
+	for (unsigned n = 0; n < OF_CLIENT && result == NETNAME_SUCCESS; n++) {
+		snprintf(name, sizeof name, "users-%u-%u", share, n);
+		result = check_in(name, MACH_PORT_NULL, port);
+	}
+	_exit(result);
+}
+
+TRY(a_user_has_no_more_than_a_share)
+{
+	mach_port_t port = new_port();
+
+	CHECK_EQ(check_in("users.held", port, port), NETNAME_SUCCESS);
+	for (share = 0; share < OF_USER / OF_CLIENT; share++)
+		CHECK_EQ(as_student(fill_a_share), NETNAME_SUCCESS);
+	CHECK_EQ(as_student(fill_a_share), KERN_RESOURCE_SHORTAGE);
+	CHECK_EQ(check_in("users.more", port, port), NETNAME_SUCCESS);
+	end_port(port);
+	CHECK_EQ(look_up("users-3-3"), NETNAME_NOT_CHECKED_IN);
+}
