@@ -11,10 +11,12 @@
  *	GMON_EXTRA_PC + flavor + mode    the pc        samples of that flavor there
  *	GMON_EXTRA_VALUE                 GMON_*        the low 32 bits of a value,
  *	GMON_EXTRA_VALUE_HIGH            GMON_*        and the high ones, if they are not 0
+ *	GMON_EXTRA_LABEL                 a task        samples of the kernel on its behalf
  *
  * `flavor` is the number of one of the SAMPLED_PC_* bits, times 2.  With mode 1 the sample was
  * taken in the kernel and the pc is where the program had called or trapped from.  The histogram is
  * of the file's first flavor (GMON_FLAVOR), user mode only: a kernel's time is not its caller's.
+ * In a profile of the kernel itself (kgmon) each pc is the kernel's own, with mode 0.
  * All files have little-endian words of 32 bits.
  */
 #ifndef GMON_H
@@ -71,6 +73,7 @@ struct gmon_44bsd_header {
 
 #define GMON_EXTRA_VALUE      0x010u
 #define GMON_EXTRA_VALUE_HIGH 0x011u
+#define GMON_EXTRA_LABEL      0x020u
 #define GMON_EXTRA_PC         0x100u /* + 2 * flavor's bit number + mode */
 #define GMON_EXTRA_END        0x1000u
 
@@ -98,6 +101,9 @@ enum gmon_value {
 	GMON_OUTSIDE = 20,   /* those outside of the histogram's range; */
 	GMON_ARCS_LOST = 21, /* calls that were not counted, for want of memory. */
 	GMON_KERNEL = 22,    /* Samples in kernel mode. */
+	GMON_OTHERS =
+		23, /* In a host's stream, and in no other record: those of other tasks, or, if
+			      * the profile is of the kernel, in user mode. */
 };
 
 #define GMON_CLOCK_IS_BLOCK 0x80000000u

@@ -179,11 +179,11 @@ void __profile_fork_child(void)
 	writing = 0;
 	written = 0;
 	is_child = true;
-	if (!was_prepared || __gprof_prepare() != KERN_SUCCESS)
+	if (!was_prepared || !__gprof_is_prepared())
 		return;
 	do_gprof_mon_options(MACH_PORT_NULL, options);
 	if (__gprof_is_registered())
 		gprof_control_server_init();
 	if (flavors != 0)
-		gprof_start(flavors);
+		__gprof_begin(flavors);
 }

@@ -7,9 +7,16 @@
 #include <stddef.h>
 
 #include <mach/kern_return.h>
+#include <mach/pc_sample.h>
 
 /* Makes the collector and its thread; nothing if they are there. */
 kern_return_t __gprof_prepare(void);
+
+/* The same, told on standard error if it fails. */
+bool __gprof_is_prepared(void);
+
+/* Begins sampling; standard error is told if that fails. */
+void __gprof_begin(sample_pc_flavor_t flavors);
 
 /* Says on standard error who says it, what, and what can be done. */
 void __gprof_say(const char *what, const char *advice);

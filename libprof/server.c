@@ -24,14 +24,14 @@ bool __gprof_is_registered(void)
 /* Registers the port; MIG_SERVER_DIED if there is no name server. */
 static kern_return_t check_in(void)
 {
-	mach_port_t port = __collector_public_port(), server = ux_name_server();
+	mach_port_t server = ux_name_server();
 	netname_name_t name;
 	kern_return_t result;
 
 	if (!MACH_PORT_VALID(server))
 		return MIG_SERVER_DIED;
 	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
-	result = netname_check_in(server, name, port, port);
+	result = netname_check_in(server, name, __collector_signature(), __collector_public_port());
 	syscall_mach_port_deallocate(mach_task_self_cached(), server);
 	return result == MACH_SEND_INVALID_DEST ? MIG_SERVER_DIED : result;
 }

@@ -80,9 +80,9 @@ static void say_result(const char *what, kern_return_t result, const char *advic
 	__gprof_say(text, advice);
 }
 
-static void start_sampling(void)
+void __gprof_begin(sample_pc_flavor_t flavors)
 {
-	kern_return_t result = gprof_start(SAMPLED_PC_PERIODIC);
+	kern_return_t result = gprof_start(flavors);
 
 	if (result == GPROF_NO_SAMPLING)
 		__gprof_say("the kernel does not sample: calls are counted all the same",
@@ -91,20 +91,22 @@ static void start_sampling(void)
 		say_result("profiling cannot be started", result, "the program runs without");
 }
 
+bool __gprof_is_prepared(void)
+{
+	kern_return_t result = __gprof_prepare();
+
+	if (result != KERN_SUCCESS)
+		say_result("profiling cannot be prepared", result, "the program runs without");
+	return result == KERN_SUCCESS;
+}
+
 void monstartup_crt0(void)
 {
-	kern_return_t result;
-
-	if (gprof_no_auto_initialization_from_crt0)
+	if (gprof_no_auto_initialization_from_crt0 || !__gprof_is_prepared())
 		return;
-	result = __gprof_prepare();
-	if (result != KERN_SUCCESS) {
-		say_result("profiling cannot be prepared", result, "the program runs without");
-		return;
-	}
 	__gprof_write_at_end();
 	if (!gprof_no_control_server)
 		gprof_control_server_init();
 	if (!gprof_no_startup_from_crt0)
-		start_sampling();
+		__gprof_begin(SAMPLED_PC_PERIODIC);
 }

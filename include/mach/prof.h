@@ -11,8 +11,8 @@
  *	others:                      samples...  PROF_CLOCK for each CPU  PROF_STREAM
  *	the last one:                samples...  PROF_CLOCK for each CPU  PROF_STREAM  PROF_END
  *
- * A buffer is sent when it is full, when its first sample is older than the stream's age, and at
- * the end.  Times are nanoseconds since the kernel started.
+ * A buffer is sent when it is full, when its first sample is older than the stream's age, when the
+ * stream is flushed, and at the end.  Times are nanoseconds since the kernel started.
  */
 #ifndef MACH_PROF_H
 #define MACH_PROF_H
@@ -30,6 +30,9 @@
 
 /* Periodic streams that there can be at a time; one more is KERN_RESOURCE_SHORTAGE. */
 #define SAMPLE_CLOCKS_MAX 16u
+
+/* As many of them as go to one task, and to whoever works for it: others are to sample too. */
+#define SAMPLE_CLOCKS_SHARE 12u
 
 #define SAMPLE_FIXED 0x1u /* Intervals all of one length: what is in step stays hidden. */
 #define SAMPLE_STACK 0x2u /* With call stacks, `depth` frames deep. */

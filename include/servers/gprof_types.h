@@ -11,6 +11,7 @@
 #define GPROF_NOT_ALLOWED  4753 /* gprof_owner_only: call gprof_mon_open() first. */
 #define GPROF_NOT_PROFILED 4754 /* The program was not initialised for profiling. */
 #define GPROF_NO_SAMPLING  4755 /* The kernel refused: too many streams, not allowed. */
+#define GPROF_ENDED        4756 /* What was to be sampled has ended. */
 
 #define GPROF_NAME_PREFIX "gprof." /* + the process's number, in decimal */
 
@@ -27,7 +28,8 @@ typedef struct gprof_options {
 	unsigned depth;
 	unsigned age_ms;
 	unsigned format; /* Of a dump: enum gprof_format */
-	unsigned reserved[3];
+	unsigned resume; /* Not 0: the same flavors at the same rate go on with what there is. */
+	unsigned reserved[2];
 } gprof_options_t;
 
 /* Counts as in <gmon.h>; two words each, the lower first. */
@@ -47,7 +49,8 @@ typedef struct gprof_status {
 	unsigned due[2];
 	unsigned fired[2];
 	unsigned missed[2];
-	unsigned reserved[10];
+	gprof_options_t options; /* For the next beginning, and of a dump. */
+	unsigned reserved[2];
 } gprof_status_t;
 
 typedef char gprof_token_t[32];

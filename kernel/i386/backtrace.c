@@ -38,8 +38,7 @@ static const struct frame *frame_above(const uint32_t *return_address)
 {
 	const struct frame *frame = (const void *)&return_address[1];
 
-	if (*return_address != (uint32_t)interrupt_returns &&
-	    *return_address != (uint32_t)nmi_returns)
+	if (!entry_is_return_of_interrupt(*return_address))
 		return NULL;
 	return pmap_kernel_is_mapped((uint32_t)&frame->eflags) ? frame : NULL;
 }

@@ -9,6 +9,7 @@
  * All ways out to user mode end in `restore_user` with interrupts off and the kernel lock released.
  */
 #include "i386/frame.h"
+#include "i386/lapic.h"
 #include "i386/memory.h"
 #include "i386/vectors.h"
 #include "i386/cpu_offsets.h"
@@ -279,7 +280,7 @@ interrupt_entry_count:
 	.long	(interrupt_entry_count - interrupt_entries) / 8
 
 	.text
-	/* The sampling clock's, ten thousand times a second: with a function of its own. */
+	/* The sampling clock's, ten thousand times a second: it goes straight to its function. */
 FUNCTION vector_sample
 	pushl	$0
 	pushl	$VECTOR_SAMPLE
@@ -287,8 +288,15 @@ FUNCTION vector_sample
 	cld
 	LOAD_KERNEL_SEGMENTS
 	movl	%esp, %eax
-	pushl	$interrupt_returns
-	jmp	sample_interrupt
+	call	sampler_interrupt
+	.globl	sample_returns
+sample_returns:
+	movl	$0, LAPIC_BASE + LAPIC_EOI
+	cmpl	$0, %fs:CPU_WORK
+	je	restore_user		/* Good for the kernel's registers as well. */
+	movl	%esp, %eax
+	call	work_after_sample
+	jmp	restore_user
 END vector_sample
 
 FUNCTION interrupt_entry

@@ -26,9 +26,19 @@ void thread_entry(void);
 extern const char interrupts_wait_halt[], interrupts_wait_over[];
 void switch_stacks(uint32_t *save_esp, uint32_t load_esp);
 
-/* Where interrupt() and nmi() return to: what was interrupted lies above this on the stack. */
+/*
+ * Where interrupt(), sampler_interrupt() and nmi() return to: what was interrupted lies above this
+ * on the stack.
+ */
 void interrupt_returns(void);
+void sample_returns(void);
 void nmi_returns(void);
+
+static inline bool entry_is_return_of_interrupt(uint32_t address)
+{
+	return address == (uint32_t)interrupt_returns || address == (uint32_t)sample_returns ||
+	       address == (uint32_t)nmi_returns;
+}
 
 /* Where user mode is entered and left, from gate_entry() on; and the end of all of entry.S. */
 void restore_user(void);
@@ -46,9 +56,9 @@ static inline bool entry_is_gate(uint32_t pc)
 	return pc - (uint32_t)gate_entry < (uint32_t)restore_user - (uint32_t)gate_entry;
 }
 
-/* Called by entry.S. */
+/* Called by entry.S; and prof/sampler.h's sampler_interrupt(), before the last but one. */
 void interrupt(struct frame *frame);
-void sample_interrupt(const struct frame *frame);
+void work_after_sample(const struct frame *frame);
 void nmi(struct frame *frame);
 
 /* At the end of an NMI that has taken a sample: i386/sample_place.c. */

@@ -8,11 +8,13 @@
 #ifndef I386_LAPIC_H
 #define I386_LAPIC_H
 
+#define LAPIC_BASE 0xffffe000 /* Where pmap maps the registers, uncached. */
+#define LAPIC_EOI  0xb0       /* Where the end of an interrupt is stored. */
+
+#ifndef __ASSEMBLER__
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#define LAPIC_BASE 0xffffe000u /* Where pmap maps the registers, uncached. */
-#define LAPIC_EOI  0xb0u
 
 static inline void lapic_eoi(void)
 {
@@ -57,4 +59,5 @@ void lapic_send_startup(uint32_t apic_id, uint32_t physical_page);
 /* A message of this CPU to itself; also from an NMI in the middle of sending another. */
 void lapic_send_self(uint8_t vector);
 
+#endif
 #endif

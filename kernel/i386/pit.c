@@ -9,7 +9,6 @@
 #include "i386/pit.h"
 
 #include "i386/io.h"
-#include "kern/assert.h"
 
 #define PORT_CHANNEL_0 0x40
 #define PORT_CHANNEL_2 0x42
@@ -24,11 +23,10 @@
 #define GATE_CHANNEL_2 0x01
 #define GATE_SPEAKER   0x02
 
-void pit_one_shot(uint16_t counts)
+void pit_one_shot(uint32_t counts)
 {
-	assert(counts != 0);
-	outb(PORT_CHANNEL_0, counts & 0xff);
-	outb(PORT_CHANNEL_0, counts >> 8);
+	outb(PORT_CHANNEL_0, (uint8_t)counts);
+	outb(PORT_CHANNEL_0, (uint8_t)(counts >> 8));
 }
 
 /* The mode without a count: the chip waits for one. */

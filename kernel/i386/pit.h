@@ -18,11 +18,11 @@
 void pit_halt(void);
 
 /*
- * Channel 0 raises its interrupt once, `counts` (at least 1) from now, and not for a shot before.
+ * Channel 0 raises its interrupt once, `counts` (1 to 0xffff) from now, and not for a shot before.
  * This is a count and no more: an emulator may let another CPU run at each store to a port that
  * stops or starts the chip, and only the last byte of a count does.
  */
-void pit_one_shot(uint16_t counts);
+void pit_one_shot(uint32_t counts);
 
 /* Channel 2 counts down from 0xffff to 0, and on from 0xffff, for ever and in silence. */
 void pit_ruler_start(void);

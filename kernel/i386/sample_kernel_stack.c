@@ -12,6 +12,9 @@
 #include "i386/entry.h"
 #include "i386/sample_stack.h"
 #include "i386/stack_size.h"
+#include "i386/thread_state.h"
+#include "i386/vectors.h"
+#include "kern/assert.h"
 #include "kern/cpu_state.h"
 #include "kern/machine.h"
 #include "kern/thread.h"
@@ -43,6 +46,31 @@ static inline bool step(struct walk *walk)
 	return true;
 }
 
+/* What `address`, on top of the stack, is to the function that is at `pc`. */
+static enum code_return judge(uint32_t address, uint32_t pc)
+{
+	uint32_t target;
+
+	if (!is_kernel_code(address - CALL_SIZE) || !is_kernel_code(address))
+		return CODE_NO_RETURN;
+	target = code_call_target((const uint8_t *)(address - CALL_SIZE), address);
+	if (!is_kernel_code(target) || !code_is_near_begin(target, pc))
+		return CODE_NO_RETURN;
+	return *(const uint8_t *)target == CODE_PUSH_EBP ? CODE_HAS_FRAME : CODE_IS_LEAF;
+}
+
+/* Where it is, on top of the stack; NULL: the function has a frame. */
+static const uint32_t *find_leafs_return(const struct walk *walk, const uint32_t *top, uint32_t pc)
+{
+	for (unsigned n = 0; n < LEAF_WORDS && (uint32_t)(top + n) < walk->end; n++) {
+		enum code_return found = judge(top[n], pc);
+
+		if (found != CODE_NO_RETURN)
+			return found == CODE_IS_LEAF ? top + n : NULL;
+	}
+	return NULL;
+}
+
 /* Where the first return address is, by the code that was interrupted. */
 static bool begin(struct walk *walk, const struct frame *frame, uint32_t depth)
 {
@@ -55,11 +83,12 @@ static bool begin(struct walk *walk, const struct frame *frame, uint32_t depth)
 	if ((uint32_t)top - (walk->end - KERNEL_STACK_SIZE) > KERNEL_STACK_SIZE - 8 || depth == 0 ||
 	    !is_kernel_code(frame->eip))
 		return false;
+	walk->address = find_leafs_return(walk, top, frame->eip);
 	if (code_has_no_frame(code)) {
 		walk->address = top;
 	} else if (*top == frame->ebp && code_makes_frame(code)) {
 		walk->address = top + 1;
-	} else {
+	} else if (walk->address == NULL) {
 		walk->address = top - 1;
 		return step(walk);
 	}
@@ -71,8 +100,7 @@ static const struct frame *interrupted(const struct walk *walk)
 {
 	const struct frame *frame = (const struct frame *)(walk->address + 1);
 
-	if (*walk->address != (uint32_t)interrupt_returns &&
-	    *walk->address != (uint32_t)nmi_returns)
+	if (!entry_is_return_of_interrupt(*walk->address))
 		return NULL;
 	if ((uint32_t)frame > walk->end - sizeof(struct frame) || frame_is_user(frame))
 		return NULL;
@@ -97,33 +125,72 @@ static __attribute__((noinline)) bool pass_interrupt(struct walk *walk, uint32_t
 	return true;
 }
 
-uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
-			      bool *cut)
+/* The return addresses from where the walk is on. */
+static uint32_t collect(struct walk *walk, uint32_t *frames, uint32_t depth, bool *cut)
 {
-	struct walk walk;
 	uint32_t n = 0;
 
 	*cut = false;
-	if (entry_is_at(frame->eip))
-		return 0;
-	if (!begin(&walk, frame, depth)) {
-		*cut = true;
-		return 0;
-	}
 	for (;;) {
-		uint32_t address = *walk.address;
+		uint32_t address = *walk->address;
 
 		if (entry_is_at(address)) {
-			if (n == depth || !pass_interrupt(&walk, frames, &n))
+			if (n == depth || !pass_interrupt(walk, frames, &n))
 				return n;
 		} else if (n == depth || !is_kernel_code(address)) {
 			break;
 		} else {
 			frames[n++] = address;
 		}
-		if (!step(&walk))
+		if (!step(walk))
 			break;
 	}
 	*cut = true;
 	return n;
+}
+
+uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
+			      bool *cut)
+{
+	struct walk walk;
+
+	*cut = false;
+	if (entry_is_at(frame->eip))
+		return 0;
+	if (begin(&walk, frame, depth))
+		return collect(&walk, frames, depth, cut);
+	*cut = true;
+	return 0;
+}
+
+/* ---------------- Events ---------------- */
+
+/*
+ * The kernel touches a user's memory by machine code that faults, or looks for the page itself (at
+ * `kernel_pc`).
+ */
+uint32_t machine_event_pc(const struct thread *thread, uint32_t kernel_pc)
+{
+	if (thread->fault_frame != NULL)
+		return thread->fault_frame->eip;
+	if (thread->task != NULL && thread_frame(thread)->vector == VECTOR_PAGE_FAULT)
+		return 0;
+	return kernel_pc;
+}
+
+/* Those who look for a page have called; the frames are above the one that returns to them. */
+uint32_t machine_event_stack(const struct thread *thread, uint32_t kernel_pc, uint32_t *frames,
+			     uint32_t depth, bool *cut)
+{
+	const uint32_t *own = __builtin_frame_address(0);
+	struct walk walk = {own + 1, own[0], thread->machine.stack_top};
+
+	assert(thread == current_thread());
+	if (thread->fault_frame != NULL)
+		return machine_kernel_stack(thread->fault_frame, frames, depth, cut);
+	*cut = true;
+	while (*walk.address != kernel_pc)
+		if (!step(&walk))
+			return 0;
+	return step(&walk) ? collect(&walk, frames, depth, cut) : 0;
 }

@@ -52,7 +52,7 @@ bool machine_is_user(const struct frame *frame)
 
 void machine_find_user_place(const struct frame *frame, struct machine_place *place)
 {
-	*place = (struct machine_place){.who = &cpu_self()->thread->id, .pc = frame->eip};
+	*place = (struct machine_place){.who = &current_thread()->id, .pc = frame->eip};
 }
 
 void machine_find_kernel_place(const struct frame *frame, struct machine_place *place)
@@ -82,17 +82,16 @@ void machine_sample_work(void)
  * reads for it is good as long as it has still to do that; but where it has just come in or is
  * about to go out, the registers may not be in the frame.
  */
-const struct thread *machine_sampled_thread(uint32_t cpu, const struct prof_sample *sample)
+const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t kernel_pc)
 {
 	const struct cpu *sampled = &cpus[cpu];
 	const struct thread *thread = sampled->thread;
 
-	if (thread->id != sample->thread)
+	if (thread->id != id)
 		return NULL;
 	if (sampled == cpu_self())
 		return thread;
-	return (sampled->work & WORK_SAMPLE) != 0 && !entry_is_at(sample->kernel_pc) ? thread
-										     : NULL;
+	return (sampled->work & WORK_SAMPLE) != 0 && !entry_is_at(kernel_pc) ? thread : NULL;
 }
 
 /*

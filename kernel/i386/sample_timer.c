@@ -14,7 +14,7 @@
 #include "kern/divide.h"
 #include "kern/machine.h"
 
-/* Counts of the PIT in a cycle, as a fraction of 2^32, rounded up; set before the first shot. */
+/* Counts of the PIT in a cycle, as a fraction of 2^32, rounded up; made before the first shot. */
 static uint32_t counts_per_cycle;
 
 /*
@@ -42,7 +42,8 @@ static void find_ratio(void)
 
 void machine_sample_timer_route(enum sample_delivery delivery)
 {
-	find_ratio();
+	if (counts_per_cycle == 0)
+		find_ratio();
 	if (delivery == SAMPLE_BY_NMI)
 		ioapic_route_all_nmi(PIT_IRQ);
 	else
@@ -51,7 +52,7 @@ void machine_sample_timer_route(enum sample_delivery delivery)
 
 void machine_sample_timer_arm(uint32_t cycles)
 {
-	pit_one_shot((uint16_t)((((uint64_t)cycles * counts_per_cycle) >> 32) + 2));
+	pit_one_shot((uint32_t)(((uint64_t)cycles * counts_per_cycle) >> 32) + 2);
 }
 
 /* The mask is what counts: a shot already in flight in the PIT ends there. */

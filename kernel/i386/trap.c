@@ -174,11 +174,14 @@ static bool resolve(const struct frame *frame, uint32_t address)
 
 	if (frame->vector != VECTOR_PAGE_FAULT || address >= USER_END || task == NULL)
 		return false;
-	assert(kernel_locked() && (frame->eflags & EFLAGS_IF) != 0);
+	/* With interrupts off it is the sampling interrupt, which does without. */
+	if ((frame->eflags & EFLAGS_IF) == 0)
+		return false;
+	assert(kernel_locked());
 	interrupts_on();
-	current_thread()->fault_pc = frame->eip;
+	current_thread()->fault_frame = frame;
 	result = fault(task->map, address, rights_of_touch(frame));
-	current_thread()->fault_pc = 0;
+	current_thread()->fault_frame = NULL;
 	interrupts_off();
 	return result == KERN_SUCCESS;
 }
@@ -278,15 +281,16 @@ void interrupt(struct frame *frame)
 	}
 }
 
-void sample_interrupt(const struct frame *frame)
+/* Most times the work is the sample itself, whose stack is to be read. */
+void work_after_sample(const struct frame *frame)
 {
-	sampler_interrupt(frame);
-	lapic_eoi();
-	if (cpu_self()->work != 0 && frame_is_user(frame)) {
-		interrupts_on();
-		kernel_lock();
-		user_return();
-	}
+	if (!frame_is_user(frame))
+		return;
+	interrupts_on();
+	kernel_lock();
+	if ((cpu_self()->work & WORK_SAMPLE) != 0)
+		sample_work();
+	user_return();
 }
 
 void nmi(struct frame *frame)

@@ -59,25 +59,36 @@ static inline bool port_is_quiet(const struct port *port)
 }
 
 /*
- * Whether the answer can go to the caller as it is: it carries nothing, it fits, and the call has
- * not changed who receives it.
+ * Whether the answer can go to the caller: it fits, and the call has not changed who receives it.
  */
 static inline bool answers_directly(const struct mach_msg_words *words, const struct space *space,
 				    const struct message *answer, const struct port *port)
 {
-	return (answer->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0 &&
-	       answer->header.msgh_size <= words->rcv_size && port->receiver == space &&
+	return answer->header.msgh_size <= words->rcv_size && port->receiver == space &&
 	       port->name == words->rcv_name && port_is_quiet(port) &&
 	       list_empty(&port->receivers.waiters);
 }
 
-/* Takes the answer, with its right to the caller's own port. */
+/* Takes an answer that carries rights or memory. */
+static __attribute__((noinline)) mach_msg_return_t
+answer_with_body(const struct mach_msg_words *words, struct task *task, struct message *answer,
+		 struct port *port)
+{
+	answer->label = port->label;
+	answer->header.msgh_seqno = port->seqno++;
+	task->messages_received++;
+	return message_copyout_notify(task->space, answer, words->message, MACH_PORT_NULL);
+}
+
+/* Takes the answer, with its right to the caller's own port; one that carries nothing as it is. */
 static inline mach_msg_return_t answer_directly(const struct mach_msg_words *words,
 						struct task *task, struct message *answer,
 						struct port *port)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 
+	if ((answer->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
+		return answer_with_body(words, task, answer, port);
 	answer->header.msgh_bits = BITS_REPLY_GIVEN;
 	answer->header.msgh_remote_port = MACH_PORT_NULL;
 	answer->header.msgh_local_port = port->name;

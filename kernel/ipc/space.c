@@ -411,6 +411,7 @@ void space_terminate(struct space *space)
 	}
 	assert(space->n_entries == 0);
 	space->first_free = NULL;
+	space->asked = NULL;
 	free_near(space);
 	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
 		if (space->far[i] != NULL)

@@ -122,6 +122,16 @@ uint64_t clock_at(uint64_t cycles)
 	return factor_apply(cycles - clock.cycles_at_zero, clock.to_ns);
 }
 
+uint64_t clock_short_ns(uint32_t cycles)
+{
+	uint64_t product = (uint64_t)cycles * clock.to_ns.multiplier;
+	uint32_t high = (uint32_t)(product >> 32), shift = clock.to_ns.shift;
+
+	if (shift >= 32)
+		return high >> (shift & 31);
+	return (uint64_t)(high >> shift) << 32 | shift_words(high, (uint32_t)product, shift);
+}
+
 uint64_t clock_now(void)
 {
 	return clock_at(machine_cycles());

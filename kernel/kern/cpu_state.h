@@ -43,7 +43,8 @@ struct cpu {
 	struct thread *idle_thread;
 	struct thread *leaving; /* A dead thread that was switched away from, to be reaped. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
-	struct turn turn;       /* What is left of it for the current thread. */
+	uint32_t turn_end;      /* The first tick after these cycles ends the turn that runs. */
+	bool turn_over;         /* That follows a whole one: TURN_OVER. */
 	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 

@@ -80,10 +80,9 @@ struct machine_place {
 };
 
 struct frame;
-struct prof_sample;
 struct thread;
 
-/* In user mode, or else; this is the more frequent question. */
+/* In user mode, or else. */
 bool machine_is_user(const struct frame *frame);
 void machine_find_user_place(const struct frame *frame, struct machine_place *place);
 void machine_find_kernel_place(const struct frame *frame, struct machine_place *place);
@@ -95,14 +94,26 @@ void machine_find_kernel_place(const struct frame *frame, struct machine_place *
 uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
 			      bool *cut);
 
+/* The same of the user's stack, for a `frame` of user mode; what is not in memory ends it. */
+uint32_t machine_user_stack(const struct frame *frame, uint32_t *frames, uint32_t depth, bool *cut);
+
+/*
+ * An event that the current thread's kernel code came upon, as it says at `kernel_pc`: where in the
+ * kernel it was, 0 if it was in user mode; and if not, the stack there, as above.
+ */
+uint32_t machine_event_pc(const struct thread *thread, uint32_t kernel_pc);
+uint32_t machine_event_stack(const struct thread *thread, uint32_t kernel_pc, uint32_t *frames,
+			     uint32_t depth, bool *cut);
+
 /* This CPU reads its ring before it goes on in user mode, or in another thread. */
 void machine_sample_work(void);
 
 /*
- * The thread of a sample in the ring of `cpu`, if it has not been in user mode since and its
- * registers there can be read; else NULL.  Under the kernel lock.
+ * The thread of a sample in the ring of `cpu`, by its id and by where in the kernel it was, if it
+ * has not been in user mode since and its registers there can be read; else NULL.  Under the kernel
+ * lock.
  */
-const struct thread *machine_sampled_thread(uint32_t cpu, const struct prof_sample *sample);
+const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t kernel_pc);
 
 /* Whether interrupts come between blocks of code only: an emulator without instruction clock. */
 bool machine_clock_is_block(void);

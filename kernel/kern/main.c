@@ -15,6 +15,7 @@
 #include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "kern/traps.h"
 #include "prof/stream.h"
 #include "vm/copy.h"
 #include "vm/kernel_memory.h"
@@ -48,4 +49,5 @@ void objects_init(void)
 	task_module_init();
 	thread_module_init();
 	sched_init();
+	traps_check();
 }

@@ -8,8 +8,10 @@ void run_queue_init(struct run_queue *queue)
 {
 	queue->occupied[0] = 0;
 	queue->occupied[1] = 0;
-	for (unsigned priority = 0; priority < PRIORITIES; priority++)
+	for (unsigned priority = 0; priority < PRIORITIES; priority++) {
+		queue->woken[priority] = &queue->lists[priority];
 		list_init(&queue->lists[priority]);
+	}
 }
 
 static void note_added(struct run_queue *queue, unsigned priority)
@@ -29,28 +31,18 @@ void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned pr
 {
 	assert(priority < PRIORITIES);
 	assert(list_empty(link));
-	list_add_first(&queue->lists[priority], link);
+	list_add_first(queue->woken[priority], link);
 	note_added(queue, priority);
 }
 
-static inline void take(struct run_queue *queue, struct list *link, unsigned priority)
+void run_queue_add_woken(struct run_queue *queue, struct list *link, unsigned priority)
 {
-	list_remove(link);
-	if (list_empty(&queue->lists[priority]))
-		queue->occupied[priority / 32] &= ~(1u << (priority % 32));
+	run_queue_add_first(queue, link, priority);
+	queue->woken[priority] = link;
 }
 
 void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority)
 {
 	assert(!list_empty(link));
-	take(queue, link, priority);
-}
-
-struct list *run_queue_take(struct run_queue *queue, unsigned priority)
-{
-	struct list *link = queue->lists[priority].next;
-
-	assert(link != &queue->lists[priority]);
-	take(queue, link, priority);
-	return link;
+	run_queue_take_away(queue, link, priority);
 }

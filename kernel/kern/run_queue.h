@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include <assay/list.h>
-#include "kern/config.h"
+#include "kern/assert.h"
 
 #define PRIORITIES      64
 #define PRIORITY_BEST   0
@@ -21,26 +21,34 @@
 #define PRIORITY_USER   25 /* Programs, unless they ask for another. */
 
 /*
- * What is left of a turn, in ticks.  It is `over` if these follow a whole one, because nobody
- * waited who was good enough: whoever is as good has the CPU before it as soon as that changes
- * hands.
+ * What a thread that does not run has of a turn, and so its place among its equals.  A turn is over
+ * if it follows a whole one, because nobody waited who was good enough: whoever is as good has the
+ * CPU before it as soon as that changes hands.
  */
-struct turn {
-	uint8_t left;
-	bool over;
+enum turn_kind {
+	TURN_WHOLE, /* A new one, of the usual length: behind them. */
+	TURN_NEXT,  /* A new one, less what it ran beyond the last: behind them. */
+	TURN_KEPT,  /* The rest of one: before them. */
+	TURN_SHARE, /* What a new thread was given of the turn of who made it: before them. */
+	TURN_OVER,  /* One that is over: before them. */
 };
 
-#define TURN_NEW ((struct turn){.left = QUANTUM, .over = false})
+struct turn {
+	uint32_t left; /* In cycles; means nothing in a TURN_WHOLE. */
+	enum turn_kind kind;
+};
 
 struct run_queue {
 	uint32_t occupied[PRIORITIES / 32];
 	struct list lists[PRIORITIES];
+	struct list *woken[PRIORITIES]; /* The last that was added as woken, or the list itself. */
 };
 
 void run_queue_init(struct run_queue *queue);
-/* Behind its equals, or before them. */
+/* Behind its equals; before them, but behind those that have woken; or as the last of these. */
 void run_queue_add(struct run_queue *queue, struct list *link, unsigned priority);
 void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned priority);
+void run_queue_add_woken(struct run_queue *queue, struct list *link, unsigned priority);
 
 static inline bool run_queue_is_empty(const struct run_queue *queue)
 {
@@ -62,10 +70,33 @@ static inline bool run_queue_has(const struct run_queue *queue, unsigned priorit
 	return (queue->occupied[priority / 32] & 1u << (priority % 32)) != 0;
 }
 
+/* Whether the first of `priority` was added as woken. */
+static inline bool run_queue_has_woken(const struct run_queue *queue, unsigned priority)
+{
+	return queue->woken[priority] != &queue->lists[priority];
+}
+
 /* Takes a link away that is queued with `priority`. */
 void run_queue_remove(struct run_queue *queue, struct list *link, unsigned priority);
 
-/* Takes the first link of `priority`, which must be there. */
-struct list *run_queue_take(struct run_queue *queue, unsigned priority);
+static inline void run_queue_take_away(struct run_queue *queue, struct list *link,
+				       unsigned priority)
+{
+	if (queue->woken[priority] == link)
+		queue->woken[priority] = link->prev;
+	list_remove(link);
+	if (list_empty(&queue->lists[priority]))
+		queue->occupied[priority / 32] &= ~(1u << (priority % 32));
+}
+
+/* Takes the first link of `priority`, which must be there; in line, as every switch needs it. */
+static inline struct list *run_queue_take(struct run_queue *queue, unsigned priority)
+{
+	struct list *link = queue->lists[priority].next;
+
+	assert(link != &queue->lists[priority]);
+	run_queue_take_away(queue, link, priority);
+	return link;
+}
 
 #endif

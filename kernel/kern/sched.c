@@ -12,6 +12,7 @@
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/thread.h"
+#include "kern/turn.h"
 #include "kern/vtimer.h"
 #include "kern/work.h"
 
@@ -33,14 +34,19 @@ static struct run_queue *queue_of(const struct thread *thread)
 	return thread->bound != NULL ? &thread->bound->bound : &sched_common;
 }
 
-/* A thread in the middle of its turn is first among its equals. */
-static void enqueue(struct thread *thread)
+/* A thread in the middle of its turn is first among its equals, those that `wake` before others. */
+static void enqueue(struct thread *thread, bool wakes)
 {
+	struct run_queue *queue = queue_of(thread);
+	unsigned priority = thread->run_priority;
+
 	assert(thread->state == THREAD_RUNNABLE);
-	if (thread->turn.left < QUANTUM)
-		run_queue_add_first(queue_of(thread), &thread->run_link, thread->run_priority);
+	if (thread->turn.kind < TURN_KEPT)
+		run_queue_add(queue, &thread->run_link, priority);
+	else if (wakes && thread->turn.kind != TURN_OVER)
+		run_queue_add_woken(queue, &thread->run_link, priority);
 	else
-		run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
+		run_queue_add_first(queue, &thread->run_link, priority);
 }
 
 /* The priority of what runs on `cpu`; an idle CPU is worse than any thread. */
@@ -61,25 +67,50 @@ static unsigned waiting_priority(const struct cpu *cpu)
 	return here <= anywhere ? here : anywhere;
 }
 
-/* Takes the best thread for `cpu` off its queue; the idle thread if there is none. */
-static struct thread *choose(struct cpu *cpu)
+/* Of two queues with equals, that of one who has woken; else they take turns. */
+static __attribute__((noinline)) struct run_queue *choose_queue(struct cpu *cpu, unsigned priority)
 {
-	unsigned anywhere = run_queue_best(&sched_common);
-	unsigned here = run_queue_best(&cpu->bound);
-	struct list *link;
+	bool woken = run_queue_has_woken(&cpu->bound, priority);
 
-	if (here <= anywhere) {
+	if (woken == run_queue_has_woken(&sched_common, priority))
+		return cpu->thread->bound == NULL ? &cpu->bound : &sched_common;
+	return woken ? &cpu->bound : &sched_common;
+}
+
+/* Takes the best thread for `cpu` off its queue; the idle thread if there is none. */
+static inline struct thread *choose(struct cpu *cpu)
+{
+	unsigned priority = run_queue_best(&sched_common);
+	unsigned here = run_queue_best(&cpu->bound);
+	struct run_queue *queue = &sched_common;
+
+	if (here <= priority) {
 		if (here == PRIORITIES)
 			return cpu->idle_thread;
-		link = run_queue_take(&cpu->bound, here);
-	} else {
-		link = run_queue_take(&sched_common, anywhere);
+		queue = here == priority ? choose_queue(cpu, here) : &cpu->bound;
+		priority = here;
 	}
-	return list_object(link, struct thread, run_link);
+	return list_object(run_queue_take(queue, priority), struct thread, run_link);
+}
+
+/*
+ * Whether `thread` should run on `cpu` rather than the one that is there: if it is better; and if
+ * it is as good and `wakes`, in the middle of its turn or when the other's is over.  Whom that one
+ * has woken itself is only the next: both have things to do for each other.
+ */
+static bool should_run(const struct thread *thread, const struct cpu *cpu, bool wakes)
+{
+	unsigned priority = running_priority(cpu);
+
+	if (thread->run_priority != priority || !wakes)
+		return thread->run_priority < priority;
+	if (cpu == cpu_self() && thread->wait_result != WAIT_TIMED_OUT)
+		return false;
+	return thread->turn.kind == TURN_KEPT || (thread->turn.kind == TURN_NEXT && cpu->turn_over);
 }
 
 /* The CPU that should run `thread` rather than what it runs now; NULL if all have better to do. */
-static struct cpu *cpu_for(const struct thread *thread)
+static struct cpu *cpu_for(const struct thread *thread, bool wakes)
 {
 	struct cpu *worst = thread->bound;
 	unsigned priority;
@@ -93,7 +124,7 @@ static struct cpu *cpu_for(const struct thread *thread)
 			priority = running_priority(worst);
 		}
 	}
-	return thread->run_priority < priority ? worst : NULL;
+	return should_run(thread, worst, wakes) ? worst : NULL;
 }
 
 /* ---------------- Turns ---------------- */
@@ -101,17 +132,24 @@ static struct cpu *cpu_for(const struct thread *thread)
 /* Whether the turn that runs on `cpu` is over, and a thread waits that is as good as `priority`. */
 static bool others_turn(const struct cpu *cpu, unsigned priority)
 {
-	return cpu->turn.over && waiting_priority(cpu) <= priority;
+	return cpu->turn_over && waiting_priority(cpu) <= priority;
 }
 
-/*
- * `thread` has what is left of the turn that runs on `cpu` when it is next chosen.  If that is over
- * and equals wait, it is behind them instead, with a new one.
- */
+/* Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next. */
+static bool others_first(const struct cpu *cpu, unsigned priority)
+{
+	unsigned waiting = waiting_priority(cpu);
+
+	if (waiting != priority)
+		return waiting < priority;
+	return cpu->turn_over || run_queue_has_woken(&sched_common, priority) ||
+	       run_queue_has_woken(&cpu->bound, priority);
+}
+
+/* `thread`, which is to be queued, has what is left of the turn that runs on `cpu`. */
 static void keep_turn(const struct cpu *cpu, struct thread *thread)
 {
-	if (!cpu->turn.over || !run_queue_has(queue_of(thread), thread->run_priority))
-		thread->turn = cpu->turn;
+	turn_keep(cpu, thread, run_queue_has(queue_of(thread), thread->run_priority));
 }
 
 /* ---------------- Making runnable ---------------- */
@@ -126,10 +164,10 @@ static void kick(struct cpu *cpu)
 
 void sched_make_runnable(struct thread *thread)
 {
-	struct cpu *cpu = cpu_for(thread);
+	struct cpu *cpu = cpu_for(thread, true);
 
 	assert(kernel_locked());
-	enqueue(thread);
+	enqueue(thread, true);
 	if (cpu != NULL)
 		kick(cpu);
 }
@@ -208,14 +246,21 @@ void sched_switch(void)
 		prepare_switch(cpu);
 	next = choose(cpu);
 	assert(next->magic == THREAD_MAGIC);
-	cpu->turn = next->turn;
-	next->turn = TURN_NEW;
+	turn_begin(cpu, next);
 	if (next != thread) {
 		run(cpu, thread, next);
 	} else {
 		thread->state = THREAD_RUNNING;
 		thread->run_priority = thread->priority;
 	}
+}
+
+void sched_wait(void)
+{
+	struct cpu *cpu = cpu_self();
+
+	turn_keep_waiting(cpu, cpu->thread);
+	sched_switch();
 }
 
 static bool may_run_here(const struct thread *thread, const struct cpu *cpu)
@@ -236,45 +281,56 @@ void sched_handoff(struct thread *thread, struct thread *to)
 	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();
-	if (thread_end_wait(to, WAIT_WOKEN)) {
-		if ((cpu->work & WORK_RESCHEDULE) == 0 && may_run_here(to, cpu) &&
-		    waiting_priority(cpu) >= to->priority && !others_turn(cpu, to->priority)) {
-			run(cpu, thread, to);
-			return;
-		}
-		if (may_run_here(to, cpu))
-			keep_turn(cpu, to);
-		sched_make_runnable(to);
+	if (!thread_end_wait(to, WAIT_WOKEN)) {
+		sched_wait();
+		return;
 	}
+	if (!may_run_here(to, cpu)) {
+		sched_make_runnable(to);
+		sched_wait();
+		return;
+	}
+	turn_swap(thread, to);
+	if ((cpu->work & WORK_RESCHEDULE) == 0 && !others_first(cpu, to->priority)) {
+		run(cpu, thread, to);
+		return;
+	}
+	keep_turn(cpu, to);
+	sched_make_runnable(to);
 	sched_switch();
+}
+
+/* `to`, which is queued, gets this CPU and the turn here; unless that is over and others wait. */
+static inline void take_over(struct cpu *cpu, struct thread *to)
+{
+	assert(kernel_locked());
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
+	sched_remove(to);
+	turn_swap(cpu->thread, to);
+	if (others_turn(cpu, to->priority))
+		cpu_set_work(cpu, WORK_RESCHEDULE);
 }
 
 bool sched_switch_to(struct thread *to)
 {
 	struct cpu *cpu = cpu_self();
 
-	assert(kernel_locked());
 	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
 		return false;
-	if ((cpu->work & WORK_SAMPLE) != 0)
-		sample_work();
-	sched_remove(to);
-	to->turn = TURN_NEW;
-	if (others_turn(cpu, to->priority))
-		cpu_set_work(cpu, WORK_RESCHEDULE);
+	take_over(cpu, to);
 	run(cpu, cpu->thread, to);
 	return true;
 }
 
 /* The current thread stays runnable, here or on a CPU that has nothing better to do. */
-static void give_way(struct thread *thread)
+static inline void stay_runnable(struct thread *thread)
 {
+	struct cpu *cpu = n_cpus > 1 ? cpu_for(thread, false) : NULL;
+
 	thread->state = THREAD_RUNNABLE;
-	if (n_cpus > 1)
-		sched_make_runnable(thread);
-	else
-		enqueue(thread);
-	sched_switch();
+	if (cpu != NULL && cpu != cpu_self())
+		kick(cpu);
 }
 
 void sched_preempt(void)
@@ -282,42 +338,55 @@ void sched_preempt(void)
 	struct thread *thread = current_thread();
 
 	keep_turn(cpu_self(), thread);
-	give_way(thread);
+	stay_runnable(thread);
+	enqueue(thread, false);
+	sched_switch();
+}
+
+/* Behind its equals. */
+static inline void enqueue_current(struct thread *thread)
+{
+	stay_runnable(thread);
+	run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
 }
 
 bool sched_yield(bool depressed)
 {
-	struct thread *thread = current_thread();
+	struct cpu *cpu = cpu_self();
+	struct thread *thread = cpu->thread;
 	unsigned priority = depressed ? PRIORITY_WORST : thread->priority;
+	struct thread *next;
 
-	if (waiting_priority(cpu_self()) > priority)
-		return false;
+	assert(kernel_locked());
+	assert(interrupts_are_on());
+	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
+		prepare_switch(cpu);
 	thread->run_priority = (uint8_t)priority;
-	give_way(thread);
+	enqueue_current(thread);
+	next = choose(cpu);
+	if (next == thread) {
+		thread->state = THREAD_RUNNING;
+		thread->run_priority = thread->priority;
+		return false;
+	}
+	turn_begin(cpu, next);
+	run(cpu, thread, next);
 	return true;
-}
-
-/* Puts the current thread behind its equals, and tells other CPUs that might take it. */
-static void enqueue_current(struct thread *thread)
-{
-	struct cpu *cpu = n_cpus > 1 ? cpu_for(thread) : NULL;
-
-	thread->state = THREAD_RUNNABLE;
-	enqueue(thread);
-	if (cpu != NULL && cpu != cpu_self())
-		kick(cpu);
 }
 
 bool sched_yield_to(struct thread *to, bool depressed)
 {
-	struct thread *thread = current_thread();
+	struct cpu *cpu = cpu_self();
+	struct thread *thread = cpu->thread;
 
-	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu_self()))
+	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
 		return false;
 	if (depressed)
 		thread->run_priority = PRIORITY_WORST;
+	take_over(cpu, to); /* Who gives it away is none of those that wait for it. */
 	enqueue_current(thread);
-	return sched_switch_to(to);
+	run(cpu, thread, to);
+	return true;
 }
 
 /* A worse priority is noticed by whoever is better now: at the latest at the next tick. */
@@ -360,9 +429,9 @@ void sched_tick(struct cpu *cpu)
 	thread->ticks++;
 	if ((vtimer_tasks | (thread->label ^ thread->home)) != 0)
 		charge_others(cpu, thread);
-	if (--cpu->turn.left > 0)
+	if (turn_left(cpu) > 0)
 		return;
-	cpu->turn = (struct turn){.left = QUANTUM, .over = true};
+	turn_over(cpu);
 	if (thread == cpu->idle_thread)
 		return;
 	if (waiting_priority(cpu) <= thread->priority)

@@ -35,13 +35,16 @@ void sched_make_runnable(struct thread *thread);
  */
 void sched_switch(void);
 
+/* The same for one that waits or stands still: it keeps the rest of its turn. */
+void sched_wait(void);
+
 /* Lets another thread have a turn: one of at least the caller's priority, or any if `depressed`. */
 bool sched_yield(bool depressed);
 
 /* The way out of the kernel when another thread should run here. */
 void sched_preempt(void);
 
-/* One tick has come on this CPU: ends the quantum when it is used up. */
+/* One tick has come on this CPU: ends the turn when it is used up. */
 void sched_tick(struct cpu *cpu);
 
 /*
@@ -52,7 +55,7 @@ void sched_tick(struct cpu *cpu);
 void sched_handoff(struct thread *thread, struct thread *to);
 
 /*
- * As sched_yield() or, with `waiting`, as sched_switch(), but `to` runs next whatever its priority,
+ * As sched_yield() or, with `waiting`, as sched_wait(), but `to` runs next whatever its priority,
  * if it is runnable and may run here.  Returns false, having done nothing, if it is not.
  */
 bool sched_yield_to(struct thread *to, bool depressed);

@@ -28,11 +28,20 @@ static __attribute__((noinline)) uint32_t give(struct port *port)
 	return MACH_PORT_NULL;
 }
 
-/*
- * The current task's name for a right that the kernel holds: PORT_NULL and PORT_DEAD_NAME too.  A
- * program asks again and again: what it has already is only counted once more.
- */
-static inline uint32_t name_for(struct port *port)
+static inline bool names(const struct entry *entry, const struct port *port)
+{
+	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port == port;
+}
+
+static inline uint32_t count_once_more(struct entry *entry)
+{
+	if (entry->refs < USER_REFERENCES_MAX)
+		entry->refs++;
+	return entry->name;
+}
+
+/* As name_for(), of what was not asked for last. */
+static __attribute__((noinline)) uint32_t find_name(struct space *space, struct port *port)
 {
 	struct entry *entry;
 
@@ -40,12 +49,26 @@ static inline uint32_t name_for(struct port *port)
 		return MACH_PORT_NULL;
 	if (port == PORT_DEAD_NAME || !port_is_alive(port))
 		return MACH_PORT_DEAD;
-	entry = space_find_port(current_task()->space, port);
-	if (entry == NULL || (entry->type & MACH_PORT_TYPE_SEND) == 0)
+	entry = space_find_port(space, port);
+	if (!names(entry, port))
 		return give(port);
-	if (entry->refs < USER_REFERENCES_MAX)
-		entry->refs++;
-	return entry->name;
+	space->asked = entry;
+	return count_once_more(entry);
+}
+
+/*
+ * The current task's name for a right that the kernel holds: PORT_NULL and PORT_DEAD_NAME too.  A
+ * program asks again and again, and mostly for the same: what it has already is only counted once
+ * more.
+ */
+static inline uint32_t name_for(struct port *port)
+{
+	struct space *space = current_task()->space;
+	struct entry *entry = space->asked;
+
+	if (names(entry, port) && port_is_alive(port))
+		return count_once_more(entry);
+	return find_name(space, port);
 }
 
 TRAP_ABI uint32_t trap_mach_task_self(void)

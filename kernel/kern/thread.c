@@ -64,7 +64,6 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	thread->priority = (uint8_t)priority;
 	thread->run_priority = (uint8_t)priority;
 	thread->max_priority = (uint8_t)(priority < PRIORITY_USER ? priority : PRIORITY_USER);
-	thread->turn = TURN_NEW;
 	thread->policy = POLICY_TIMESHARE;
 	thread->created = machine_cycles();
 	list_init(&thread->run_link);
@@ -343,7 +342,7 @@ enum wait_result thread_wait(struct wait_queue *queue, uint64_t due, enum wait_k
 		return WAIT_INTERRUPTED;
 	if (due != WAIT_FOREVER)
 		timer_set(&thread->timeout, due);
-	sched_switch();
+	sched_wait();
 	return thread->wait_result;
 }
 
@@ -357,7 +356,7 @@ enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wai
 	if (due != WAIT_FOREVER)
 		timer_set(&thread->timeout, due);
 	if (to == NULL || !sched_switch_to(to))
-		sched_switch();
+		sched_wait();
 	return thread->wait_result;
 }
 

@@ -110,12 +110,11 @@ struct thread {
 	uint32_t id;    /* Small, never used again; what samples and messages to people say. */
 	uint32_t label; /* On whose behalf it runs: kern/label.h, */
 	uint32_t home; /* and what that was at first: its task's id, 0 of a thread of the kernel. */
-	uint32_t fault_pc; /* While the kernel's touch of user memory faults: where; otherwise 0. */
+	const struct frame *fault_frame; /* While the kernel's touch of user memory faults. */
 	struct task *task;
 	enum thread_state state;
 	uint8_t priority;     /* Its own, */
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
-	struct turn turn;     /* What it may run when it is next chosen. */
 	uint8_t asked;        /* THREAD_ASKED_* */
 	bool vm_privileged;   /* It may have the last pages: it makes memory free. */
 	bool at_edge;         /* It does not run, and goes on to user mode when it does. */
@@ -125,6 +124,7 @@ struct thread {
 	int policy_data;
 	struct cpu *bound; /* The only CPU it may run on, or NULL. */
 	struct cpu *cpu;   /* Runs there, or ran there last. */
+	struct turn turn;  /* What it may run when it is next chosen. */
 	struct list run_link;
 	struct list task_link; /* On its task's list. */
 

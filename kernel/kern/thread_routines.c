@@ -13,6 +13,7 @@
 #include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "kern/turn.h"
 #include "mach/gnumach_server.h"
 #include "mach/mach_port_server.h"
 #include "mach/mach_server.h"
@@ -29,6 +30,7 @@ kern_return_t thread_create(task_t task, thread_t *child)
 	thread = thread_create_user(task, 0, 0, priority);
 	if (thread == NULL)
 		return KERN_RESOURCE_SHORTAGE;
+	turn_share(thread);
 	thread->suspend_count = 1;
 	thread_update_stop(thread);
 	*child = thread_reference(thread);

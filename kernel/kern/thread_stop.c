@@ -125,7 +125,7 @@ static void stop_at_edge(struct thread *thread)
 	thread->at_edge = true;
 	thread->state = THREAD_STOPPED;
 	thread_wake_all(&thread->stop_waiters);
-	sched_switch();
+	sched_wait();
 	thread->at_edge = false;
 }
 

@@ -13,6 +13,7 @@
 #include "kern/random.h"
 #include "kern/sched.h"
 #include "kern/timer.h"
+#include "kern/turn.h"
 
 /* Constant after tick_init(). */
 static uint32_t interval;    /* Between ticks, in cycles. */
@@ -29,6 +30,7 @@ void tick_init(void)
 
 	interval = (uint32_t)clock_ns_to_cycles(NS_PER_SECOND / TICK_HZ);
 	start = machine_cycles();
+	turn_init(interval);
 	jitter_seed = argument_number("jitter", 0);
 	jitter_wanted = jitter_seed != 0;
 	limit_ticks = limit == 0 || limit > UINT32_MAX / TICK_HZ ? UINT32_MAX : limit * TICK_HZ;

@@ -5,6 +5,7 @@
 #include <assay/traps.h>
 #include <mach/port.h>
 
+#include "kern/assert.h"
 #include "kern/log.h"
 #include "kern/thread.h"
 #include "kern/work.h"
@@ -70,6 +71,12 @@ const struct trap trap_table[MACH_TRAP_COUNT] = {
 	HOLES(117, MACH_TRAP_COUNT - 1),
 };
 /* clang-format on */
+
+void traps_check(void)
+{
+	for (unsigned n = 0; n < MACH_TRAP_COUNT; n++)
+		assert(trap_table[n].function != NULL);
+}
 
 /* A hole in the table. */
 TRAP_ABI kern_return_t trap_invalid(void)

@@ -27,6 +27,9 @@ struct trap {
 
 extern const struct trap trap_table[MACH_TRAP_COUNT];
 
+/* At boot: no slot is empty, since the gate calls whatever stands there. */
+void traps_check(void);
+
 /* kern/traps.c */
 TRAP_ABI kern_return_t trap_invalid(void);
 TRAP_ABI uint32_t trap_no_port(void);

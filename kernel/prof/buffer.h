@@ -48,6 +48,16 @@ static inline bool buffer_has_room(const struct buffer *buffer, uint32_t words)
 /* Appends `n` words, for which there is room. */
 void buffer_append(struct buffer *buffer, const void *record, uint32_t n);
 
+/* Where the next record can be written, if `n` words of it are free in one page; else NULL. */
+static inline void *buffer_place(const struct buffer *buffer, uint32_t n)
+{
+	uint32_t at = buffer->words % PAGE_WORDS;
+
+	if (at + n > PAGE_WORDS)
+		return NULL;
+	return (uint32_t *)page_data(buffer->pages[buffer->words / PAGE_WORDS]) + at;
+}
+
 /*
  * Moves the words, at least one, and the pages that they are in to `copy`, which is empty and for
  * so many bytes.  The buffer is without words then, and lacks those pages.

@@ -7,10 +7,9 @@
 
 #include <stddef.h>
 
-#include "i386/frame.h"
-#include "i386/vectors.h"
 #include "kern/clock.h"
 #include "kern/cpu.h"
+#include "kern/machine.h"
 #include "kern/thread.h"
 
 static const uint16_t flavors[FAULT_FLAVORS] = {
@@ -21,10 +20,10 @@ static const uint16_t flavors[FAULT_FLAVORS] = {
 	[FAULT_ANY] = SAMPLED_PC_VM_FAULTS_ANY,
 };
 
-/* A sample with room for its frames. */
+/* A sample with room for its frames: the kernel's and the user's. */
 union event_sample {
 	struct prof_sample sample;
-	uint32_t words[sizeof(struct prof_sample) / 4 + SAMPLE_DEPTH_MAX];
+	uint32_t words[sizeof(struct prof_sample) / 4 + 2 * SAMPLE_DEPTH_MAX];
 };
 
 static bool is_target(const struct sampler_target *target, const struct thread *thread)
@@ -42,19 +41,6 @@ static bool is_target(const struct sampler_target *target, const struct thread *
 	return false;
 }
 
-/*
- * Where in the kernel the event was, 0 if it was in user mode: the kernel touches a user's memory
- * by machine code that faults (fault_pc), or looks for the page itself (at `kernel_pc`).
- */
-static uint32_t kernel_pc_of(const struct thread *thread, uint32_t kernel_pc)
-{
-	if (thread->fault_pc != 0)
-		return thread->fault_pc;
-	if (thread->task != NULL && thread_frame(thread)->vector == VECTOR_PAGE_FAULT)
-		return 0;
-	return kernel_pc;
-}
-
 static void fill_in(struct prof_sample *sample, const struct thread *thread,
 		    enum fault_flavor flavor, uint32_t kernel_pc)
 {
@@ -63,7 +49,7 @@ static void fill_in(struct prof_sample *sample, const struct thread *thread,
 	*sample = (struct prof_sample){
 		.record = {.type = PROF_SAMPLE, .version = PROF_VERSION},
 		.pc = thread->task != NULL ? thread_user_pc(thread) : 0,
-		.kernel_pc = kernel_pc_of(thread, kernel_pc),
+		.kernel_pc = machine_event_pc(thread, kernel_pc),
 		.thread = thread->id,
 		.task = thread->home,
 		.label = thread->label,
@@ -73,19 +59,23 @@ static void fill_in(struct prof_sample *sample, const struct thread *thread,
 	};
 }
 
-/* The sample as this stream wants it: with its depth of the stack. */
-static void add_stack(struct prof_sample *sample, const struct thread *thread, uint32_t depth)
+/* The sample as this stream wants it: with its depth of the stacks. */
+static void add_stacks(struct prof_sample *sample, const struct thread *thread, uint32_t kernel_pc,
+		       uint32_t depth)
 {
-	bool cut = false;
+	uint32_t kernel = 0, user = 0;
+	bool kernel_cut = false, user_cut = false;
 
-	sample->user_frames = 0;
-	sample->flags = thread->task == NULL ? PROF_NO_USER_PC : 0;
+	if (depth > 0 && sample->kernel_pc != 0)
+		kernel = machine_event_stack(thread, kernel_pc, sample->frames, depth, &kernel_cut);
 	if (depth > 0 && thread->task != NULL)
-		sample->user_frames =
-			(uint8_t)sampler_user_stack(thread, sample->frames, depth, &cut);
-	if (cut)
+		user = sampler_user_stack(thread, sample->frames + kernel, depth, &user_cut);
+	sample->kernel_frames = (uint8_t)kernel;
+	sample->user_frames = (uint8_t)user;
+	sample->flags = thread->task == NULL ? PROF_NO_USER_PC : 0;
+	if (kernel_cut || user_cut)
 		sample->flags |= PROF_STACK_CUT;
-	sample->record.words = (uint16_t)(sizeof *sample / 4 + sample->user_frames);
+	sample->record.words = (uint16_t)(sizeof *sample / 4 + kernel + user);
 }
 
 void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
@@ -101,7 +91,7 @@ void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
 		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
 		    !is_target(&stream->target, thread))
 			continue;
-		add_stack(&event.sample, thread, stream->depth);
+		add_stacks(&event.sample, thread, kernel_pc, stream->depth);
 		stream_take_event(stream, &event.sample);
 	}
 }

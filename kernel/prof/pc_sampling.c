@@ -55,7 +55,7 @@ static kern_return_t disable(struct sampler_target target, int *sample_count)
 
 	if (stream == NULL)
 		return KERN_FAILURE;
-	stream_collect(stream);
+	stream_stop_clock(stream);
 	*sample_count = (int)stream->ring.seqno;
 	stream_destroy(stream);
 	return KERN_SUCCESS;

@@ -2,8 +2,8 @@
 /* The rarer and the reading half of rings: see ring.h. */
 #include "prof/ring.h"
 
-/* The type of a record that is passed over; only its number of words means anything. */
-#define SKIPPED 0
+/* The slot, which nobody has, of a record that is passed over. */
+#define SKIPPED 0xffu
 
 #define QUARTER ((ptrdiff_t)(RING_WORDS / 4))
 
@@ -45,8 +45,7 @@ static bool wrap(struct ring *ring)
 	if (tail > ring->next || tail == ring->words)
 		return false;
 	if (rest != 0)
-		*(struct prof_record *)ring->next =
-			(struct prof_record){.words = (uint16_t)rest, .type = SKIPPED};
+		*ring->next = RING_HEAD(rest, SKIPPED);
 	__atomic_store_n(&ring->next, ring->words, __ATOMIC_RELEASE);
 	return true;
 }
@@ -62,14 +61,14 @@ bool ring_make_room(struct ring *ring, uint32_t words)
 static bool is_over(const struct ring *ring)
 {
 	return ring->tail == end_of(ring) ||
-	       ((const struct prof_record *)ring->tail)->type == SKIPPED;
+	       ring_slot_of((const struct ring_sample *)ring->tail) == SKIPPED;
 }
 
-struct prof_sample *ring_first(struct ring *ring)
+const struct ring_sample *ring_first(struct ring *ring)
 {
 	while (ring->tail != __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE)) {
 		if (!is_over(ring))
-			return (struct prof_sample *)ring->tail;
+			return (const struct ring_sample *)ring->tail;
 		__atomic_store_n(&ring->tail, ring->words, __ATOMIC_RELEASE);
 	}
 	return NULL;

@@ -2,6 +2,9 @@
 /*
  * A ring of samples: one CPU's sampling interrupt writes, one reader at a time takes.
  *
+ * What is written is as short as it can be, for the interrupt's sake; the reader makes a struct
+ * prof_sample of it.
+ *
  * A record lies in one piece: where the rest of the ring is too short for one, a record that is to
  * be passed over fills it.  The writer may be an NMI; it waits for nobody, and finds no room if
  * there is none.  It looks at the reader's end only when it has used up what was free when it
@@ -17,9 +20,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <mach/prof.h>
-
 #define RING_WORDS 16384u
+
+/* A sample in a ring; more return addresses than that many words have are none. */
+struct ring_sample {
+	uint32_t head;    /* RING_HEAD(), and in its highest byte PROF_* */
+	uint32_t time[2]; /* In cycles. */
+	uint32_t pc;
+	uint32_t kernel_pc;
+	uint32_t thread;
+	uint32_t label;
+	uint32_t task;
+	uint32_t frames[]; /* The kernel's, or with RING_USER the user's. */
+};
+
+#define RING_SAMPLE_WORDS ((uint32_t)(sizeof(struct ring_sample) / sizeof(uint32_t)))
+
+/* How many words it has, and whose it is. */
+#define RING_HEAD(words, slot) ((words) | (slot) << 16)
+#define RING_FLAGS_SHIFT       24
+
+/* Beside PROF_*: the sample is of user mode, and has its stack already. */
+#define RING_USER 0x80u
+
+static inline uint32_t ring_words_of(const struct ring_sample *sample)
+{
+	return sample->head & 0xffff;
+}
+
+static inline uint32_t ring_slot_of(const struct ring_sample *sample)
+{
+	return sample->head >> 16 & 0xff;
+}
+
+static inline uint32_t ring_flags_of(const struct ring_sample *sample)
+{
+	return sample->head >> RING_FLAGS_SHIFT;
+}
 
 struct ring {
 	uint32_t *next;  /* Where the next record is written; NULL before the first use. */
@@ -27,8 +64,6 @@ struct ring {
 	uint32_t *tail;  /* The oldest record. */
 	uint32_t *words; /* RING_WORDS of them. */
 };
-
-#define RING_SAMPLE_WORDS ((uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
 
 /* Makes a new ring of RING_WORDS words, empty. */
 void ring_init(struct ring *ring, uint32_t *words);
@@ -42,18 +77,18 @@ static inline bool ring_has_room(const struct ring *ring, uint32_t words)
 	return ring->next + words <= ring->limit;
 }
 
-/* The record is written: from now on it is the reader's. */
+/* The record at `next` is written: from now on it is the reader's. */
 static inline void ring_commit(struct ring *ring, uint32_t words)
 {
 	__atomic_store_n(&ring->next, ring->next + words, __ATOMIC_RELEASE);
 }
 
 /* The oldest sample, or NULL; ring_drop() takes it out. */
-struct prof_sample *ring_first(struct ring *ring);
+const struct ring_sample *ring_first(struct ring *ring);
 
-static inline void ring_drop(struct ring *ring, const struct prof_sample *first)
+static inline void ring_drop(struct ring *ring, const struct ring_sample *first)
 {
-	__atomic_store_n(&ring->tail, ring->tail + first->record.words, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->tail, ring->tail + ring_words_of(first), __ATOMIC_RELEASE);
 }
 
 #endif

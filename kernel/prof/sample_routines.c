@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that begin and end streams (<mach/assay.h>, <mach/prof.h>).
+ * Calls that begin, flush and end streams (<mach/assay.h>, <mach/prof.h>).
  *
  * A call that fails has taken nothing: its right to the reply port goes with the request.  One that
  * succeeds has taken it, into the stream or to no end.  Guarded by the kernel lock.
@@ -46,7 +46,7 @@ static struct sampler_target target_of_host(const struct host *host, uint32_t la
 	return (struct sampler_target){PROF_TARGET_LABEL, label};
 }
 
-/* Whether who may end streams of `allowed` may end this one's: of the host, any label's too. */
+/* Whether who may sample `allowed` may speak for this stream's: of the host, any label's too. */
 static bool covers(struct sampler_target allowed, struct sampler_target target)
 {
 	if (allowed.kind == PROF_TARGET_HOST)
@@ -99,13 +99,50 @@ kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, u
 	return begin(&wish, reply);
 }
 
+/* ---------------- Flushing ---------------- */
+
+/* The stream of the port, if it is of what the caller may sample; else NULL. */
+static struct stream *find(struct sampler_target allowed, const struct port *reply)
+{
+	struct stream *stream = port_is_valid(reply) ? reply->stream : NULL;
+
+	return stream != NULL && covers(allowed, stream->target) ? stream : NULL;
+}
+
+static kern_return_t flush(struct sampler_target allowed, struct port *reply, uint64_t *delivered)
+{
+	struct stream *stream = find(allowed, reply);
+	kern_return_t result = KERN_INVALID_ARGUMENT;
+
+	if (stream != NULL)
+		result = stream_flush(stream, delivered);
+	if (result == KERN_SUCCESS)
+		port_release_send(reply);
+	return result;
+}
+
+kern_return_t task_sample_flush(task_t task, ipc_port_t reply, uint64_t *delivered)
+{
+	return flush(target_of_task(task), reply, delivered);
+}
+
+kern_return_t thread_sample_flush(thread_t thread, ipc_port_t reply, uint64_t *delivered)
+{
+	return flush(target_of_thread(thread), reply, delivered);
+}
+
+kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *delivered)
+{
+	return flush(target_of_host(host, 0), reply, delivered);
+}
+
 /* ---------------- Ending ---------------- */
 
 static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 {
-	struct stream *stream = port_is_valid(reply) ? reply->stream : NULL;
+	struct stream *stream = find(allowed, reply);
 
-	if (stream == NULL || !covers(allowed, stream->target))
+	if (stream == NULL)
 		return KERN_INVALID_ARGUMENT;
 	stream_end(stream, PROF_END_STOPPED);
 	port_release_send(reply);

@@ -18,7 +18,7 @@
  * else stops for that: the other slots' cursors say when they are due, whoever looks when.
  *
  * The same number makes reading consistent: a copy is good if the number was even and the same
- * before and after it.  64-bit counts cannot be seen half written.
+ * before and after it.  Numbers that change together cannot be seen apart.
  */
 #include "prof/sampler.h"
 
@@ -155,22 +155,24 @@ static inline void arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint6
 
 /* ---------------- Samples ---------------- */
 
-/* The kernel's frames; the sample's words with them. */
-static __attribute__((noinline)) uint32_t add_stack(struct prof_sample *sample,
-						    const struct frame *frame, uint32_t depth)
+/* The frames of what was interrupted; returns the words of the sample with them. */
+static uint32_t add_stack(struct ring_sample *sample, const struct frame *frame, uint32_t depth)
 {
 	bool cut = false;
-	uint32_t n = 0;
+	uint32_t flags = 0, n;
 
-	if (sample->kernel_pc != 0)
+	if (sample->kernel_pc == 0) {
+		n = machine_user_stack(frame, sample->frames, depth, &cut);
+		flags = RING_USER;
+	} else {
 		n = machine_kernel_stack(frame, sample->frames, depth, &cut);
-	sample->kernel_frames = (uint8_t)n;
+		/* The user's are read before the thread goes on in user mode. */
+		if ((ring_flags_of(sample) & PROF_NO_USER_PC) == 0)
+			machine_sample_work();
+	}
 	if (cut)
-		sample->flags |= PROF_STACK_CUT;
-	/* The user's are read before the thread goes on in user mode. */
-	if ((sample->flags & PROF_NO_USER_PC) == 0)
-		machine_sample_work();
-	sample->record.words = (uint16_t)(RING_SAMPLE_WORDS + n);
+		flags |= PROF_STACK_CUT;
+	sample->head += n | flags << RING_FLAGS_SHIFT;
 	return RING_SAMPLE_WORDS + n;
 }
 
@@ -181,31 +183,42 @@ static __attribute__((noinline)) bool make_room(struct ring *ring, uint32_t word
 	return ring_make_room(ring, words);
 }
 
-/* In the ring, `reserved` says which slot's it is, and the time is in cycles. */
-static inline void write_sample(struct ring *ring, const struct sampler_cursor *cursor,
-				const struct frame *frame, const struct machine_place *place,
-				uint64_t now)
+static inline void write_time(struct ring_sample *sample, uint64_t now)
 {
-	struct prof_sample *sample = (struct prof_sample *)ring->next;
+	sample->time[0] = (uint32_t)now;
+	sample->time[1] = (uint32_t)(now >> 32);
+}
 
-	sample->record = (struct prof_record){
-		.words = RING_SAMPLE_WORDS,
-		.type = PROF_SAMPLE,
-		.version = PROF_VERSION,
-	};
+static inline void write_place(struct ring_sample *sample, const struct sampler_cursor *cursor,
+			       const struct machine_place *place)
+{
+	sample->head = cursor->head | place->flags << RING_FLAGS_SHIFT;
 	sample->pc = place->pc;
 	sample->kernel_pc = place->kernel_pc;
 	sample->thread = place->who[SAMPLER_WHO_THREAD];
-	sample->task = place->who[SAMPLER_WHO_TASK];
 	sample->label = place->who[SAMPLER_WHO_LABEL];
-	sampler_set_kind(sample, cursor->kind | place->flags << SAMPLER_FLAGS_SHIFT);
-	sampler_set_slot(sample, cursor->slot);
-	sample->time[0] = (uint32_t)now;
-	sample->time[1] = (uint32_t)(now >> 32);
-	if (cursor->depth == 0)
-		ring_commit(ring, RING_SAMPLE_WORDS);
-	else
-		ring_commit(ring, add_stack(sample, frame, cursor->depth));
+	sample->task = place->who[SAMPLER_WHO_TASK];
+}
+
+static inline uint32_t half_of(const uint64_t *value, unsigned half)
+{
+	return ((const uint32_t *)value)[half];
+}
+
+static inline void commit(struct sampler_cpu *cpu, const struct sampler_cursor *cursor,
+			  struct ring_sample *sample, const struct frame *frame)
+{
+	uint32_t words = RING_SAMPLE_WORDS;
+
+	if (cursor->depth != 0)
+		words = add_stack(sample, frame, cursor->depth);
+	ring_commit(&cpu->ring, words);
+}
+
+/* Whether what the CPU was found doing is the slot's. */
+static inline bool is_target(const struct sampler_cursor *cursor, const struct machine_place *place)
+{
+	return ((place->who[cursor->who] ^ cursor->id) & cursor->mask) == 0;
 }
 
 /* A due time has fired: whose is what this CPU was found doing? */
@@ -213,25 +226,44 @@ static inline __attribute__((always_inline)) void
 take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame *frame,
      const struct machine_place *place, uint64_t now)
 {
-	cursor->counts.fired++;
+	struct ring_sample *sample;
+
 	if (place->who == NULL) {
-		cursor->counts.idle++;
-		return;
+		cursor->idle++;
+	} else if (!is_target(cursor, place)) {
+		cursor->elsewhere++;
+	} else if (!ring_has_room(&cpu->ring, cursor->room) &&
+		   !make_room(&cpu->ring, cursor->room)) {
+		cursor->ring_lost++;
+	} else {
+		cursor->ringed++;
+		sample = (struct ring_sample *)cpu->ring.next;
+		write_time(sample, now);
+		write_place(sample, cursor, place);
+		commit(cpu, cursor, sample, frame);
 	}
-	if (((place->who[cursor->who] ^ cursor->id) & cursor->mask) != 0) {
-		cursor->counts.elsewhere++;
-		return;
-	}
-	cursor->counts.taken++;
-	if (!ring_has_room(&cpu->ring, cursor->room) && !make_room(&cpu->ring, cursor->room)) {
-		cursor->counts.ring_lost++;
-		return;
-	}
-	cursor->counts.ringed++;
-	write_sample(&cpu->ring, cursor, frame, place, now);
 }
 
-/* ---------------- The interrupt ---------------- */
+/* ---------------- Due times ---------------- */
+
+/* The cursor's numbers go into its counts before one can be too large for its 32 bits. */
+static __attribute__((noinline)) void fold(struct sampler_cursor *cursor)
+{
+	cursor->counts = sampler_sum(cursor);
+	cursor->left = SAMPLER_FOLD;
+	cursor->missed = 0;
+	cursor->idle = 0;
+	cursor->elsewhere = 0;
+	cursor->ringed = 0;
+	cursor->ring_lost = 0;
+}
+
+/* A due time has come; what becomes of it is counted next. */
+static inline void count_due(struct sampler_cursor *cursor)
+{
+	if (__builtin_expect(--cursor->left == 0, 0))
+		fold(cursor);
+}
 
 /*
  * Takes a slot's due times that have come: the last one fired, those before it were missed.
@@ -245,14 +277,14 @@ serve_slot(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct 
 	unsigned missed = 0;
 
 	while (wait <= 0) {
-		cursor->counts.due++;
+		count_due(cursor);
 		wait += (int64_t)schedule_interval(&cursor->schedule);
 		cursor->due = now + (uint64_t)wait;
 		if (wait > 0) {
 			take(cpu, cursor, frame, place, now);
 			break;
 		}
-		cursor->counts.missed++;
+		cursor->missed++;
 		if (++missed == DUE_AT_ONCE)
 			return 0;
 	}
@@ -273,22 +305,65 @@ serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_p
 	arm_next(cpu, ahead, now);
 }
 
-/* The same twice: what is known of a place in user mode makes its half quicker. */
-static __attribute__((noinline)) void serve_kernel(struct sampler_cpu *cpu,
-						   const struct frame *frame)
+/* Whatever is due, wherever the interrupt came. */
+static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const struct frame *frame)
 {
 	struct machine_place place;
 
-	machine_find_kernel_place(frame, &place);
+	if (cpu->first == NULL)
+		return;
+	if (machine_is_user(frame))
+		machine_find_user_place(frame, &place);
+	else
+		machine_find_kernel_place(frame, &place);
 	serve(cpu, frame, &place);
 }
 
-static inline void serve_user(struct sampler_cpu *cpu, const struct frame *frame)
+/*
+ * The same for what is most frequent, in 45 instructions less: in user mode and in what is sampled,
+ * one due time of the only schedule has come, and the ring has room.  It does all of it, or nothing
+ * and returns false.
+ *
+ * The sample is written before it is known whether it will be one, into what is free anyway: then
+ * the clock need not be remembered.  Times are compared by their lower halves, where the upper ones
+ * are equal; the others are for serve_all().
+ */
+static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *frame)
 {
+	struct sampler_cursor *cursor = cpu->only;
+	struct ring_sample *sample = (struct ring_sample *)cpu->ring.next;
+	uint32_t generator, interval, late, wait;
 	struct machine_place place;
 
+	if (cursor == NULL || !machine_is_user(frame) || !ring_has_room(&cpu->ring, cursor->room))
+		return false;
 	machine_find_user_place(frame, &place);
-	serve(cpu, frame, &place);
+	if (!is_target(cursor, &place))
+		return false;
+	write_place(sample, cursor, &place);
+	write_time(sample, machine_cycles());
+	if (sample->time[1] != half_of(&cursor->due, 1) ||
+	    __builtin_sub_overflow(sample->time[0], half_of(&cursor->due, 0), &late))
+		return false;
+	generator = schedule_next(&cursor->schedule);
+	interval = schedule_more(&cursor->schedule, generator) + (uint32_t)cursor->schedule.least;
+	if (__builtin_sub_overflow(interval, late, &wait))
+		return false;
+	cursor->schedule.generator = generator;
+	cursor->due += interval;
+	count_due(cursor);
+	cursor->ringed++;
+	commit(cpu, cursor, sample, frame);
+	machine_sample_timer_arm(wait);
+	return true;
+}
+
+/* ---------------- The interrupt ---------------- */
+
+static __attribute__((noinline)) void look_again(struct sampler_cpu *cpu, const struct frame *frame)
+{
+	cpu->again = 0;
+	sampler_interrupt(frame);
 }
 
 /*
@@ -305,20 +380,13 @@ void sampler_interrupt(const struct frame *frame)
 		cpu->again = 1;
 		return;
 	}
-	for (;;) {
-		/* A full fence, before the list is looked at. */
-		__atomic_fetch_add(&cpu->sequence, 1, __ATOMIC_SEQ_CST);
-		if (cpu->first != NULL) {
-			if (machine_is_user(frame))
-				serve_user(cpu, frame);
-			else
-				serve_kernel(cpu, frame);
-		}
-		__atomic_thread_fence(__ATOMIC_RELEASE);
-		cpu->sequence++;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		if (__builtin_expect(cpu->again == 0, 1))
-			return;
-		cpu->again = 0;
-	}
+	/* A full fence, before the list is looked at. */
+	__atomic_fetch_add(&cpu->sequence, 1, __ATOMIC_SEQ_CST);
+	if (!serve_quickly(cpu, frame))
+		serve_all(cpu, frame);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	cpu->sequence++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (cpu->again != 0)
+		look_again(cpu, frame);
 }

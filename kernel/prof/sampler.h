@@ -11,8 +11,8 @@
  * ring and cursors, what is constant while the clock runs, and the thread that it interrupted.  The
  * ring has one writer, the interrupt, and one reader at a time, who holds the kernel lock.
  *
- * Reading a ring (sampler_work()) completes each sample by the user's stack, if that is asked for,
- * and hands it to stream_take().
+ * A sample of user mode has its stack at once.  Reading a ring (sampler_work()) completes those of
+ * the kernel by the user's stack, if that is asked for, and hands each to its stream.
  */
 #ifndef PROF_SAMPLER_H
 #define PROF_SAMPLER_H
@@ -33,7 +33,11 @@ struct sampler_target {
 	uint32_t id; /* Of the task, the thread or the label; unused for the host. */
 };
 
-/* One CPU's counts for a slot: struct prof_clock in numbers, and what no ring had room for. */
+/*
+ * One CPU's counts for a slot: struct prof_clock in numbers, and what no ring had room for.  The
+ * interrupt counts due times, and what becomes of each: missed, idle, elsewhere, ringed or
+ * ring_lost.  The others are sums of these.
+ */
 struct sampler_counts {
 	uint64_t due;
 	uint64_t fired;
@@ -48,7 +52,7 @@ struct sampler_counts {
 #define SAMPLER_NO_SLOT UINT32_MAX
 
 /*
- * Begins a schedule of `rate` due times a second for `stream`, whose samples go to stream_take();
+ * Begins a schedule of `rate` due times a second for `stream`, which its samples go to;
  * SAMPLER_NO_SLOT if all SAMPLE_CLOCKS_MAX are in use.
  * `options`: SAMPLE_FIXED, SAMPLE_STACK.  Under the kernel lock, in thread code.
  */
@@ -65,7 +69,10 @@ void sampler_free(uint32_t slot);
 /* A consistent copy of one CPU's counts (cpu < cpu_count()). */
 void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts);
 
-/* Makes the rings; once, when all CPUs run and the boot programs are about to. */
+/*
+ * Makes the rings and silences the timer; once, when all CPUs run and the boot programs are about
+ * to.
+ */
 void sampler_start(void);
 
 /* Hands over what is in this CPU's ring: part of interrupt_work(), for WORK_SAMPLE. */

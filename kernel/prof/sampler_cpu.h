@@ -6,7 +6,6 @@
 #ifndef PROF_SAMPLER_CPU_H
 #define PROF_SAMPLER_CPU_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include <mach/prof.h>
@@ -34,47 +33,52 @@ struct sampler_cursor {
 	uint32_t mask;  /* None, for all that runs. */
 	uint32_t depth; /* Of a stack; 0: without. */
 	uint32_t room;  /* Words that a sample may take in the ring. */
-	uint32_t kind;  /* The words of a sample that are always the same: sampler_set_kind() */
-	uint32_t slot;  /* and sampler_set_slot(). */
+	uint32_t head;  /* Of a sample without frames. */
 
+	/*
+	 * What became of each due time, in numbers that an interrupt adds to by one instruction.
+	 * At the end of so many due times it adds them to the counts.
+	 */
+	uint32_t left; /* Of SAMPLER_FOLD due times. */
+	uint32_t missed;
+	uint32_t idle;
+	uint32_t elsewhere;
+	uint32_t ringed;
+	uint32_t ring_lost;
 	struct sampler_counts counts;
 };
+
+#define SAMPLER_FOLD 0x10000u
 
 /* All zero before the first schedule. */
 struct sampler_cpu {
 	uint32_t sequence; /* Odd while the interrupt is inside; see sampler.c. */
 	uint32_t again;    /* An NMI found it so: the interrupt looks at the clock once more. */
 	struct sampler_cursor *first; /* Of those whose slots are active. */
+	struct sampler_cursor *only;  /* The first, if it can be served quickly; else NULL. */
 	struct ring ring;
 	struct sampler_cursor cursors[SAMPLE_CLOCKS_MAX];
 };
 
-/*
- * Four fields of a sample as one word, for the interrupt: flavor, cpu and flags; and kernel_frames,
- * user_frames (both 0) and reserved, which in a ring is the number of the slot.
- */
-#define SAMPLER_FLAGS_SHIFT 24
-#define SAMPLER_KIND(cpu)   (SAMPLED_PC_PERIODIC | (cpu) << 16)
-#define SAMPLER_SLOT(slot)  ((slot) << 16)
-
-static inline void sampler_set_kind(struct prof_sample *sample, uint32_t kind)
+/* All that the cursor's CPU has counted. */
+static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cursor)
 {
-	*(uint32_t *)&sample->flavor = kind;
+	struct sampler_counts sum = cursor->counts;
+	uint32_t taken = cursor->ringed + cursor->ring_lost;
+	uint32_t fired = cursor->idle + cursor->elsewhere + taken;
+
+	sum.due += SAMPLER_FOLD - cursor->left;
+	sum.fired += fired;
+	sum.missed += cursor->missed;
+	sum.idle += cursor->idle;
+	sum.elsewhere += cursor->elsewhere;
+	sum.taken += taken;
+	sum.ringed += cursor->ringed;
+	sum.ring_lost += cursor->ring_lost;
+	return sum;
 }
 
-static inline void sampler_set_slot(struct prof_sample *sample, uint32_t slot)
-{
-	*(uint32_t *)&sample->kernel_frames = slot;
-}
-
-_Static_assert(offsetof(struct prof_sample, cpu) == offsetof(struct prof_sample, flavor) + 2 &&
-		       offsetof(struct prof_sample, flags) ==
-			       offsetof(struct prof_sample, flavor) + 3 &&
-		       offsetof(struct prof_sample, reserved) ==
-			       offsetof(struct prof_sample, kernel_frames) + 2,
-	       "as one word");
-
-/* The furthest shot, in cycles: constant from the first schedule on. */
+/* The furthest shot, in cycles: constant from sampler_start() on. */
 extern uint32_t sampler_max_ahead;
 
 /* The timer is for whatever is due next from now on: after a slot was added, or routed anew. */

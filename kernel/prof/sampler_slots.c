@@ -5,6 +5,8 @@
  * All of it is thread code under the kernel lock; how it gets along with the interrupt is told in
  * sampler.c.
  */
+#include <stddef.h>
+
 #include <mach/prof.h>
 
 #include "kern/assert.h"
@@ -12,6 +14,7 @@
 #include "kern/cpu.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
+#include "kern/string.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
@@ -60,6 +63,20 @@ static void route(void)
 								     : SAMPLE_BY_IRQ);
 }
 
+/*
+ * A machine with one CPU serves its only schedule quickly (serve_quickly()), if one shot reaches
+ * each step of it.  Not while the timer is programmed by a thread, or the list changes.
+ */
+static void set_only(void)
+{
+	struct sampler_cpu *cpu = cpu_sampler();
+	struct sampler_cursor *first = cpu->first;
+
+	if (cpu_count() == 1 && first != NULL && first->next == NULL &&
+	    first->schedule.least + first->schedule.span <= sampler_max_ahead)
+		cpu->only = first;
+}
+
 /* A shot that comes while the timer's route changes is nobody's; so it is armed again. */
 kern_return_t sampler_control(uint32_t max_rate, uint32_t flags, uint32_t seed)
 {
@@ -75,8 +92,10 @@ kern_return_t sampler_control(uint32_t max_rate, uint32_t flags, uint32_t seed)
 	}
 	nmi_used = nmi_used || (flags & SAMPLE_NMI) != 0;
 	if (is_running()) {
+		cpu_sampler()->only = NULL;
 		route();
 		sampler_arm();
+		set_only();
 	}
 	return KERN_SUCCESS;
 }
@@ -98,6 +117,8 @@ void sampler_start(void)
 {
 	ALLOCATES_AT_BOOT;
 
+	sampler_max_ahead = (uint32_t)clock_ns_to_cycles(MACHINE_SAMPLE_TIMER_MAX_NS);
+	machine_sample_timer_silence();
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		uint32_t *words = kernel_memory_alloc(RING_WORDS * sizeof(uint32_t));
 
@@ -137,15 +158,14 @@ static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t me
 			schedule_make(mean, fixed, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
 		.room = RING_SAMPLE_WORDS + slots[slot].depth,
-		.slot = SAMPLER_SLOT(slot),
+		.head = RING_HEAD(RING_SAMPLE_WORDS, slot),
+		.left = SAMPLER_FOLD,
 	};
 
 	set_target(&first, target);
 	first.due = machine_cycles() + schedule_interval(&first.schedule);
-	for (uint32_t n = 0; n < cpu_count(); n++) {
-		first.kind = SAMPLER_KIND(n);
+	for (uint32_t n = 0; n < cpu_count(); n++)
 		cpu_sampler_of(n)->cursors[slot] = first;
-	}
 }
 
 /* From now on the interrupts of all CPUs see the slot. */
@@ -155,6 +175,7 @@ static void link_cursors(uint32_t slot)
 		struct sampler_cpu *cpu = cpu_sampler_of(n);
 		struct sampler_cursor *cursor = &cpu->cursors[slot];
 
+		cpu->only = NULL;
 		cursor->next = cpu->first;
 		__atomic_store_n(&cpu->first, cursor, __ATOMIC_RELEASE);
 	}
@@ -174,16 +195,15 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 	slots[n].depth = 0;
 	if ((options & SAMPLE_STACK) != 0)
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
-	sampler_max_ahead = (uint32_t)clock_ns_to_cycles(MACHINE_SAMPLE_TIMER_MAX_NS);
 	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
 		    (options & SAMPLE_FIXED) != 0);
-	if (!is_running()) {
-		machine_sample_timer_silence();
+	/* Until now the timer was silent: since boot, or since the last slot ended. */
+	if (!is_running())
 		route();
-	}
 	/* Before arming: an interrupt that finds no slot does not arm the next. */
 	link_cursors(n);
 	sampler_arm();
+	set_only();
 	return n;
 }
 
@@ -196,6 +216,7 @@ static void unlink_cursors(uint32_t slot)
 		struct sampler_cpu *cpu = cpu_sampler_of(n);
 		struct sampler_cursor **link = &cpu->first;
 
+		cpu->only = NULL;
 		while (*link != &cpu->cursors[slot])
 			link = &(*link)->next;
 		__atomic_store_n(link, cpu->cursors[slot].next, __ATOMIC_SEQ_CST);
@@ -221,6 +242,7 @@ void sampler_end(uint32_t slot)
 	rendezvous();
 	if (!is_running())
 		machine_sample_timer_silence();
+	set_only();
 	sampler_work_all();
 }
 
@@ -241,7 +263,7 @@ void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts)
 	assert(slot < SAMPLE_CLOCKS_MAX && slots[slot].stream != NULL);
 	for (;;) {
 		sequence = __atomic_load_n(&sampler->sequence, __ATOMIC_ACQUIRE);
-		*counts = sampler->cursors[slot].counts;
+		*counts = sampler_sum(&sampler->cursors[slot]);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if ((sequence & 1) == 0 &&
 		    __atomic_load_n(&sampler->sequence, __ATOMIC_RELAXED) == sequence)
@@ -249,64 +271,134 @@ void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts)
 		machine_relax();
 	}
 	assert(counts->due == counts->fired + counts->missed);
-	assert(counts->fired == counts->idle + counts->elsewhere + counts->taken);
-	assert(counts->taken == counts->ringed + counts->ring_lost);
 }
 
 /* ---------------- Reading the rings ---------------- */
 
-/* A sample with room for the user's frames; one at a time is made up, under the kernel lock. */
+#define SAMPLE_WORDS ((uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
+
+/* A sample that is made up here, for which there is no place in the stream's buffer. */
 static union {
 	struct prof_sample sample;
-	uint32_t words[RING_SAMPLE_WORDS + 2 * SAMPLE_DEPTH_MAX];
+	uint32_t words[SAMPLE_WORDS + 2 * SAMPLE_DEPTH_MAX];
 } whole;
 
-/* The user's frames, behind the kernel's. */
-static void add_user_stack(struct prof_sample *sample, uint32_t cpu, uint32_t depth)
-{
-	const struct thread *thread = machine_sampled_thread(cpu, sample);
-	bool cut = thread == NULL;
-	uint32_t n = 0;
+/*
+ * Cycles are converted in two parts: the upper half of their bits changes once in seconds, and what
+ * it is in nanoseconds is kept.
+ */
+static struct {
+	uint32_t high;
+	uint64_t ns;
+} known = {.high = UINT32_MAX};
 
-	if (thread != NULL)
-		n = sampler_user_stack(thread, sample->frames + sample->kernel_frames, depth, &cut);
-	sample->user_frames = (uint8_t)n;
-	sample->record.words = (uint16_t)(sample->record.words + n);
-	if (cut)
-		sample->flags |= PROF_STACK_CUT;
+static inline void set_time(uint32_t time[2], const struct ring_sample *first)
+{
+	uint64_t ns;
+
+	ns = clock_short_ns(first->time[0]);
+	if (first->time[1] != known.high) {
+		known.high = first->time[1];
+		known.ns = clock_at((uint64_t)known.high << 32 | first->time[0]) - ns;
+	}
+	ns += known.ns;
+	time[0] = (uint32_t)ns;
+	time[1] = (uint32_t)(ns >> 32);
 }
 
-static const struct prof_sample *complete(struct prof_sample *first, uint32_t cpu, uint32_t depth)
+/* Flavor, cpu and flags as one word, and the numbers of frames as another. */
+static inline void set_kind(struct prof_sample *sample, uint32_t flavor, uint32_t cpu,
+			    uint32_t flags)
 {
-	if (depth == 0 || (first->flags & PROF_NO_USER_PC) != 0)
-		return first;
-	whole.sample = *first;
-	for (uint32_t n = 0; n < first->kernel_frames; n++)
-		whole.sample.frames[n] = first->frames[n];
-	add_user_stack(&whole.sample, cpu, depth);
-	return &whole.sample;
+	*(uint32_t *)&sample->flavor = flavor | cpu << 16 | flags << 24;
 }
 
-/* What the interrupt left as it was quickest: see write_sample(). */
-static void finish(struct prof_sample *first)
+static inline void set_frames(struct prof_sample *sample, uint32_t kernel, uint32_t user)
 {
-	uint64_t time = clock_at((uint64_t)first->time[1] << 32 | first->time[0]);
+	*(uint32_t *)&sample->kernel_frames = kernel | user << 8;
+}
 
-	first->reserved = 0;
-	first->time[0] = (uint32_t)time;
-	first->time[1] = (uint32_t)(time >> 32);
+_Static_assert(offsetof(struct prof_sample, cpu) == offsetof(struct prof_sample, flavor) + 2 &&
+		       offsetof(struct prof_sample, flags) ==
+			       offsetof(struct prof_sample, flavor) + 3 &&
+		       offsetof(struct prof_sample, user_frames) ==
+			       offsetof(struct prof_sample, kernel_frames) + 1,
+	       "as words");
+
+/* What the interrupt wrote, and what it had no need to; returns its words. */
+static inline uint32_t complete(struct prof_sample *sample, const struct ring_sample *first,
+				uint32_t cpu)
+{
+	sample->record = (struct prof_record){
+		.words = SAMPLE_WORDS,
+		.type = PROF_SAMPLE,
+		.version = PROF_VERSION,
+	};
+	sample->pc = first->pc;
+	sample->kernel_pc = first->kernel_pc;
+	sample->thread = first->thread;
+	sample->task = first->task;
+	sample->label = first->label;
+	set_kind(sample, SAMPLED_PC_PERIODIC, cpu, ring_flags_of(first));
+	set_frames(sample, 0, 0);
+	set_time(sample->time, first);
+	return SAMPLE_WORDS;
+}
+
+static uint32_t read_user_stack(uint32_t *frames, const struct ring_sample *first, uint32_t cpu,
+				uint32_t depth, bool *cut)
+{
+	const struct thread *thread = machine_sampled_thread(cpu, first->thread, first->kernel_pc);
+
+	*cut = true;
+	return thread != NULL ? sampler_user_stack(thread, frames, depth, cut) : 0;
+}
+
+/* The frames that came with it; the user's behind the kernel's are read only now. */
+static uint32_t add_stacks(struct prof_sample *sample, const struct ring_sample *first,
+			   uint32_t cpu, uint32_t depth)
+{
+	uint32_t kernel = ring_words_of(first) - RING_SAMPLE_WORDS, user = 0;
+	uint32_t flags = ring_flags_of(first);
+	bool cut = false;
+
+	memcpy(sample->frames, first->frames, kernel * sizeof sample->frames[0]);
+	if ((flags & RING_USER) != 0) {
+		user = kernel;
+		kernel = 0;
+	} else if ((flags & PROF_NO_USER_PC) == 0) {
+		user = read_user_stack(sample->frames + kernel, first, cpu, depth, &cut);
+	}
+	sample->flags = (uint8_t)((flags & ~RING_USER) | (cut ? PROF_STACK_CUT : 0));
+	set_frames(sample, kernel, user);
+	sample->record.words = (uint16_t)(SAMPLE_WORDS + kernel + user);
+	return SAMPLE_WORDS + kernel + user;
+}
+
+/* Written where the stream's buffer is, if that can be, and else beside it. */
+static inline void hand_over_one(const struct ring_sample *first, uint32_t cpu)
+{
+	uint32_t slot = ring_slot_of(first), depth = slots[slot].depth;
+	struct stream *stream = slots[slot].stream;
+	struct prof_sample *place = stream_place(stream, SAMPLE_WORDS + 2 * depth);
+	struct prof_sample *sample = place != NULL ? place : &whole.sample;
+	uint32_t words = complete(sample, first, cpu);
+
+	if (depth != 0)
+		words = add_stacks(sample, first, cpu, depth);
+	if (place != NULL)
+		stream_placed(stream, words);
+	else
+		stream_take(stream, sample);
 }
 
 static void hand_over(uint32_t cpu)
 {
 	struct ring *ring = &cpu_sampler_of(cpu)->ring;
-	struct prof_sample *first;
+	const struct ring_sample *first;
 
 	while ((first = ring_first(ring)) != NULL) {
-		uint32_t slot = first->reserved;
-
-		finish(first);
-		stream_take(slots[slot].stream, complete(first, cpu, slots[slot].depth));
+		hand_over_one(first, cpu);
 		ring_drop(ring, first);
 	}
 }

@@ -28,7 +28,7 @@ static inline struct schedule schedule_make(uint64_t mean, bool fixed, uint32_t 
 	uint32_t span = mean < UINT32_MAX ? (uint32_t)mean + 1 : UINT32_MAX;
 
 	if (fixed)
-		return (struct schedule){.least = mean, .generator = generator};
+		span = 0;
 	return (struct schedule){
 		.least = mean - span / 2,
 		.span = span,
@@ -40,10 +40,21 @@ static inline struct schedule schedule_make(uint64_t mean, bool fixed, uint32_t 
  * A linear congruential generator (Knuth's): two instructions.  Its upper bits are the good ones,
  * and those make the interval.
  */
+static inline uint32_t schedule_next(const struct schedule *schedule)
+{
+	return schedule->generator * 1664525 + 1013904223;
+}
+
+/* How much longer than the least an interval is. */
+static inline uint32_t schedule_more(const struct schedule *schedule, uint32_t generator)
+{
+	return (uint32_t)(((uint64_t)generator * schedule->span) >> 32);
+}
+
 static inline uint64_t schedule_interval(struct schedule *schedule)
 {
-	schedule->generator = schedule->generator * 1664525 + 1013904223;
-	return schedule->least + (uint32_t)(((uint64_t)schedule->generator * schedule->span) >> 32);
+	schedule->generator = schedule_next(schedule);
+	return schedule->least + schedule_more(schedule, schedule->generator);
 }
 
 /*

@@ -61,9 +61,17 @@ static void open_buffer(struct stream *stream)
 		stream->current = list_object(list_take_first(&stream->spare), struct buffer, link);
 }
 
-void stream_close_buffer(struct stream *stream)
+/* While the clock runs there may be samples in the CPUs' rings, of which nothing is known here. */
+static void restart_age(struct stream *stream)
 {
 	timer_cancel(&stream->age);
+	if (stream->clock_runs && !stream->has_ring)
+		timer_set(&stream->age, tick_after_ms(stream->age_ms));
+}
+
+void stream_close_buffer(struct stream *stream)
+{
+	restart_age(stream);
 	stream->aged = false;
 	list_add_last(&stream->full, &stream->current->link);
 	open_buffer(stream);
@@ -74,7 +82,7 @@ static struct buffer *buffer_with_room(struct stream *stream, uint32_t words)
 {
 	if (stream->current == NULL)
 		return NULL;
-	if (buffer_has_room(stream->current, words + trailer_words(true)))
+	if (stream->current->words + words <= stream->room)
 		return stream->current;
 	stream_close_buffer(stream);
 	delivery_wake();
@@ -89,11 +97,30 @@ static void buffer_put(struct stream *stream, const struct prof_sample *sample)
 		stream->lost++;
 		return;
 	}
-	if (buffer->samples == 0)
+	if (buffer->samples == 0 && !timer_is_set(&stream->age))
 		timer_set(&stream->age, tick_after_ms(stream->age_ms));
 	buffer_append(buffer, sample, sample->record.words);
 	buffer->samples++;
 	stream->buffered++;
+}
+
+/* The first sample of a buffer is for buffer_put(), which sets its timer. */
+struct prof_sample *stream_place(const struct stream *stream, uint32_t words)
+{
+	const struct buffer *buffer = stream->current;
+
+	if (buffer == NULL || buffer->samples == 0 || buffer->words + words > stream->room)
+		return NULL;
+	return buffer_place(buffer, words);
+}
+
+void stream_placed(struct stream *stream, uint32_t words)
+{
+	check(stream);
+	stream->clock_handed++;
+	stream->buffered++;
+	stream->current->samples++;
+	stream->current->words += words;
 }
 
 static void put(struct stream *stream, const struct prof_sample *sample)
@@ -130,6 +157,11 @@ static void grow_old(struct timer *timer)
 	struct stream *stream = list_object(timer, struct stream, age);
 
 	check(stream);
+	stream_collect(stream);
+	if (stream->current == NULL || stream->current->samples == 0) {
+		restart_age(stream);
+		return;
+	}
 	stream->aged = true;
 	delivery_wake();
 }
@@ -162,8 +194,7 @@ static bool begin_clock(struct stream *stream)
 	return stream->clock_runs;
 }
 
-/* All its samples are here when this returns, and no more will come. */
-static void stop_clock(struct stream *stream)
+void stream_stop_clock(struct stream *stream)
 {
 	if (stream->clock_runs)
 		sampler_end(stream->slot);
@@ -172,7 +203,7 @@ static void stop_clock(struct stream *stream)
 
 static void drop_clock(struct stream *stream)
 {
-	stop_clock(stream);
+	stream_stop_clock(stream);
 	if (stream->slot != SAMPLER_NO_SLOT)
 		sampler_free(stream->slot);
 	stream->slot = SAMPLER_NO_SLOT;
@@ -192,6 +223,25 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 	stream->simple = wish->simple;
 }
 
+/* Whether one task has too many with this one; who has the host's port may have the last. */
+static bool exceeds_share(const struct stream *stream)
+{
+	bool periodic = (stream->flavors & SAMPLED_PC_PERIODIC) != 0;
+	uint32_t streams = 0, clocks = periodic ? 1 : 0;
+	struct list *link;
+
+	if (n_streams <= SAMPLE_CLOCKS_SHARE || stream->target.kind == PROF_TARGET_HOST ||
+	    stream->target.kind == PROF_TARGET_LABEL)
+		return false;
+	list_for_each (link, &all_streams) {
+		const struct stream *other = list_object(link, struct stream, link);
+
+		streams += other->label == stream->label;
+		clocks += other->label == stream->label && other->clock_runs;
+	}
+	return streams > STREAMS_SHARE || clocks > SAMPLE_CLOCKS_SHARE;
+}
+
 /* A stream without anything yet; NULL when there is no memory or there are too many. */
 static struct stream *stream_alloc(const struct stream_wish *wish)
 {
@@ -201,6 +251,7 @@ static struct stream *stream_alloc(const struct stream_wish *wish)
 		return NULL;
 	memset(stream, 0, offsetof(struct stream, buffers));
 	stream->magic = STREAM_MAGIC;
+	stream->room = BUFFER_WORDS - trailer_words(true);
 	stream->slot = SAMPLER_NO_SLOT;
 	stream->label = current_thread()->label;
 	set_wish(stream, wish);
@@ -258,7 +309,7 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 	stream = stream_alloc(wish);
 	if (stream == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if (!get_sink(stream, reply) || !begin_clock(stream)) {
+	if (!get_sink(stream, reply) || exceeds_share(stream) || !begin_clock(stream)) {
 		stream_destroy(stream);
 		return KERN_RESOURCE_SHORTAGE;
 	}
@@ -266,6 +317,7 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 		stream->port = reply;
 		reply->stream = stream;
 	}
+	restart_age(stream);
 	return KERN_SUCCESS;
 }
 
@@ -277,12 +329,28 @@ kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors)
 	check(stream);
 	stream_event_takers -= takes_events(stream);
 	stream->flavors = flavors;
-	if (!had_clock && !begin_clock(stream))
+	if (!had_clock && (exceeds_share(stream) || !begin_clock(stream)))
 		stream->flavors = old;
 	stream_event_takers += takes_events(stream);
 	if (had_clock && (stream->flavors & SAMPLED_PC_PERIODIC) == 0)
 		drop_clock(stream);
 	return stream->flavors == flavors ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
+}
+
+kern_return_t stream_flush(struct stream *stream, uint64_t *delivered)
+{
+	const struct buffer *current;
+
+	check(stream);
+	stream_collect(stream);
+	current = stream->current;
+	if (list_empty(&stream->full) && current == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	if (list_empty(&stream->full) || (current != NULL && current->samples > 0))
+		stream_close_buffer(stream);
+	*delivered = stream->delivered + stream->buffered;
+	delivery_wake();
+	return KERN_SUCCESS;
 }
 
 /* ---------------- Ending ---------------- */
@@ -334,7 +402,7 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 	if (stream->end != 0)
 		return;
 	stream_event_takers -= takes_events(stream);
-	stop_clock(stream);
+	stream_stop_clock(stream);
 	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
 	delivery_wake();

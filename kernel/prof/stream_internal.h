@@ -27,7 +27,8 @@
 struct port;
 
 /* Streams that there can be at a time: what they hold is the kernel's own memory. */
-#define STREAMS_MAX 64u
+#define STREAMS_MAX   64u
+#define STREAMS_SHARE 48u /* Of these, those that are begun on behalf of one task. */
 
 /* Beside the current one: what a receiver that is late finds room in. */
 #define STREAM_BUFFERS 4u
@@ -80,6 +81,7 @@ struct stream {
 	/* or this. */
 	struct port *port;      /* A send right to the reply port. */
 	struct buffer *current; /* Where samples go; NULL: there is no room. */
+	uint32_t room;          /* Words of a buffer before those at a message's end. */
 	struct list full;       /* In their order. */
 	struct list spare;      /* With pages, and empty. */
 	struct list empty;      /* Without all of their pages. */
@@ -112,8 +114,17 @@ kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors);
 /* All samples of the clock that were taken so far are with the stream when this returns. */
 void stream_collect(const struct stream *stream);
 
+/* No more samples of the clock; all that there were are with the stream when this returns. */
+void stream_stop_clock(struct stream *stream);
+
 /* No more samples: what is left is sent, and then the end. */
 void stream_end(struct stream *stream, enum prof_end_reason reason);
+
+/*
+ * All that was taken so far is to be sent at once: when that is done, *delivered samples have been.
+ * At least one message is, with or without samples.  KERN_RESOURCE_SHORTAGE: there are no buffers.
+ */
+kern_return_t stream_flush(struct stream *stream, uint64_t *delivered);
 
 /* The stream and all it has go at once. */
 void stream_destroy(struct stream *stream);

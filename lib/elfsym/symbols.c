@@ -16,6 +16,7 @@
 #define SECTION_SPECIAL 0xff00u
 
 static const char damaged[] = "is damaged: its symbols point outside of the file";
+static const char no_text[] = "is damaged: a function's name is no text";
 static const char no_symbols[] =
 	"has no symbols: it was stripped, so take the file as it was linked";
 
@@ -96,6 +97,15 @@ static bool names_function(const struct symbol *symbol)
 	       (symbol->type == TYPE_NONE && symbol->binding != BINDING_LOCAL);
 }
 
+/* Control characters would be the terminal's to obey. */
+static bool is_text(const char *name)
+{
+	for (; *name != '\0'; name++)
+		if ((unsigned char)*name < ' ' || *name == 127)
+			return false;
+	return true;
+}
+
 static uint8_t binding_of(const struct symbol *symbol)
 {
 	if (symbol->binding == BINDING_LOCAL)
@@ -115,6 +125,8 @@ static const char *add_function(struct elfsym *elf, const struct table *table,
 
 	if (symbol->section >= elf->n_sections)
 		return damaged;
+	if (!is_text(symbol->name))
+		return no_text;
 	section = elf_section(elf, symbol->section);
 	if (!(section.flags & SECTION_IS_CODE) || symbol->value < section.address ||
 	    symbol->value - section.address >= section.size)

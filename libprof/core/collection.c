@@ -45,12 +45,15 @@ struct stream_counts __collection_counts(const struct collection *collection)
 void __collection_clear(struct collection *collection, uint32_t flavors)
 {
 	__pc_table_clear(&collection->pcs);
+	__pc_table_clear(&collection->labels);
 	*collection = (struct collection){
 		.low = collection->low,
 		.high = collection->high,
 		.pid = collection->pid,
 		.task = collection->task,
 		.own_thread = collection->own_thread,
+		.of_kernel = collection->of_kernel,
+		.only_task = collection->only_task,
 		.flavors = flavors,
 	};
 }
@@ -77,6 +80,28 @@ static void take_begin(struct collection *collection, const void *record)
 	collection->clock_is_block = begin->clock_is_block != 0;
 }
 
+static void count(struct collection *collection, uint32_t pc, uint32_t flavor, uint32_t mode)
+{
+	if (pc < collection->low || pc >= collection->high)
+		collection->outside++;
+	if (!__pc_table_add(&collection->pcs, pc, 2 * (uint32_t)__builtin_ctz(flavor) + mode))
+		collection->not_kept++;
+}
+
+/* Without memory for it, a sample has no label, but is counted all the same. */
+static void count_kernel(struct collection *collection, const struct prof_sample *sample)
+{
+	collection->kernel++;
+	__pc_table_add(&collection->labels, sample->label, 0);
+	count(collection, sample->kernel_pc, sample->flavor, 0);
+}
+
+static bool is_others(const struct collection *collection, const struct prof_sample *sample)
+{
+	return (collection->of_kernel && sample->kernel_pc == 0) ||
+	       (collection->only_task && sample->task != collection->task);
+}
+
 static void take_sample(struct collection *collection, const void *record)
 {
 	const struct prof_sample *sample = record;
@@ -88,12 +113,14 @@ static void take_sample(struct collection *collection, const void *record)
 	}
 	if (sample->flavor == 0)
 		return;
-	collection->kernel += mode;
-	if (sample->pc < collection->low || sample->pc >= collection->high)
-		collection->outside++;
-	if (!__pc_table_add(&collection->pcs, sample->pc,
-			    2 * (uint32_t)__builtin_ctz(sample->flavor) + mode))
-		collection->not_kept++;
+	if (is_others(collection, sample)) {
+		collection->others++;
+	} else if (collection->of_kernel) {
+		count_kernel(collection, sample);
+	} else {
+		collection->kernel += mode;
+		count(collection, sample->pc, sample->flavor, mode);
+	}
 }
 
 static void take_clock(struct collection *collection, const void *record)

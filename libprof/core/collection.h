@@ -34,6 +34,8 @@ struct collection {
 	uint32_t pid;
 	uint32_t task;       /* The kernel's number of it. */
 	uint32_t own_thread; /* The collecting thread, if it is the program's; 0: none is. */
+	bool of_kernel;      /* The kernel is the program: its own program counters are counted. */
+	bool only_task;      /* The stream is of other tasks too, which are not counted. */
 
 	/* How it was sampled: of the last stream. */
 	uint32_t flavors;
@@ -43,10 +45,12 @@ struct collection {
 	bool clock_is_block;
 
 	struct pc_table pcs;
-	uint64_t profiler; /* Samples of the own thread, which are nowhere else; */
-	uint64_t kernel;   /* in kernel mode; */
-	uint64_t outside;  /* outside of the text; */
-	uint64_t not_kept; /* delivered, but there was no memory to note them. */
+	struct pc_table labels; /* Of the kernel: for which tasks it ran, in the place of pcs. */
+	uint64_t profiler;      /* Samples of the own thread, which are nowhere else; */
+	uint64_t kernel;        /* in kernel mode; */
+	uint64_t others;        /* of what the profile is not of, which are nowhere else; */
+	uint64_t outside;       /* outside of the text; */
+	uint64_t not_kept;      /* delivered, but there was no memory to note them. */
 
 	/* Of the streams that are over, and of the one under way, as its last message said. */
 	struct clock_counts clocks_before;

@@ -9,10 +9,8 @@
 #include "collector.h"
 
 #include <mach.h>
-#include <mach/i386/thread_status.h>
 #include <mach/prof.h>
 #include <mach/task_info.h>
-#include <mach/thread_info.h>
 #include <servers/gprof_server.h>
 
 #include "arcs.h"
@@ -20,6 +18,7 @@
 #include "gmon_file.h"
 #include "message.h"
 #include "pages.h"
+#include "prof_thread.h"
 
 #define MESSAGE_MAX 512u   /* No request is as long. */
 #define STACK_SIZE  65536u /* Of its thread. */
@@ -39,8 +38,10 @@ static struct {
 	mach_port_t samples; /* Where the kernel sends them. */
 	mach_port_t control; /* Where requests come, */
 	mach_port_t known;   /* and where everybody's come: perhaps the same. */
-	gprof_options_t options;
-	uint32_t flavors; /* Of the stream under way; 0: none is. */
+	mach_port_t signature;
+	gprof_options_t options; /* For the next beginning, */
+	gprof_options_t chosen;  /* and those that the last one was with. */
+	uint32_t flavors;        /* Of the stream under way; 0: none is. */
 	uint32_t beginnings;
 	bool target_died;  /* Its task is gone, */
 	bool target_ended; /* and all its samples have come. */
@@ -101,15 +102,17 @@ static kern_return_t stop(void)
 
 static kern_return_t begin_stream(uint32_t flavors)
 {
-	const gprof_options_t *chosen = &collector.options;
+	const gprof_options_t *chosen = &collector.chosen;
 	sample_options_t options = {
 		.flags = chosen->flags, .age_ms = chosen->age_ms, .depth = chosen->depth};
 	kern_return_t result;
 
 	__collection_next_stream(&collector.collection);
 	result = start(flavors, chosen->rate, options);
-	if (result != KERN_SUCCESS)
+	if (result == KERN_RESOURCE_SHORTAGE)
 		return GPROF_NO_SAMPLING;
+	if (result != KERN_SUCCESS)
+		return collector.target.proxy != 0 ? GPROF_ENDED : GPROF_NO_SAMPLING;
 	collector.flavors = flavors;
 	return KERN_SUCCESS;
 }
@@ -143,6 +146,15 @@ static void end_stream(void)
 	collector.flavors = 0;
 }
 
+/* The task's own stream ends with it; another one is not of the task alone, and goes on. */
+static void end_with_target(void)
+{
+	if (collector.flavors != 0 && collector.target.begin != NULL)
+		end_stream();
+	else
+		await_end(collector.flavors != 0 ? END_WAIT_MS : 0);
+}
+
 /* Brings all that was taken up to now. */
 static void bring_all(void)
 {
@@ -161,8 +173,6 @@ static void count_calls(bool is_on)
 {
 	if (!collector.target.counts_calls)
 		return;
-	if (is_on)
-		__arcs_clear();
 	__atomic_store_n(&__mcount_is_on, is_on, __ATOMIC_RELEASE);
 }
 
@@ -171,7 +181,22 @@ static uint32_t wanted_rate(uint32_t flavors)
 {
 	if ((flavors & SAMPLED_PC_PERIODIC) == 0)
 		return 0;
-	return collector.options.rate != 0 ? collector.options.rate : SAMPLE_RATE_DEFAULT;
+	return collector.chosen.rate != 0 ? collector.chosen.rate : SAMPLE_RATE_DEFAULT;
+}
+
+/* Whether what was collected may be added to: each sample of it is worth the same. */
+static bool may_resume(uint32_t flavors)
+{
+	return collector.chosen.resume != 0 && collector.collection.flavors == flavors &&
+	       collector.collection.rate == wanted_rate(flavors);
+}
+
+static void forget_collected(uint32_t flavors)
+{
+	__collection_clear(&collector.collection, flavors);
+	collector.collection.rate = wanted_rate(flavors);
+	if (collector.target.counts_calls)
+		__arcs_clear();
 }
 
 kern_return_t __collector_switch(uint32_t *flavors)
@@ -186,8 +211,9 @@ kern_return_t __collector_switch(uint32_t *flavors)
 	*flavors = before;
 	if (wanted == 0)
 		return KERN_SUCCESS;
-	__collection_clear(&collector.collection, wanted);
-	collector.collection.rate = wanted_rate(wanted);
+	collector.chosen = collector.options;
+	if (!may_resume(wanted))
+		forget_collected(wanted);
 	collector.beginnings++;
 	count_calls(true);
 	return begin_stream(wanted);
@@ -225,6 +251,7 @@ void __collector_status(gprof_status_t *status)
 		.low = collection->low,
 		.high = collection->high,
 		.task = collection->task,
+		.options = collector.options,
 	};
 	put_u64(status->taken, counts.taken);
 	put_u64(status->delivered, counts.delivered);
@@ -242,11 +269,17 @@ kern_return_t __collector_dump(char **data, size_t *size)
 	size_t room;
 
 	bring_all();
-	room = __gmon_room(collection, with_arcs, collector.options.format);
-	*data = __prof_pages(room);
-	if (*data == NULL)
-		return GPROF_NO_MEMORY;
-	*size = __gmon_write(collection, with_arcs, collector.options.format, *data, room);
+	for (;;) {
+		room = __gmon_room(collection, with_arcs, collector.options.format);
+		*data = __prof_pages(room);
+		if (*data == NULL)
+			return GPROF_NO_MEMORY;
+		*size = __gmon_write(collection, with_arcs, collector.options.format, *data, room);
+		if (*size != 0)
+			break;
+		/* Other threads have called much that is new: those arcs are there now. */
+		__prof_pages_free(*data, room);
+	}
 	/* What is returned has as many pages as its size says. */
 	if (room > *size + PROF_PAGE) {
 		size_t kept = (*size + PROF_PAGE - 1) & ~(size_t)(PROF_PAGE - 1);
@@ -279,7 +312,7 @@ static void handle(union buffer *message)
 	if (port == collector.samples) {
 		take(&message->head);
 		if (collector.target_died && !collector.target_ended)
-			await_end(collector.flavors != 0 ? END_WAIT_MS : 0);
+			end_with_target();
 	} else if (port == collector.control || port == collector.known) {
 		gprof_server(&message->head, &reply.head);
 		message->head.msgh_remote_port = MACH_PORT_NULL; /* It is the answer's now. */
@@ -290,6 +323,7 @@ static void handle(union buffer *message)
 	}
 }
 
+/* A message that could not be received whole is one less; its sender knows. */
 kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
 {
 	mach_msg_option_t option = MACH_RCV_MSG;
@@ -300,9 +334,19 @@ kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
 		option |= MACH_RCV_TIMEOUT;
 	result = mach_msg(&message.head, option, 0, sizeof message, collector.set, timeout_ms,
 			  MACH_PORT_NULL);
-	if (result == MACH_MSG_SUCCESS)
+	switch (result & ~MACH_MSG_MASK) {
+	case MACH_MSG_SUCCESS:
 		handle(&message);
-	return result == MACH_RCV_TOO_LARGE ? KERN_SUCCESS : result;
+		return KERN_SUCCESS;
+	case MACH_RCV_BODY_ERROR:
+		mach_msg_destroy(&message.head);
+		return KERN_SUCCESS;
+	case MACH_RCV_HEADER_ERROR:
+	case MACH_RCV_TOO_LARGE:
+		return KERN_SUCCESS;
+	default:
+		return result;
+	}
 }
 
 /* ---------------- Its own thread ---------------- */
@@ -315,46 +359,13 @@ static _Noreturn void run(void)
 	__builtin_trap();
 }
 
-static uint32_t id_of(mach_port_t thread)
-{
-	struct thread_id_info info = {.id = 0};
-	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
-
-	thread_info(thread, THREAD_ID_INFO, (thread_info_t)&info, &count);
-	return info.id;
-}
-
-/* At run(), as if it had been called from nowhere. */
-static kern_return_t set_registers(mach_port_t thread)
-{
-	uintptr_t *top = (uintptr_t *)((char *)collector.stack + STACK_SIZE) - 1;
-	struct i386_thread_state state = {.eip = (unsigned)(uintptr_t)run,
-					  .uesp = (unsigned)(uintptr_t)top};
-
-	return thread_set_state(thread, i386_THREAD_STATE, (thread_state_t)&state,
-				i386_THREAD_STATE_COUNT);
-}
-
 kern_return_t __collector_run(void)
 {
-	mach_port_t self = mach_task_self_cached();
-	mach_port_t thread = MACH_PORT_NULL;
-	kern_return_t result;
-
 	collector.stack = __prof_pages(STACK_SIZE);
 	if (collector.stack == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	result = thread_create(self, &thread);
-	if (result != KERN_SUCCESS)
-		return result;
-	collector.collection.own_thread = id_of(thread);
-	result = set_registers(thread);
-	if (result == KERN_SUCCESS)
-		result = thread_resume(thread);
-	if (result != KERN_SUCCESS)
-		thread_terminate(thread);
-	syscall_mach_port_deallocate(self, thread);
-	return result;
+	return __prof_thread_start(run, (char *)collector.stack + STACK_SIZE,
+				   &collector.collection.own_thread);
 }
 
 /* ---------------- Its ports ---------------- */
@@ -366,7 +377,16 @@ static kern_return_t make_port(mach_port_t *port)
 
 	if (result == KERN_SUCCESS)
 		result = mach_port_insert_right(self, *port, *port, MACH_MSG_TYPE_MAKE_SEND);
-	return result == KERN_SUCCESS ? mach_port_move_member(self, *port, collector.set) : result;
+	return result;
+}
+
+static kern_return_t make_member(mach_port_t *port)
+{
+	kern_return_t result = make_port(port);
+
+	if (result == KERN_SUCCESS)
+		result = mach_port_move_member(mach_task_self_cached(), *port, collector.set);
+	return result;
 }
 
 static kern_return_t watch_task(mach_port_t task)
@@ -395,16 +415,20 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 	collector.collection = (struct collection){.low = target->low,
 						   .high = target->high,
 						   .pid = target->pid,
-						   .task = task_number(target->task)};
+						   .task = task_number(target->task),
+						   .of_kernel = target->of_kernel,
+						   .only_task = target->only_task};
 	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
 				    &collector.set);
 	if (result == KERN_SUCCESS)
-		result = make_port(&collector.samples);
+		result = make_port(&collector.signature);
 	if (result == KERN_SUCCESS)
-		result = make_port(&collector.control);
+		result = make_member(&collector.samples);
+	if (result == KERN_SUCCESS)
+		result = make_member(&collector.control);
 	collector.known = collector.control;
 	if (result == KERN_SUCCESS && target->owner_only)
-		result = make_port(&collector.known);
+		result = make_member(&collector.known);
 	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL)
 		result = watch_task(target->task);
 	return result;
@@ -413,6 +437,11 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 mach_port_t __collector_public_port(void)
 {
 	return collector.known;
+}
+
+mach_port_t __collector_signature(void)
+{
+	return collector.signature;
 }
 
 mach_port_t __collector_port(void)
@@ -457,7 +486,8 @@ uint32_t __collector_forget(gprof_options_t *options)
 {
 	uint32_t flavors = collector.flavors;
 
-	*options = collector.options;
+	*options = flavors != 0 ? collector.chosen : collector.options;
+	options->format = collector.options.format;
 	__collection_clear(&collector.collection, 0);
 	if (collector.stack != NULL)
 		__prof_pages_free(collector.stack, STACK_SIZE);

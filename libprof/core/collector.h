@@ -28,6 +28,8 @@ struct collector_target {
 	uint32_t pid;
 	uint32_t proxy; /* The task is another program's, and this is the number of ours; or 0. */
 	bool counts_calls; /* It has arcs, those of this program (arcs.h). */
+	bool of_kernel;    /* By a host's stream, the kernel's program counters; */
+	bool only_task;    /* by one, this task alone. */
 	bool owner_only;   /* Whoever looks up the name needs this token: */
 	gprof_token_t token;
 
@@ -55,6 +57,9 @@ kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms);
 
 /* What to give to the name server: a port to make send rights to. */
 mach_port_t __collector_public_port(void);
+
+/* A port that nobody else has: whoever shows it may take the name back. */
+mach_port_t __collector_signature(void);
 
 /* Where its thread's requests come; MACH_PORT_NULL: nothing is prepared. */
 mach_port_t __collector_port(void);

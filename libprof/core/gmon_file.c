@@ -30,12 +30,15 @@ struct output {
 	size_t size;
 	size_t room;
 	bool has_tags; /* Of the GNU format. */
+	bool is_cut;   /* There was no room for something. */
 };
 
 static void put(struct output *output, const void *data, size_t size)
 {
-	if (size > output->room - output->size)
+	if (size > output->room - output->size) {
+		output->is_cut = true;
 		return;
+	}
 	memcpy(output->to + output->size, data, size);
 	output->size += size;
 }
@@ -230,6 +233,8 @@ static void put_sums(struct output *output, const struct collection *collection)
 	put_value(output, GMON_OUTSIDE, collection->outside);
 	put_value(output, GMON_ARCS_LOST, __arcs_lost());
 	put_value(output, GMON_KERNEL, collection->kernel);
+	if (collection->others != 0 || collection->of_kernel)
+		put_value(output, GMON_OTHERS, collection->others);
 }
 
 static void put_pcs(struct output *output, const struct collection *collection)
@@ -241,12 +246,21 @@ static void put_pcs(struct output *output, const struct collection *collection)
 	}
 }
 
-static uint32_t pc_records(const struct collection *collection)
+static void put_labels(struct output *output, const struct collection *collection)
+{
+	for (uint32_t n = 0; n < collection->labels.size; n++) {
+		const struct pc_count *place = &collection->labels.places[n];
+
+		put_count(output, GMON_EXTRA_LABEL, place->pc, place->count);
+	}
+}
+
+static uint32_t records_of(const struct pc_table *table)
 {
 	uint32_t records = 0;
 
-	for (uint32_t n = 0; n < collection->pcs.size; n++)
-		records += records_for(collection->pcs.places[n].count);
+	for (uint32_t n = 0; n < table->size; n++)
+		records += records_for(table->places[n].count);
 	return records;
 }
 
@@ -327,11 +341,10 @@ size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gpr
 	if (format != GPROF_GNU)
 		return sizeof(struct gmon_44bsd_header) + bins + records * ARC_SIZE;
 	room = sizeof(struct gmon_header) + histograms_of(collection) * (HISTOGRAM_SIZE + bins);
-	records += 2 * VALUES_MAX + pc_records(collection);
+	records += 2 * VALUES_MAX + records_of(&collection->pcs) + records_of(&collection->labels);
 	return room + records * ARC_SIZE;
 }
 
-/* Our own records come first: there is room for them, whatever calls are new. */
 size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gprof_format format,
 		    char *to, size_t room)
 {
@@ -342,10 +355,11 @@ size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gp
 		put_settings(&output, collection);
 		put_sums(&output, collection);
 		put_pcs(&output, collection);
+		put_labels(&output, collection);
 	} else {
 		put_bsd_head(&output, collection, format);
 	}
 	if (with_arcs)
 		__arcs_visit(write_arc, &output);
-	return output.size;
+	return output.is_cut ? 0 : output.size;
 }

@@ -14,8 +14,8 @@
 size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gprof_format format);
 
 /*
- * Writes it into `room` zeroed bytes, as many as were said; returns its size.  Arcs that have come
- * since then may be left out.
+ * Writes it into `room` zeroed bytes, as many as were said; returns its size, or 0 if more arcs
+ * have come since then than there is room for.
  */
 size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gprof_format format,
 		    char *to, size_t room);

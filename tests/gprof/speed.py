@@ -2,29 +2,63 @@
 # SPDX-License-Identifier: MIT
 """How fast is gprof, and how much memory does it need, beside GNU's?
 
-    tests/gprof/speed.py [--functions N]
+    tests/gprof/speed.py [--functions N] [--patience SECONDS]
 
 For 1,000 functions, then four times as many and so on up to N (100,000), each with ten arcs and
 160 bytes of code, all of it with samples: time of the processor and the most memory of ours and of
-GNU's gprof on the same file.  No test depends on it: time is the machine's.
+GNU's gprof on the same files.  `growth` is the power of the number of functions that the time has
+grown by since the line before: a little above 1 is n log n, 2 is quadratic.
+
+There are two kinds of graph: in *layers* functions call only later ones; in *cycle* one call in a
+hundred leads anywhere, so that nearly all functions are one cycle.
+
+GNU's is ended after SECONDS (120) of the processor, or five times what ours needed if that is more;
+once it was ended, for larger graphs after ten times ours.  Its columns then say `>`: at least so
+much.  With 100,000 functions the exit status is 1 if it did not need five times our time, or if it
+came to its end with less memory.
 """
 
 import argparse
-import multiprocessing
+import math
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
-from gprof.gmon import GNU, GPROF, USER, Profile  # noqa: E402
+from gprof.gmon import COW, GNU, GPROF, USER, ZFILL, Profile  # noqa: E402
 
 BYTES = 160
 ARCS = 10
+NEAR = 1000
+FACTOR = 5
+JUDGED = 100_000  # Functions: of fewer nothing is promised.
+ANYWHERE = {"layers": 0.0, "cycle": 0.01}  # Which part of the calls leads anywhere.
+
+# A process counts as its own what the one that it was forked from had: so from a small one.
+MEASURE = """
+import os, resource, sys
+pid, limit = os.fork(), int(sys.argv[1])
+if pid == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if limit:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(pid, 0)
+print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
+class Cost(NamedTuple):
+    seconds: float
+    mib: float
+    is_ended: bool  # By its limit.
 
 
 def make_program(path: Path, functions: int) -> None:
@@ -39,22 +73,13 @@ def make_program(path: Path, functions: int) -> None:
                     path.with_suffix(".o")], check=True)
 
 
-def in_child(function, *arguments) -> None:
-    """A process has at least the memory of the one that it was forked from, so this stays small."""
-    child = multiprocessing.Process(target=function, args=arguments)
-    child.start()
-    child.join()
-    if child.exitcode:
-        sys.exit(1)
-
-
-def make_profile(path: Path, functions: int) -> None:
+def make_profile(path: Path, functions: int, graph: str) -> None:
     random_ = random.Random(functions)
     arcs = []
     for from_ in range(functions):
         for i in range(ARCS):
-            to = min(functions - 1, from_ + 1 + random_.randrange(1000))
-            if random_.random() < 0.01:
+            to = min(functions - 1, from_ + 1 + random_.randrange(NEAR))
+            if random_.random() < ANYWHERE[graph]:
                 to = random_.randrange(functions)
             arcs.append((USER + from_ * BYTES + 5 + i, USER + to * BYTES,
                          random_.randrange(1, 1000)))
@@ -62,36 +87,81 @@ def make_profile(path: Path, functions: int) -> None:
     path.write_bytes(Profile(USER, bins, arcs).gnu())
 
 
-def measure(*command: str | Path) -> tuple[float, float]:
-    """Seconds of the processor, and MiB."""
-    with open(os.devnull, "wb") as nothing:
-        child = subprocess.Popen(command, stdout=nothing)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = status
-    if status:
-        sys.exit(f"{command[0]} failed")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+def make_events(path: Path, functions: int) -> None:
+    """Two flavors, at one address of each function."""
+    exact = [(flavor, 0, USER + i * BYTES, 1 + i % 7) for flavor in (ZFILL, COW)
+             for i in range(functions)]
+    bins = [0] * (functions * BYTES // 2)
+    for flavor, _, pc, count in exact:
+        bins[(pc - USER) // 2] += count if flavor == ZFILL else 0
+    path.write_bytes(Profile(USER, bins, dimension="zfill", exact=exact,
+                             values={"flavor": ZFILL, "flavors": ZFILL | COW}).ours())
+
+
+def make_files(folder: Path, functions: int, graph: str) -> tuple[Path, Path]:
+    program, file = folder / f"program{functions}", folder / f"gmon.out.{graph}{functions}"
+    if not program.exists():
+        make_program(program, functions)
+    if graph == "events":
+        make_events(file, functions)
+    else:
+        make_profile(file, functions, graph)
+    return program, file
+
+
+def measure(gprof: str | Path, *arguments: str | Path, limit: float = 0) -> Cost:
+    """Of a run that is ended after so many seconds of the processor, rounded up; 0: never."""
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, str(math.ceil(limit)), gprof, "-b",
+                           *arguments], check=True, text=True, stdout=subprocess.PIPE)
+    status, seconds, kib = done.stdout.split()
+    is_ended = os.WIFSIGNALED(int(status)) and os.WTERMSIG(int(status)) == signal.SIGXCPU
+    if int(status) and not is_ended:
+        sys.exit(f"{gprof} failed")
+    return Cost(float(seconds), int(kib) / 1024, is_ended)
+
+
+def growth(now: tuple[int, Cost], before: tuple[int, Cost] | None) -> str:
+    if before is None or now[1].is_ended or before[1].is_ended:
+        return ""
+    return f"{math.log(now[1].seconds / before[1].seconds) / math.log(now[0] / before[0]):.2f}"
+
+
+def compare(graph: str, most: int, patience: float, folder: Path) -> bool:
+    """Prints the curve of one kind of graph.  Whether the last line is as it should be."""
+    before: list[tuple[int, Cost]] | None = None
+    functions = min(most, 1000)
+    while True:
+        files = make_files(folder, functions, graph)
+        ours = measure(GPROF, *files)
+        least = FACTOR * ours.seconds
+        is_hopeless = before is not None and before[1][1].is_ended
+        theirs = measure(GNU, *files, limit=2 * least if is_hopeless else max(least, patience))
+        now = [(functions, ours), (functions, theirs)]
+        grown = [growth(one, before[i] if before else None) for i, one in enumerate(now)]
+        sign = ">" if theirs.is_ended else " "
+        print(f"{graph:6} {functions:9} {ARCS * functions:9} {functions * BYTES / 2**20:6.1f} MiB "
+              f"{ours.seconds:8.2f} {grown[0]:>6} {ours.mib:5.0f}    "
+              f"{sign}{theirs.seconds:8.2f} {grown[1]:>6} {sign}{theirs.mib:5.0f} "
+              f"{sign}{theirs.seconds / ours.seconds:6.1f}", flush=True)
+        if functions == most:
+            is_good = theirs.seconds >= least and (theirs.is_ended or theirs.mib > ours.mib)
+            return is_good or most < JUDGED
+        before = now
+        functions = min(most, 4 * functions)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--functions", type=int, default=100_000, help="at most")
-    most = parser.parse_args().functions
-    print("functions      arcs  histogram    ours, s   MiB    GNU's, s   MiB   ratio")
-    functions = min(most, 1000)
+    parser.add_argument("--patience", type=float, default=120, help="seconds that GNU's has")
+    arguments = parser.parse_args()
+    print("graph  functions      arcs  histogram  ours, s growth   MiB    GNU's, s growth    MiB"
+          "   ratio")
     with tempfile.TemporaryDirectory() as folder:
-        while True:
-            program, file = Path(folder) / "program", Path(folder) / "gmon.out"
-            in_child(make_program, program, functions)
-            in_child(make_profile, file, functions)
-            ours = measure(GPROF, "-b", program, file)
-            theirs = measure(GNU, "-b", program, file)
-            print(f"{functions:9} {ARCS * functions:9} {functions * BYTES / 2**20:6.1f} MiB"
-                  f" {ours[0]:10.2f} {ours[1]:5.0f}  {theirs[0]:10.2f} {theirs[1]:5.0f}"
-                  f" {theirs[0] / ours[0]:7.1f}", flush=True)
-            if functions == most:
-                break
-            functions = min(most, 4 * functions)
+        good = [compare(graph, arguments.functions, arguments.patience, Path(folder))
+                for graph in ANYWHERE]
+    if not all(good):
+        sys.exit(f"gprof is not {FACTOR} times as fast as GNU's in less memory")
 
 
 if __name__ == "__main__":

@@ -130,6 +130,27 @@ def test_gmon_sum_of_ours_stays_exact(program: Path, tmp_path: Path) -> None:
     assert "lost: 8;" in twice
 
 
+def test_gmon_sum_of_time_and_events(program: Path, tmp_path: Path) -> None:
+    """Whichever comes first, seconds stay seconds and events stay events."""
+    clock = write(tmp_path / "clock", ours({LEAF: 500}))
+    events = write(tmp_path / "events", ours({WORK: 7}, ZFILL, values={"rate": 0, "interval": 0}))
+    for files in ((clock, events), (events, clock)):
+        directly = output("-b", "--flavor=periodic", program, *files, cwd=tmp_path)
+        assert read_flat(directly)["leaf"][0] == pytest.approx(0.5)
+        output("-s", program, *files, cwd=tmp_path)
+        for flavor, name, amount in (("periodic", "leaf", 0.5), ("zfill", "work", 7)):
+            text = output("-b", f"--flavor={flavor}", program, tmp_path / "gmon.sum")
+            assert read_flat(text)[name][0] == pytest.approx(amount)
+
+
+def test_the_clock_s_rate_is_its_own(program: Path, tmp_path: Path) -> None:
+    """Also where the histogram is of events."""
+    data = ours({WORK: 7}, ZFILL, values={"flavors": ZFILL | PERIODIC},
+                exact=[(PERIODIC, 0, LEAF, 300)])
+    text = output("-b", "--flavor=periodic", program, write(tmp_path / "gmon.out", data))
+    assert read_flat(text)["leaf"][0] == pytest.approx(0.3)
+
+
 # ---------------- What is refused ----------------
 
 def refuse(program: Path, file: Path, what: str, *options: str) -> None:
@@ -155,7 +176,10 @@ GOOD = profile(rate=100, dimension="seconds")
     (Profile(USER, [1], [(MAIN, USER + 0x100000, 1)]).gnu(), "another program"),
     (Profile(USER, [1] * 0x10000, []).gnu(), "another program"),
     (Profile(USER, [1, 2, 3], [], step=0).gnu(), "more bins than bytes"),
-    (GOOD.gnu() + Profile(USER + 2, [1], rate=100, dimension="seconds").records(), "overlaps"),
+    (GOOD.gnu() + Profile(USER + 2, [1], rate=100, dimension="seconds").records(), "that overlap"),
+    (b"".join([GOOD.gnu(), *(Profile(USER + 512 + i, [1], step=1, rate=100,
+                                     dimension="seconds").records() for i in range(300))]),
+     "that overlap"),
     (GOOD.gnu() + profile(rate=50, dimension="seconds").records(), "another rate"),
     (ours({LEAF: 5}, values={"format": 2}), "newer program"),
     (ours({LEAF: 5}, values={"flavor": 2}), "what its histogram counts"),
@@ -184,7 +208,8 @@ def test_programs_that_will_not_do(program: Path, tmp_path: Path) -> None:
     (["-x", "nobody"], "has no function of that name"),
     (["--flavor=cow"], "no such samples; it has: periodic"),
     (["--for=5"], "no samples on behalf"),
-    (["--view=poem"], "there is no such view"),
+    (["--view=poem", "-o", "program"], "there is no such view"),
+    (["--view=folded", "--flavor=cow"], "no such samples; it has: periodic"),
     (["-r", "0"], "above 0"),
     (["-l"], "no line numbers"),
 ])

@@ -51,6 +51,7 @@ def test_the_page_becomes_a_flame_graph(show, gmon) -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (("no-such-file",), "no-such-file is not there"),
+    (("",), "of which profile?  make profile-view F=FILE"),
     (("/proc/self/status", "no-such-program"), "no-such-program is no program"),
 ])
 def test_what_is_wrong_in_one_line(show, words: tuple[str, ...], said: str) -> None:

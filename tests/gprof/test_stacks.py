@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from gprof import perf_file
-from gprof.gmon import FUNCTION_BYTES, USER, make_program, output, read_flat, read_graph
+from gprof.gmon import (FUNCTION_BYTES, GPROF, KERNEL, USER, Profile, make_program, output,
+                        read_flat, read_graph, run)
 
 FUNCTIONS = [f"f{i}" for i in range(12)]
 CLOCK = 1
@@ -40,15 +41,15 @@ def random_samples(seed: int) -> list[tuple[perf_file.Sample, list[str]]]:
 
 
 def write(path: Path, program: Path, samples: list[perf_file.Sample],
-          images: dict[int, str] | None = None) -> Path:
+          images: dict[int, str] | None = None, place: int = USER, period: int = PERIOD) -> Path:
     images = images or dict.fromkeys(PIDS.values(), str(program))
     length = len(FUNCTIONS) * FUNCTION_BYTES
     path.write_bytes(b"".join([
-        perf_file.header(), perf_file.event(CLOCK, "periodic", PERIOD),
+        perf_file.header(), perf_file.event(CLOCK, "periodic", period),
         *(perf_file.task(label, pid, f"p{pid}", []) for label, pid in PIDS.items()),
-        *(perf_file.image(pid, USER, length, 0x1000, image) for pid, image in images.items()),
+        *(perf_file.image(pid, place, length, 0x1000, image) for pid, image in images.items()),
         perf_file.kernel_image(0xC0100000, 0x100000),
-        *(perf_file.sample(sample, PERIOD) for sample in samples),
+        *(perf_file.sample(sample, period) for sample in samples),
         perf_file.lost(4), perf_file.counts(lost=4, missed=1, due=500, fired=499),
         perf_file.round_end()]))
     return path
@@ -134,6 +135,49 @@ def test_samples_of_other_programs(program: Path, tmp_path: Path) -> None:
     assert sum(row[0] for row in read_flat(text).values()) == len(samples) - strange
 
 
+def refused(program: Path, *arguments: str | Path) -> str:
+    done = run(GPROF, program, *arguments)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    return done.stderr
+
+
+def test_another_program_s(program: Path, tmp_path: Path) -> None:
+    """One program's alone, whatever it is called: where its code lay tells."""
+    samples = [sample for sample, _ in random_samples(13)]
+    file = write(tmp_path / "perf.data", program, samples, {137: "/bin/renamed"})
+    assert "f1" in read_flat(output("-b", program, file))
+    file = write(tmp_path / "perf.data", program, samples, {137: "/bin/other"}, USER + 0x10000)
+    assert "of another program, whose code lay elsewhere" in refused(program, file)
+    file = write(tmp_path / "perf.data", program, samples, {137: "/bin/a", 138: "/bin/b"},
+                 USER - 0x10000)
+    assert "samples of other programs only" in refused(program, file)
+
+
+def test_other_rates_are_not_summed(program: Path, tmp_path: Path) -> None:
+    samples = [sample for sample, _ in random_samples(14)]
+    fast = write(tmp_path / "fast", program, samples)
+    slow = write(tmp_path / "slow", program, samples, period=10 * PERIOD)
+    bins = [1] * (len(FUNCTIONS) * FUNCTION_BYTES // 2)
+    gnu = tmp_path / "gmon.out"
+    gnu.write_bytes(Profile(USER, bins, rate=100, dimension="seconds").gnu())
+    assert sum(row[0] for row in read_flat(output("-b", program, fast, fast)).values()) == \
+        pytest.approx(2 * len(samples) / 1000)
+    for files in ((fast, slow), (slow, fast), (fast, gnu), (gnu, fast)):
+        assert "another rate" in refused(program, *files)
+    output("-b", program, slow, gnu)
+
+
+def test_names_do_not_reach_the_terminal(program: Path, tmp_path: Path) -> None:
+    samples = [sample for sample, _ in random_samples(15)]
+    data = write(tmp_path / "perf.data", program, samples).read_bytes()
+    (tmp_path / "perf.data").write_bytes(data.replace(b":p137\0", b":\x1b[7m\0"))
+    text = output("-b", "--for=each", program, tmp_path / "perf.data")
+    assert "137:?[7m" in text and "\x1b" not in text
+    bad = tmp_path / "bad"
+    bad.write_bytes(program.read_bytes().replace(b"\0f7\0", b"\0f\x1b\0"))
+    assert "name is no text" in refused(bad, tmp_path / "perf.data")
+
+
 def test_one_routine(program: Path, tmp_path: Path) -> None:
     samples = random_samples(11)
     file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
@@ -142,3 +186,63 @@ def test_one_routine(program: Path, tmp_path: Path) -> None:
     expected = Counter((sample.user[0], bool(sample.kernel)) for sample, chain in samples
                        if chain[bool(sample.kernel)] == "f3")
     assert {(int(pc, 16), bool(kernel)): int(count) for pc, count, kernel in rows} == expected
+
+
+# ---------------- The kernel's functions ----------------
+
+IN_KERNEL = ["trap", "f3", "copy", "idle"]  # One has the name of a function of the program.
+
+
+@pytest.fixture(name="kernel", scope="module")
+def kernel_fixture(tmp_path_factory) -> Path:
+    return make_program(tmp_path_factory.mktemp("gprof") / "kernel", IN_KERNEL, KERNEL)
+
+
+def in_kernel(samples: list[tuple[perf_file.Sample, list[str]]]
+              ) -> list[tuple[perf_file.Sample, list[str]]]:
+    """With a stack in the kernel where there was one address."""
+    random_, result = random.Random(3), []
+    for sample, chain in samples:
+        if sample.kernel:
+            stack = random_.choices(range(len(IN_KERNEL)), k=random_.randint(1, 3))
+            pcs = [KERNEL + i * FUNCTION_BYTES + 1 + random_.randrange(FUNCTION_BYTES - 1)
+                   for i in stack]
+            chain = [f"kernel:{IN_KERNEL[i]}" for i in stack] + chain[1:]
+            sample = sample._replace(kernel=pcs)
+        result.append((sample, chain))
+    return result
+
+
+def test_functions_of_the_kernel(program: Path, kernel: Path, tmp_path: Path) -> None:
+    """Own samples, callers through the trap, one routine's addresses; and in a view."""
+    samples = in_kernel(random_samples(20))
+    chains = [chain for _, chain in samples]
+    file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
+    text = output("-b", "-N", f"--kernel={kernel}", program, file)
+    graph = read_graph(text)
+    own = Counter(chain[0] for chain in chains)
+    assert {name: entry.self for name, entry in graph.items() if entry.self} == own
+    assert {name: entry.self + entry.child for name, entry in graph.items()} == \
+        Counter(name for chain in chains for name in set(chain))
+    assert read_arcs(text[:text.index("Flat profile")]) == expected_arcs(chains)
+    assert {"kernel:f3", "f3"} <= own.keys() and "<kernel>" not in text
+
+    text = output("-b", "--kernel", kernel, "-x", "kernel:copy", program, file)
+    rows = re.findall(r"^([0-9a-f]{8}) +\+\d+ +(\d+) ", text, re.MULTILINE)
+    assert {int(pc, 16): int(count) for pc, count in rows} == \
+        Counter(sample.kernel[0] for sample, chain in samples if chain[0] == "kernel:copy")
+    view = output("--view=folded", f"--kernel={kernel}", program, file)
+    assert sum(int(line.split()[-1]) for line in view.splitlines() if "copy" in line) == \
+        sum("kernel:copy" in chain for chain in chains)
+    assert read_flat(output("-b", "-N", program, file))["<kernel>"][0] == \
+        sum(chain[0].startswith("kernel:") for chain in chains)
+
+
+def test_kernels_that_will_not_do(program: Path, kernel: Path, tmp_path: Path) -> None:
+    samples = [sample for sample, _ in random_samples(21)]
+    file = write(tmp_path / "perf.data", program, samples)
+    assert "is not the kernel that ran" in refused(program, f"--kernel={program}", file)
+    assert "is not an ELF file" in refused(program, f"--kernel={file}", file)
+    gnu = tmp_path / "gmon.out"
+    gnu.write_bytes(Profile(USER, [1] * 16).gnu())
+    assert "does not say where in the kernel" in refused(program, f"--kernel={kernel}", gnu)

@@ -98,6 +98,15 @@ def test_the_kernel_stands_under_who_called_it(gprof) -> None:
     assert re.search(r"^ +30\.00 +0\.00 +work \[\d\]$", entry(text, "<kernel>"), re.MULTILINE)
 
 
+def test_the_kernel_under_many(gprof) -> None:
+    """Without any call that was counted, as in a profile of a program without -pg."""
+    places = (MAIN, WORK, LEAF, REST, HIDDEN)
+    graph = read_graph(gprof({}, [], "-N", ours={},
+                             exact=[(PERIODIC, 1, place, 3) for place in places]))
+    assert [graph[name].child for name in ("main", "work", "leaf", "rest", "hidden")] == [3] * 5
+    assert graph["<kernel>"].self == 15
+
+
 def test_unknown_callers_count(gprof) -> None:
     """GNU drops their calls, so that the known ones get all of the time."""
     arcs = [(MAIN + 5, LEAF, 1), (0, LEAF, 2), (0xC0100000, LEAF, 1)]
@@ -212,6 +221,18 @@ def test_cycles_are_broken(gprof) -> None:
     assert "cycle 1" in gprof({LEAF: 1}, arcs, "-C", "4")
     text = gprof({LEAF: 1}, arcs, "-C2")
     assert "cycle" not in text and text.count("-C: arc taken out") == 2
+
+
+def test_a_cycle_of_very_many_calls(tmp_path: Path) -> None:
+    names = [f"f{i}" for i in range(100)]
+    program, file = make_program(tmp_path / "many", names), tmp_path / "gmon.out"
+    places = [USER + FUNCTION_BYTES * i for i in range(len(names))]
+    arcs = [(one + 5, other, 1 + (one ^ other) % 5) for i, one in enumerate(places)
+            for other in (places[(i + 1) % 100], places[(i + 7) % 100], places[(i * 3) % 100])]
+    file.write_bytes(Profile(USER, [1] * (100 * FUNCTION_BYTES // 2), arcs).gnu())
+    assert "<cycle 1 as a whole>" in output("-b", program, file)
+    text = output("-b", "-C3", program, file)
+    assert "<cycle" not in text and 0 < text.count("-C: arc taken out") < len(arcs) / 2
 
 
 def test_explanations_and_index(program: Path, gprof, tmp_path: Path) -> None:

@@ -52,13 +52,13 @@ struct share {
 	uint64_t last;
 };
 
-/* Less than a tick since the last time: it had the CPU all the while. */
+/* Next to no time since the last time: it had the CPU all the while. */
 static void note_share(struct share *share)
 {
 	uint64_t time = now();
 	uint32_t passed = (uint32_t)(time - share->last);
 
-	if (passed < 10 * NANOS_PER_MS)
+	if (passed < NANOS_PER_MS)
 		share->had += passed;
 	else if (passed > share->longest)
 		share->longest = passed;
@@ -155,4 +155,148 @@ TEST(a_client_has_its_turn_and_no_more)
 TEST(so_it_has_when_others_come_between)
 {
 	expect_fair(true);
+}
+
+/* ---------------- Those that wake ---------------- */
+
+/* What a thread that sleeps and works by turns wants, and what it had. */
+struct sleeper {
+	uint32_t work_ms;
+	uint32_t wakes;
+	uint32_t
+		late; /* The longest that it waited for the CPU beyond its sleep, in nanoseconds. */
+	struct share share;
+};
+
+/* A sleep of one millisecond ends with the second tick from now at the latest. */
+static void sleep_and_work(void *argument)
+{
+	struct sleeper *sleeper = argument;
+
+	while (!stop) {
+		uint64_t before = now(), woken;
+		uint32_t passed;
+
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, 1);
+		woken = now();
+		passed = (uint32_t)(woken - before);
+		if (passed > 20 * NANOS_PER_MS && passed - 20 * NANOS_PER_MS > sleeper->late)
+			sleeper->late = passed - 20 * NANOS_PER_MS;
+		sleeper->wakes++;
+		sleeper->share.last = woken;
+		for (uint32_t had = sleeper->share.had;
+		     sleeper->share.had - had < sleeper->work_ms * NANOS_PER_MS && !stop;) {
+			work(1000);
+			note_share(&sleeper->share);
+		}
+	}
+}
+
+static void run_together(uint32_t threads, uint32_t ms)
+{
+	sleep_ms(ms);
+	stop = true;
+	for (uint32_t n = 0; n < threads; n++)
+		EXPECT_EQ(assay_thread_join(ids[n], TIMEOUT_NONE), KERN_SUCCESS);
+}
+
+TEST(who_wakes_in_its_turn_runs_at_once)
+{
+	struct share shares[THREADS - 1] = {0};
+	struct sleeper sleeper = {0};
+
+	stop = false;
+	for (uint32_t n = 0; n < THREADS - 1; n++)
+		start(n, compute, &shares[n], PRIORITY_USUAL);
+	start(THREADS - 1, sleep_and_work, &sleeper, PRIORITY_USUAL);
+	run_together(THREADS, RUN_MS);
+	print("# woken %u times, at most %u us late\n", sleeper.wakes, sleeper.late / 1000);
+	/* It comes to run for the first time behind the others' first turns. */
+	EXPECT_LE((RUN_MS - (THREADS - 1) * LONGEST_MS) / 20, sleeper.wakes);
+	EXPECT_LE(sleeper.late, NANOS_PER_MS);
+}
+
+/*
+ * In step with the tick, so that no tick finds the two sleepers: one wants less than its share and
+ * has that, one wants more and has no more than the two that compute.
+ */
+TEST(who_sleeps_and_works_has_its_share)
+{
+	const uint32_t ms = 2000;
+	struct share shares[2] = {0};
+	struct sleeper modest = {.work_ms = 3}, greedy = {.work_ms = 9};
+
+	stop = false;
+	start(0, compute, &shares[0], PRIORITY_USUAL);
+	start(1, compute, &shares[1], PRIORITY_USUAL);
+	start(2, sleep_and_work, &modest, PRIORITY_USUAL);
+	start(3, sleep_and_work, &greedy, PRIORITY_USUAL);
+	run_together(4, ms);
+	print("# modest %u ms of %u wakes, greedy %u ms of %u, computing %u and %u ms\n",
+	      modest.share.had / NANOS_PER_MS, modest.wakes, greedy.share.had / NANOS_PER_MS,
+	      greedy.wakes, shares[0].had / NANOS_PER_MS, shares[1].had / NANOS_PER_MS);
+	EXPECT_LE(ms * 10 / 100, modest.share.had / NANOS_PER_MS);
+	EXPECT_LE(greedy.share.had / NANOS_PER_MS, ms * 27 / 100);
+	EXPECT_LE(ms * 28 / 100, shares[0].had / NANOS_PER_MS);
+	EXPECT_LE(ms * 28 / 100, shares[1].had / NANOS_PER_MS);
+}
+
+static mach_port_t balls[2];
+
+/* Sends and receives apart: each wakes the other, and gives it no turn of its own. */
+static void play(void *number)
+{
+	uint32_t mine = (uint32_t)number;
+	struct message message;
+
+	do {
+		if (!EXPECT_EQ(message_get(&message, balls[mine], LONG_WAIT), MACH_MSG_SUCCESS) ||
+		    message.head.msgh_id == STOP_ID)
+			return;
+		work(5000);
+		message.head.msgh_id = stop ? STOP_ID : 1;
+		EXPECT_EQ(message_send_id(balls[!mine], MACH_MSG_TYPE_MAKE_SEND,
+					  message.head.msgh_id),
+			  MACH_MSG_SUCCESS);
+	} while (message.head.msgh_id != STOP_ID);
+}
+
+TEST(two_that_wake_each_other_use_up_their_turns)
+{
+	struct share share = {0};
+
+	stop = false;
+	balls[0] = port_new();
+	balls[1] = port_new();
+	start(0, play, (void *)0, PRIORITY_USUAL);
+	start(1, play, (void *)1, PRIORITY_USUAL);
+	start(2, compute, &share, PRIORITY_USUAL);
+	EXPECT_EQ(message_send_id(balls[0], MACH_MSG_TYPE_MAKE_SEND, 1), MACH_MSG_SUCCESS);
+	run_together(3, RUN_MS);
+	port_destroy(balls[0]);
+	port_destroy(balls[1]);
+	print("# computing %u ms, longest wait %u\n", share.had / NANOS_PER_MS,
+	      share.longest / NANOS_PER_MS);
+	EXPECT_LE(RUN_MS * 3 / 10, share.had / NANOS_PER_MS);
+	EXPECT_LE(share.longest, 2 * LONGEST_MS * NANOS_PER_MS);
+}
+
+/* One that may run here only and one that may run anywhere are equals all the same. */
+static void compute_here(void *share)
+{
+	EXPECT_EQ(assay_thread_bind(0), KERN_SUCCESS);
+	compute(share);
+}
+
+TEST(who_is_bound_has_its_share)
+{
+	struct share bound = {0}, free = {0};
+
+	stop = false;
+	start(0, compute_here, &bound, PRIORITY_USUAL);
+	start(1, compute, &free, PRIORITY_USUAL);
+	run_together(2, RUN_MS);
+	print("# bound %u ms, free %u ms\n", bound.had / NANOS_PER_MS, free.had / NANOS_PER_MS);
+	EXPECT_LE(RUN_MS * 2 / 5, bound.had / NANOS_PER_MS);
+	EXPECT_LE(RUN_MS * 2 / 5, free.had / NANOS_PER_MS);
 }

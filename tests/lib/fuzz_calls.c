@@ -243,6 +243,9 @@ const struct fuzz_call fuzz_calls[] = {
 	{4609, 'H', "g"},
 	{4610, 'M', "g"},
 	{4611, 'M', "iIi"},
+	{4612, 'T', "g"},
+	{4613, 'H', "g"},
+	{4614, 'M', "g"},
 };
 
 const uint32_t fuzz_n_calls = sizeof fuzz_calls / sizeof fuzz_calls[0];

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assay import OUT
 from assay.files import Files, Get
+from libprof.gmon_reader import EXTRA_END, parse
 
 SLOWPROG = OUT / "user" / "slowprog"
 MAGICS = {"gnu": (0, b"gmon\x01\0\0\0"), "4.4bsd": (12, struct.pack("<I", 0x51879))}
@@ -89,6 +90,9 @@ def test_control(cases, tmp_path: Path) -> None:
     assert int(fresh["proxy"]) > int(program)
     assert (on["flavors"], off["flavors"]) == ("zfill,cow", "none")
 
+    # A proxy counts no calls: there are our own records only.
+    arcs = parse((tmp_path / "f.gnu").read_bytes()).arcs
+    assert arcs and all(arc[0] < EXTRA_END for arc in arcs) and on["arcs"] == "0"
     for form, (place, magic) in MAGICS.items():
         data = (tmp_path / f"f.{form}").read_bytes()
         assert data[place:place + len(magic)] == magic
@@ -140,8 +144,12 @@ def test_the_server(cases) -> None:
         "proxy": "monctl -pid 0 -proxy",
         "on": "monctl -pid 0 -on periodic && ls -l /bin >/dev/null && readprog /bin/sh",
         "status": "monctl -pid 0 -off -monfile ux.out -status",
+        "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; "
+                          "monctl -pid 0 -on periodic && monctl -pid 0 -off -status",
     }, user="root")
     assert said["proxy"] == (
         "monctl: UX exports its own profiling; use monctl -pid 0 -on periodic", 1)
     assert said["on"].status == 0, said["on"]
     assert int(keys(said["status"].text)["taken"]) > 0, said["status"]
+    # It is asked by the port of Unix's own calls.
+    assert keys(said["no name server"].text)["flavors"] == "none", said["no name server"]

@@ -18,7 +18,7 @@
 #define FULL_RATE    10000u
 #define STREAMS      4u
 #define SLOW_STREAMS 10u                  /* At the tick's rate, where they seldom meet. */
-#define WORSE        (PRIORITY_USUAL + 5) /* So that who collects has the CPU when a message comes. */
+#define WORSE        (PRIORITY_USUAL + 5) /* So that who collects runs when a message comes. */
 #define GO           1
 
 /* ---------------- What is sampled ---------------- */
@@ -184,7 +184,7 @@ TEST(a_share_that_is_moved_is_found)
 
 #define TICK_RATE 100u
 #define STEPS     400u
-#define CALLS     10000u /* In a step: 3.6 ms in step, 5.4 ms after it; the rest of the tick idle. */
+#define CALLS     10000u /* In a step: 3.6 ms in step, 5.4 ms after it, and then idle. */
 
 FUNCTION(in_step, 36);
 FUNCTION(after_it, 54);

@@ -51,13 +51,18 @@ static void compute(uint32_t ms)
 			continue;
 }
 
-static void start(uint32_t rate, uint32_t flags)
+static void start_with_age(uint32_t rate, uint32_t flags, uint32_t age_ms)
 {
-	sample_options_t options = {.flags = flags};
+	sample_options_t options = {.flags = flags, .age_ms = age_ms};
 
 	samples_new(&collected);
 	EXPECT_EQ(task_sample_start(SELF, SAMPLED_PC_PERIODIC, rate, options, collected.port),
 		  KERN_SUCCESS);
+}
+
+static void start(uint32_t rate, uint32_t flags)
+{
+	start_with_age(rate, flags, 0);
 }
 
 static void stop(void)
@@ -86,15 +91,29 @@ static void collect(void *unused)
 		continue;
 }
 
+#define AGE_MS   10u /* So that messages come often: */
+#define MESSAGES 10u /* more than the buffers and the port's queue hold. */
+
+static void set_priority(int priority)
+{
+	mach_port_t self = mach_thread_self();
+
+	EXPECT_EQ(thread_priority(self, priority, FALSE), KERN_SUCCESS);
+	port_drop_send(self);
+}
+
 /* A collector that receives what comes has all, at the rates that are usual. */
 static void lose_none(uint32_t rate, uint32_t ms)
 {
-	start(rate, SAMPLE_FIXED);
+	start_with_age(rate, SAMPLE_FIXED, AGE_MS);
 	worker_start(0, collect, NULL);
+	set_priority(PRIORITY_USUAL + 5); /* The collector has the CPU when a message comes. */
 	compute(ms);
+	set_priority(PRIORITY_USUAL);
 	EXPECT_EQ(task_sample_stop(SELF, collected.port), KERN_SUCCESS);
 	EXPECT(worker_join(0));
 	EXPECT(collected.ended);
+	EXPECT_LE(MESSAGES, collected.messages);
 	EXPECT_EQ(lost(), 0);
 	EXPECT_EQ(samples_sum(&collected, missed), 0);
 	EXPECT_EQ(collected.samples, taken());
@@ -104,8 +123,8 @@ static void lose_none(uint32_t rate, uint32_t ms)
 
 TEST(none_lost)
 {
-	lose_none(100, 60);
-	lose_none(1000, 120);
+	lose_none(100, 300);
+	lose_none(1000, 200);
 }
 
 /* ---------------- A collector that is stopped for a second ---------------- */
@@ -118,7 +137,7 @@ TEST(a_collector_that_is_stopped)
 {
 	const uint32_t in_first = (BUFFER_SIZE - BEGIN_SIZE - TRAILER_SIZE) / SAMPLE_SIZE;
 	const uint32_t in_others = (BUFFER_SIZE - TRAILER_SIZE) / SAMPLE_SIZE;
-	uint64_t begun = now(), due;
+	uint64_t begun = now(), due, elsewhere;
 
 	start(FAST_HZ, SAMPLE_FIXED);
 	compute(1000);
@@ -127,10 +146,12 @@ TEST(a_collector_that_is_stopped)
 	stop();
 	EXPECT_EQ(samples_sum(&collected, missed), 0);
 	EXPECT_EQ(samples_sum(&collected, idle), 0);
-	EXPECT_EQ(samples_sum(&collected, elsewhere), 0);
+	/* The thread that sends looks for room with each tick, perhaps at a due time. */
+	elsewhere = samples_sum(&collected, elsewhere);
+	EXPECT_LE(elsewhere, 10);
 	/* The clock is read at other moments than that at which the schedule begins and ends. */
-	EXPECT_LE(due, taken() + 2);
-	EXPECT_LE(taken(), due + 2);
+	EXPECT_LE(due, taken() + elsewhere + 2);
+	EXPECT_LE(taken() + elsewhere, due + 2);
 	EXPECT_EQ(collected.messages, 9);
 	EXPECT_EQ(collected.samples, in_first + 8 * in_others);
 	EXPECT_EQ(lost(), taken() - in_first - 8 * in_others);
@@ -190,8 +211,8 @@ TEST(interrupts_off_seen_by_nmi)
 /* ---------------- A full ring ---------------- */
 
 #define STREAMS   4u
-#define RING_SIZE 16384u /* Words, of which one is never used. */
-#define IN_RING   ((RING_SIZE - 1) / SAMPLE_SIZE)
+#define RING_SIZE 16384u                 /* Words, of which one is never used. */
+#define IN_RING   ((RING_SIZE - 1) / 8u) /* Samples, which are shorter there. */
 
 /*
  * While interrupts are off nobody reads the ring.  It has room for fewer samples than four streams

@@ -151,27 +151,68 @@ TEST(several_flavors)
 	memory_free(MANY);
 }
 
+static uint32_t count_flavor(uint32_t flavor)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < collected.samples; i++)
+		n += kept[i].flavor == flavor;
+	return n;
+}
+
+/* As many of each flavor as the host's statistics count. */
+static void expect_statistics(void)
+{
+#define GREW(field) ((uint32_t)(host_after.field - host_before.field))
+	EXPECT_EQ(count_flavor(SAMPLED_PC_VM_ZFILL_FAULTS), GREW(zero_fill_count));
+	EXPECT_EQ(count_flavor(SAMPLED_PC_VM_COW_FAULTS), GREW(cow_faults));
+	EXPECT_EQ(count_flavor(SAMPLED_PC_VM_REACTIVATION_FAULTS), GREW(reactivations));
+	EXPECT_EQ(count_flavor(SAMPLED_PC_VM_PAGEIN_FAULTS), GREW(pageins));
+	EXPECT_EQ(count_flavor(SAMPLED_PC_VM_FAULTS_ANY), GREW(faults));
+#undef GREW
+}
+
+/* New pages, pages that a child shares, and pages that were about to be paged out. */
+static mach_port_t make_events(void)
+{
+	mach_port_t child;
+
+	write_all(1);
+	child = child_new();
+	write_all(2);
+	EXPECT_EQ(vm_msync(SELF, memory, MANY * PAGE_SIZE, VM_SYNC_DEACTIVATE), KERN_SUCCESS);
+	write_all(3);
+	return child;
+}
+
 /* Of the host: this task is all that runs, and the statistics are the host's. */
 TEST(of_the_host)
 {
 	sample_options_t options = {0};
+	mach_port_t child;
 
 	if (host_port() == 0)
 		SKIP("needs the host's port");
 	memory_new(MANY);
 	samples_new(&collected);
 	vm_statistics(SELF, &host_before);
-	EXPECT_EQ(host_sample_start(host_port(), 0, SAMPLED_PC_VM_FAULTS_ANY, 0, options,
-				    collected.port),
+	EXPECT_EQ(host_sample_start(host_port(), 0, SAMPLED_PC_ALL & ~SAMPLED_PC_PERIODIC, 0,
+				    options, collected.port),
 		  KERN_SUCCESS);
 	vm_statistics(SELF, &host_before);
-	write_all(1);
+	child = make_events();
+	/* For the first call the kernel copies the page that the numbers are written to. */
+	vm_statistics(SELF, &host_after);
 	vm_statistics(SELF, &host_after);
 	EXPECT_EQ(host_sample_stop(host_port(), collected.port), KERN_SUCCESS);
 	samples_receive_all(&collected);
-	EXPECT_EQ(collected.samples, host_after.faults - host_before.faults);
-	expect_pcs(SAMPLED_PC_VM_FAULTS_ANY, MANY);
+	expect_statistics();
+	expect_pcs(SAMPLED_PC_VM_ZFILL_FAULTS, MANY);
+	expect_pcs(SAMPLED_PC_VM_COW_FAULTS, MANY);
+	expect_pcs(SAMPLED_PC_VM_REACTIVATION_FAULTS, MANY);
+	expect_pcs(SAMPLED_PC_VM_FAULTS_ANY, 3 * MANY);
 	samples_forget(&collected);
+	child_end(child);
 	memory_free(MANY);
 }
 

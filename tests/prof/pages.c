@@ -23,6 +23,15 @@ static struct task_events_info events(void)
 	return info;
 }
 
+/* The same for all tasks together. */
+static struct vm_statistics statistics(void)
+{
+	struct vm_statistics now = {0};
+
+	EXPECT_EQ(vm_statistics(SELF, &now), KERN_SUCCESS);
+	return now;
+}
+
 static void start(uint32_t flavors)
 {
 	samples_new(&collected);
@@ -43,11 +52,13 @@ static void stop(void)
  */
 TEST(page_ins)
 {
+	struct vm_statistics all_before;
 	struct task_events_info before;
 	uint32_t right = 0;
 
 	REQUIRE(begin(false, MEMORY_OBJECT_COPY_DELAY));
 	before = events();
+	all_before = statistics();
 	start(SAMPLED_PC_VM_PAGEIN_FAULTS);
 	for (uint32_t page = 0; page < PAGES; page++) {
 		start_touch(0, (vm_address_t)at(page), false, 0);
@@ -60,6 +71,7 @@ TEST(page_ins)
 	}
 	stop();
 	EXPECT_EQ(events().pageins - before.pageins, PAGES);
+	EXPECT_EQ(statistics().pageins - all_before.pageins, (int)PAGES);
 	EXPECT_EQ(collected.samples, PAGES);
 	for (uint32_t n = 0; n < collected.samples; n++)
 		right += kept[n].flavor == SAMPLED_PC_VM_PAGEIN_FAULTS && kept[n].kernel_pc != 0 &&
@@ -84,6 +96,7 @@ extern char pages_read[];
 
 TEST(reactivations)
 {
+	struct vm_statistics all_before;
 	struct task_events_info before;
 	vm_address_t pages = 0;
 	uint32_t right = 0;
@@ -93,12 +106,14 @@ TEST(reactivations)
 		*(volatile uint32_t *)(pages + n * PAGE_SIZE) = n;
 	EXPECT_EQ(vm_msync(SELF, pages, TOUCHED * PAGE_SIZE, VM_SYNC_DEACTIVATE), KERN_SUCCESS);
 	before = events();
+	all_before = statistics();
 	start(SAMPLED_PC_VM_REACTIVATION_FAULTS);
 	for (uint32_t turn = 0; turn < 2; turn++)
 		for (uint32_t n = 0; n < TOUCHED; n++)
 			EXPECT_EQ(read_word(pages + n * PAGE_SIZE), n);
 	stop();
 	EXPECT_EQ(events().reactivations - before.reactivations, TOUCHED);
+	EXPECT_EQ(statistics().reactivations - all_before.reactivations, (int)TOUCHED);
 	EXPECT_EQ(collected.samples, TOUCHED);
 	for (uint32_t n = 0; n < collected.samples; n++)
 		right += kept[n].flavor == SAMPLED_PC_VM_REACTIVATION_FAULTS &&

@@ -10,6 +10,7 @@ from math import sqrt
 from typing import Mapping
 
 ENOUGH = 25
+Z_9999 = 3.719  # The normal distribution's quantile of 99.99 percent.
 
 
 def pooled(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[Counter, Counter]:
@@ -34,6 +35,15 @@ def errors(counts: Mapping[str, int], truth: Mapping[str, float]) -> dict[str, f
 
 def worst(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[float, str]:
     return max((abs(error), place) for place, error in errors(counts, truth).items())
+
+
+def chi_square(counts: Mapping[str, int], truth: Mapping[str, float]) -> float:
+    """As a part of what it may be: chance alone makes more than 1 of it once in 10,000 times."""
+    found, expected = pooled(counts, truth)
+    n, free = sum(found.values()), len(expected) - 1
+    value = sum((found[place] - n * p) ** 2 / (n * p) for place, p in expected.items() if p > 0)
+    # Wilson and Hilferty's approximation of the quantile.
+    return value / (free * (1 - 2 / (9 * free) + Z_9999 * sqrt(2 / (9 * free))) ** 3)
 
 
 def difference(one: int, of_one: int, other: int, of_other: int) -> float:

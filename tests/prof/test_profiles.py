@@ -12,12 +12,16 @@ import pytest
 from assay import OUT, hot, machine, unix
 from assay.files import Files, Get, Put
 
+from libprof import gmon_reader
 from prof import records, shares
 
 PROGRAMS = Path(__file__).parent / "programs"
 PROFILED = Path(__file__).parents[1] / "ux" / "profiles" / "profiled.c"
 WORK = Path(__file__).parents[2] / "user" / "work"
 FULL_RATE = 10000
+SYSTEM = 0  # The kernel's own task, and the label of what it does for nobody.
+FULL_RATE_SOURCE = Path(__file__).parent / "profiles" / "full_rate.c"
+GMON_LOST = 17
 
 
 @pytest.fixture(name="built", scope="module")
@@ -92,11 +96,13 @@ def test_shares_of_an_ordinary_program(name: str, built: Path, tmp_path: Path) -
     found = run.by_function(program)
     assert len(truth) > 30 and sum(found.values()) > 2000
     assert shares.worst(found, truth)[0] < 5
+    assert shares.chi_square(found, truth) < 1
     # The control: two points from the greatest function to another, and it fails.
     greatest = max(truth, key=truth.get)
     truth["moved"] = sum(truth.values()) // 50
     truth[greatest] -= truth["moved"]
     assert shares.worst(found, truth)[0] > 5
+    assert shares.chi_square(found, truth) > 1
 
 
 def test_signals_and_samples_agree(built: Path, tmp_path: Path) -> None:
@@ -157,15 +163,18 @@ def test_one_seed_gives_one_file(built: Path, tmp_path: Path) -> None:
     """The same of gmon.out, which a program of -pg writes."""
     program, data = tmp_path / "slowprog", []
     subprocess.run([OUT / "sdk/bin/ux-cc", "-pg", "-O2", "-I", WORK, "-o", program,
-                    WORK / "slowprog.c"], check=True)
+                    WORK / "slowprog.c", FULL_RATE_SOURCE], check=True)
     for n, seed in enumerate([5, 5, 6]):
-        result = unix.run(f"cd /tmp; /tmp/recorder - 0 0 {seed} /tmp/slowprog",
+        result = unix.run(f"cd /tmp; /tmp/recorder - 0 0 {seed} /tmp/slowprog 60",
                           files=Files(put=(Put(program, "/tmp/slowprog"),
                                            Put(built / "recorder", "/tmp/recorder")),
                                       get=(Get("/tmp/gmon.out", tmp_path / str(n)),)),
                           user="root", limit=60)
         assert (result.outcome, result.status) == ("exit", 0), result.output
         data.append((tmp_path / str(n)).read_bytes())
+        gmon = gmon_reader.parse(data[-1])
+        assert sum(gmon.histograms[0][4]) >= 1000
+        assert gmon_reader.values(gmon)[GMON_LOST] == 0
     assert data[0] == data[1]
     assert data[0] != data[2]
 
@@ -202,3 +211,27 @@ def test_a_page_on_its_way_from_the_disk(built: Path, tmp_path: Path) -> None:
     whole = sum(counts.values())
     assert whole > 200
     assert whole - counts[said["three"]] - counts[said["one"]] <= whole / 100
+
+
+def test_a_page_that_was_swapped_out(built: Path, tmp_path: Path) -> None:
+    """Client, server, pager and disk: all is for the client.  (What is paged out is for nobody.)
+
+    Programs beside the clients call the server too, seldom, and under labels of their own.
+    """
+    run = Run(built, tmp_path, "/tmp/clients swap", flavors=records.PERIODIC | records.PAGEIN,
+              rate=f"host:{FULL_RATE // 4}", append="pool=24 ramdisk=32")
+    _, said = labels(run)
+    clients = {said["three"], said["one"]}
+    asked, served, paged = Counter(), Counter(), Counter()  # The last is the pager's, by label.
+    for sample in run.recording.samples:
+        if not said["begin"] <= sample.time < said["end"]:
+            continue
+        if sample.flavor == records.PAGEIN:
+            asked[sample.label in clients] += 1
+        elif sample.task == said["server"] and sample.label in clients | {SYSTEM, said["server"]}:
+            served[sample.label in clients] += 1
+        elif sample.task not in clients | {SYSTEM}:
+            paged[sample.label] += 1
+    for counts in asked, served:
+        assert counts[True] > 25 and counts[False] <= sum(counts.values()) / 100
+    assert min(paged[said["three"]], paged[said["one"]]) > 20

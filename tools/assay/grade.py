@@ -15,6 +15,7 @@ every time, on every host.  docs/tools/grade.md is the manual.
 """
 
 import json
+import os
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -48,6 +49,11 @@ def check(condition: object, message: str) -> None:
 def standard_error(share: float, samples: int) -> float:
     """How far a share is off in the mean, of which so many samples were taken."""
     return (share * (1 - share) / samples) ** 0.5
+
+
+def printable(message: str) -> str:
+    """Without control characters: XML cannot say most, and a terminal would obey."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in message)
 
 
 def quoted(data: bytes) -> str:
@@ -172,7 +178,8 @@ class Run:
         self.must_end()
         check(self.gmon is not None, "left no profile (gmon.out)")
         done = subprocess.run([OUT / "bin" / "gprof", "--view=json", "--any-date", self.program,
-                               self.gmon], capture_output=True, text=True, check=False)
+                               self.gmon], capture_output=True, text=True, errors="replace",
+                              check=False)
         check(done.returncode == 0, f"left a profile that cannot be read: {done.stderr.strip()}")
         return Profile(json.loads(done.stdout))
 
@@ -208,18 +215,27 @@ class Submission:
         return self._once(("build", sources, profiled), lambda: self._build(sources, profiled))
 
     def _build(self, sources: Collection[str], profiled: bool) -> Path:
-        for source in sources:
+        flags = [*FLAGS, *(["-pg"] if profiled else [])]
+        name = Path(next(iter(sources))).stem
+        program = self.scratch / (name + (".pg" if profiled else ""))
+        objects = [self.scratch / f"{number}.o" for number in range(len(sources))]
+        for source, made in zip(sources, objects):
             check((self.path / source).is_file(), f"{source} was not handed in")
-        program = self.scratch / (Path(next(iter(sources))).stem + (".pg" if profiled else ""))
-        command = [OUT / "sdk" / "bin" / "ux-cc", *FLAGS, *(["-pg"] if profiled else []),
-                   "-o", program, *sources]
+            self._compile(*flags, "-c", "-o", made, source)
+        self._compile(*flags, "-o", program, *objects)
+        return program
+
+    def _compile(self, *words: object) -> None:
+        """Its messages are the same everywhere: in one language, with no names of this host's."""
+        compiler = (OUT / "sdk" / "bin" / "ux-cc").absolute()  # It runs in another folder.
         try:
-            done = subprocess.run(command, cwd=self.path, capture_output=True, text=True,
+            done = subprocess.run([compiler, *words], cwd=self.path, capture_output=True, text=True,
+                                  errors="replace", env=os.environ | {"LC_ALL": "C"},
                                   timeout=COMPILE_LIMIT, check=False)
         except subprocess.TimeoutExpired:
             raise Failed("compiling took too long") from None
-        check(done.returncode == 0, f"does not compile:\n{done.stderr.strip()}")
-        return program
+        said = done.stderr.replace(f"{self.scratch}/", "").replace(f"{self.path}/", "").strip()
+        check(done.returncode == 0, f"does not compile:\n{said}")
 
     def run(self, program: Path, arguments: str = "", *, put: Optional[Mapping[str, str]] = None,
             limit: float = LIMIT, append: str = "", cpus: int = 1, user: str = "student") -> Run:
@@ -266,6 +282,7 @@ class Verdict:
     points: int  # Given, of
     worth: int
     message: str  # Why not all; "" if all.
+    is_error: bool = False  # Of the grading script's.
 
     @property
     def passed(self) -> bool:
@@ -287,6 +304,10 @@ class Report:
     @property
     def worth(self) -> int:
         return sum(verdict.worth for verdict in self.verdicts)
+
+    @property
+    def errors(self) -> int:
+        return sum(verdict.is_error for verdict in self.verdicts)
 
     @property
     def passed(self) -> bool:
@@ -321,5 +342,10 @@ class Assignment:
         try:
             test.function(submission)
         except Failed as failed:
-            return Verdict(test.name, 0, test.points, str(failed))
+            return Verdict(test.name, 0, test.points, printable(str(failed)))
+        except (ToolError, OSError):
+            raise
+        except Exception as error:  # The other tests are none the worse.
+            return Verdict(test.name, 0, test.points, is_error=True, message=printable(
+                f"the grading script fails: {type(error).__name__}: {error}"))
         return Verdict(test.name, test.points, test.points, "")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reports of grading in the forms that people and other programs read.
 
-None of them has a time or a name of this host: the same report is the same text.
+None of them has a time or a name of this host: the same report is the same text, in UTF-8.
 """
 
 import json
@@ -15,7 +15,7 @@ def text(report: Report) -> str:
     """For people: a line for each test."""
     lines = [report.title]
     for verdict in report.verdicts:
-        mark = "ok" if verdict.passed else "FAILED"
+        mark = "ERROR" if verdict.is_error else "ok" if verdict.passed else "FAILED"
         lines.append(f"  {verdict.points:3}/{verdict.worth:<3} {verdict.name}: {mark}")
         lines += [f"          {line}" for line in verdict.message.splitlines()]
     lines.append(f"{report.points} of {report.worth} points")
@@ -30,7 +30,7 @@ def tap(report: Report) -> str:
         lines.append(f"{'ok' if verdict.passed else 'not ok'} {number} - {name}")
         lines += ["  ---", f"  points: {verdict.points}", f"  worth: {verdict.worth}"]
         if verdict.message:
-            lines.append(f"  message: {json.dumps(verdict.message)}")
+            lines.append(f"  message: {json.dumps(verdict.message, ensure_ascii=False)}")
         lines.append("  ...")
     return "\n".join(lines) + "\n"
 
@@ -39,26 +39,24 @@ def junit(report: Report) -> str:
     """JUnit's XML.  The time is the machine's."""
     failed = [verdict for verdict in report.verdicts if not verdict.passed]
     suite = xml.Element("testsuite", name=report.title, tests=str(len(report.verdicts)),
-                        failures=str(len(failed)), errors="0", skipped="0",
+                        failures=str(len(failed) - report.errors), errors=str(report.errors),
+                        skipped="0",
                         time=f"{report.seconds:.6f}")
     for verdict in report.verdicts:
         case = xml.SubElement(suite, "testcase", classname=report.title, name=verdict.name)
         if not verdict.passed:
-            failure = xml.SubElement(case, "failure", message=printable(first_line(verdict)))
-            failure.text = printable(verdict.message)
+            failure = xml.SubElement(case, "error" if verdict.is_error else "failure",
+                                     message=first_line(verdict))
+            failure.text = verdict.message
     root = xml.Element("testsuites")
     root.append(suite)
     xml.indent(root)
-    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            + xml.tostring(root, encoding="unicode") + "\n")
 
 
 def first_line(verdict: Verdict) -> str:
     return verdict.message.partition("\n")[0]
-
-
-def printable(message: str) -> str:
-    """XML has no way to say most control characters."""
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in message)
 
 
 def gradescope(report: Report) -> str:

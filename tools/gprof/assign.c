@@ -35,6 +35,20 @@ static void assign_kernel(struct graph *graph, const struct profile_counts *coun
 	}
 }
 
+/* To the kernel's functions; of which profile->samples know. */
+static void assign_in_kernel(struct graph *graph, const struct choice *choice, unsigned flavor)
+{
+	const struct profile *profile = choice->profile;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->is_kernel && !sample->is_strange &&
+		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
+			give(graph, graph_kernel_node(graph, sample->kernel_pc), flavor, 1);
+	}
+}
+
 /* How many of the addresses [low, high) are in functions. */
 static uint64_t bytes_in_functions(const struct graph *graph, uint64_t low, uint64_t high)
 {
@@ -71,20 +85,26 @@ static void assign_bin(struct graph *graph, uint64_t low, uint64_t high, unsigne
 	}
 }
 
+/* Most bins lie in the function that the one before them lay in; then nothing is looked for. */
 static void assign_bins(struct graph *graph, const struct profile_bins *bins, unsigned flavor)
 {
+	uint64_t whole = 0; /* Up to here addresses are `node`'s. */
+	uint32_t node = 0;
+
 	for (uint32_t i = 0; i < bins->n; i++) {
 		uint64_t count = profile_bins_get(bins, i);
-		uint64_t low = profile_bins_start(bins, i);
-		uint64_t high = profile_bins_start(bins, i + 1);
-		const struct elfsym_function *function;
-		uint64_t end;
+		uint64_t low, high;
 
 		if (count == 0)
 			continue;
-		function = elfsym_find(graph->elf, low, &end);
-		if (function != NULL && end >= high)
-			give(graph, graph_node(graph, low), flavor, (double)count);
+		low = profile_bins_start(bins, i);
+		high = profile_bins_start(bins, i + 1);
+		if (low >= whole) {
+			node = graph_node(graph, low);
+			elfsym_find(graph->elf, low, &whole);
+		}
+		if (high <= whole)
+			give(graph, node, flavor, (double)count);
 		else
 			assign_bin(graph, low, high, flavor, (double)count);
 	}
@@ -99,7 +119,10 @@ void assign_samples(struct graph *graph, const struct choice *choice)
 		const struct profile_flavor *from = choice->flavors[flavor];
 
 		assign_user(graph, &from->counts[PROFILE_USER], flavor);
-		assign_kernel(graph, &from->counts[PROFILE_KERNEL], flavor);
+		if (graph->kernel_elf != NULL)
+			assign_in_kernel(graph, choice, flavor);
+		else
+			assign_kernel(graph, &from->counts[PROFILE_KERNEL], flavor);
 		for (size_t i = 0; i < from->n_bins; i++)
 			assign_bins(graph, &from->bins[i], flavor);
 		if (from == &profile->flavors[0])

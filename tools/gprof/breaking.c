@@ -4,26 +4,25 @@
  *
  * Which are the fewest arcs that will do is a hard problem: all sets of one arc are tried, of two,
  * and so on, as long as that takes not too many trials; from then on the one arc is taken that
- * leaves the smallest cycle, and among such the one with the fewest calls.  In a cycle of very many
- * arcs just the number of calls decides.
+ * leaves the smallest cycle, and among such the one with the fewest calls.  A cycle of very many
+ * arcs is broken altogether, by taking out the calls that close a circle.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph.h"
 #include "util.h"
 
-#define TRIALS_MAX 20000u
-#define ARCS_MAX   1000u
+#define ARCS_MAX 200u     /* More are very many. */
+#define WORK_MAX 1000000u /* Arcs that the trials of sets look at. */
 
 /* One cycle as a graph of its own, some of whose arcs are out for a trial. */
 struct trial {
 	struct graph graph;
-	uint32_t *names; /* Its nodes in the whole graph. */
 	struct arc *arcs;
 	uint32_t n_arcs;
+	uint32_t *places; /* Of arcs in the whole graph. */
 	bool *is_out;
 	uint32_t size; /* A cycle must have fewer members. */
 	uint32_t left; /* Trials. */
@@ -32,18 +31,6 @@ struct trial {
 static uint32_t size_of(const struct graph *graph, uint32_t component)
 {
 	return graph->components[component + 1].first - graph->components[component].first;
-}
-
-/* The largest component, NODE_NONE if none has `size` members. */
-static uint32_t find_large(const struct graph *graph, uint32_t size)
-{
-	uint32_t found = NODE_NONE;
-
-	for (uint32_t i = 0; i < graph->n_components; i++)
-		if (size_of(graph, i) >= size &&
-		    (found == NODE_NONE || size_of(graph, i) > size_of(graph, found)))
-			found = i;
-	return found;
 }
 
 /* ---------------- Trials ---------------- */
@@ -91,7 +78,7 @@ static void take_best(struct trial *trial)
 		uint32_t size;
 
 		trial->is_out[i] = true;
-		size = trial->n_arcs > ARCS_MAX ? 0 : largest_left(trial);
+		size = largest_left(trial);
 		trial->is_out[i] = false;
 		if (best == NODE_NONE || size < best_size ||
 		    (size == best_size && trial->arcs[i].calls < trial->arcs[best].calls)) {
@@ -102,81 +89,201 @@ static void take_best(struct trial *trial)
 	trial->is_out[best] = true;
 }
 
+/* ---------------- Very many arcs ---------------- */
+
+struct step {
+	uint32_t node;
+	uint32_t next; /* Arc to follow. */
+};
+
+struct call {
+	struct arc arc;
+	uint32_t index; /* In the trial's arcs. */
+};
+
+struct walk {
+	struct trial *trial;
+	struct call *calls; /* In the order of the trial graph's arcs. */
+	struct step *path;
+	uint32_t depth;
+	uint8_t *state; /* Of each node: 0: not reached; */
+};
+
+#define ON_PATH 1u
+#define IS_DONE 2u
+
+static int compare_calls(const void *first, const void *second)
+{
+	const struct call *one = first;
+	const struct call *other = second;
+
+	if (one->arc.from != other->arc.from)
+		return one->arc.from < other->arc.from ? -1 : 1;
+	if (one->arc.calls != other->arc.calls)
+		return one->arc.calls > other->arc.calls ? -1 : 1;
+	return (one->index > other->index) - (one->index < other->index);
+}
+
+static void walk_to(struct walk *walk, uint32_t node)
+{
+	walk->state[node] = ON_PATH;
+	walk->path[walk->depth++] = (struct step){node, walk->trial->graph.nodes[node].first_out};
+}
+
+/* One call further, or back.  A call that leads back into the path goes out. */
+static void walk_on(struct walk *walk)
+{
+	struct step *step = &walk->path[walk->depth - 1];
+	const struct call *call = &walk->calls[step->next];
+
+	if (step->next == walk->trial->graph.nodes[step->node + 1].first_out) {
+		walk->state[step->node] = IS_DONE;
+		walk->depth--;
+		return;
+	}
+	step->next++;
+	if (walk->state[call->arc.to] == ON_PATH)
+		walk->trial->is_out[call->index] = true;
+	else if (walk->state[call->arc.to] == 0)
+		walk_to(walk, call->arc.to);
+}
+
+/*
+ * Follows calls, the most frequent first, and takes out those that come back to where the walk has
+ * come through: without them there is no cycle.
+ */
+static void take_many(struct trial *trial)
+{
+	struct graph *graph = &trial->graph;
+	struct walk walk = {
+		.trial = trial,
+		.calls = allocate(trial->n_arcs, sizeof(*walk.calls)),
+		.path = allocate(graph->n_nodes, sizeof(*walk.path)),
+		.state = allocate(graph->n_nodes, sizeof(*walk.state)),
+	};
+
+	for (uint32_t i = 0; i < trial->n_arcs; i++)
+		walk.calls[i] = (struct call){trial->arcs[i], i};
+	qsort(walk.calls, trial->n_arcs, sizeof(*walk.calls), compare_calls);
+	graph->n_arcs = trial->n_arcs;
+	for (uint32_t i = 0; i < trial->n_arcs; i++)
+		graph->arcs[i] = walk.calls[i].arc;
+	graph_index_arcs(graph);
+	walk_to(&walk, 0);
+	while (walk.depth > 0)
+		walk_on(&walk);
+	free(walk.calls);
+	free(walk.path);
+	free(walk.state);
+}
+
 /* ---------------- One cycle ---------------- */
 
-static void trial_begin(struct trial *trial, const struct graph *graph, uint32_t component)
+/* `numbers` has room for each node of the graph. */
+static void trial_begin(struct trial *trial, const struct graph *graph, uint32_t component,
+			uint32_t *numbers)
 {
+	const uint32_t *members = &graph->members[graph->components[component].first];
 	uint32_t n = size_of(graph, component);
-	uint32_t *numbers = allocate(graph->n_nodes, sizeof(*numbers));
+	size_t most = 0;
 
 	trial->graph = (struct graph){.n_nodes = n};
 	trial->graph.nodes = allocate((size_t)n + 1, sizeof(struct node));
-	trial->names = allocate(n, sizeof(*trial->names));
 	for (uint32_t i = 0; i < n; i++) {
-		trial->names[i] = graph->members[graph->components[component].first + i];
-		numbers[trial->names[i]] = i;
+		numbers[members[i]] = i;
+		most += graph->nodes[members[i] + 1].first_out - graph->nodes[members[i]].first_out;
 	}
-	trial->arcs = allocate(graph->n_arcs, sizeof(*trial->arcs));
-	for (uint32_t i = 0; i < graph->n_arcs; i++) {
-		const struct arc *arc = &graph->arcs[i];
+	trial->arcs = allocate(most, sizeof(*trial->arcs));
+	trial->places = allocate(most, sizeof(*trial->places));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct node *node = &graph->nodes[members[i]];
 
-		if (graph->nodes[arc->from].component == component &&
-		    graph->nodes[arc->to].component == component && arc->from != arc->to)
+		for (uint32_t j = node[0].first_out; j < node[1].first_out; j++) {
+			const struct arc *arc = &graph->arcs[j];
+
+			if (graph->nodes[arc->to].component != component || arc->from == arc->to)
+				continue;
+			trial->places[trial->n_arcs] = j;
 			trial->arcs[trial->n_arcs++] =
 				(struct arc){numbers[arc->from], numbers[arc->to], arc->calls};
+		}
 	}
 	trial->graph.arcs = allocate(trial->n_arcs, sizeof(*trial->arcs));
 	trial->is_out = allocate(trial->n_arcs, sizeof(*trial->is_out));
-	free(numbers);
 }
 
 static void trial_end(struct trial *trial)
 {
 	graph_free(&trial->graph);
-	free(trial->names);
+	free(trial->places);
 	free(trial->arcs);
 	free(trial->is_out);
 }
 
-static void take_out(struct graph *graph, const struct trial *trial, const struct arc *inner)
+/* Marks the arcs of one cycle that shall go. */
+static void break_one(const struct graph *graph, uint32_t component, uint32_t size,
+		      uint32_t *numbers, bool *is_out)
 {
-	uint32_t from = trial->names[inner->from];
-	uint32_t to = trial->names[inner->to];
-	uint32_t i = graph->nodes[from].first_out;
+	struct trial trial = {.size = size};
+	bool is_done = false;
 
-	while (graph->arcs[i].from != from || graph->arcs[i].to != to)
-		i++;
-	printf("-C: arc taken out: %s calls %s (%" PRIu64 ")\n", graph->nodes[from].name,
-	       graph->nodes[to].name, inner->calls);
-	graph->n_arcs--;
-	memmove(&graph->arcs[i], &graph->arcs[i + 1], (graph->n_arcs - i) * sizeof(*graph->arcs));
+	trial_begin(&trial, graph, component, numbers);
+	trial.left = trial.n_arcs > ARCS_MAX ? 0 : WORK_MAX / trial.n_arcs;
+	for (unsigned n = 1; !is_done && trial.left > 0 && n <= trial.n_arcs; n++)
+		is_done = try_sets(&trial, 0, n);
+	if (trial.n_arcs > ARCS_MAX)
+		take_many(&trial);
+	else if (!is_done)
+		take_best(&trial);
+	for (uint32_t i = 0; i < trial.n_arcs; i++)
+		is_out[trial.places[i]] = trial.is_out[i];
+	trial_end(&trial);
+}
+
+/* ---------------- All of them ---------------- */
+
+static void take_out(struct graph *graph, const bool *is_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct arc arc = graph->arcs[i];
+
+		if (is_out[i])
+			printf("-C: arc taken out: %s calls %s (%" PRIu64 ")\n",
+			       graph->nodes[arc.from].name, graph->nodes[arc.to].name, arc.calls);
+		else
+			graph->arcs[n++] = arc;
+	}
+	graph->n_arcs = n;
 	graph_index_arcs(graph);
 }
 
-static void break_one(struct graph *graph, uint32_t component, uint32_t size)
+/* False if there was no cycle that large any more. */
+static bool break_all(struct graph *graph, uint32_t size, uint32_t *numbers)
 {
-	struct trial trial = {.size = size, .left = TRIALS_MAX};
-	bool is_done = false;
+	bool *is_out = allocate(graph->n_arcs, sizeof(*is_out));
+	bool is_any = false;
 
-	trial_begin(&trial, graph, component);
-	if (trial.n_arcs > ARCS_MAX)
-		trial.left = 0;
-	for (unsigned n = 1; !is_done && trial.left > 0 && n <= trial.n_arcs; n++)
-		is_done = try_sets(&trial, 0, n);
-	if (!is_done)
-		take_best(&trial);
-	for (uint32_t i = 0; i < trial.n_arcs; i++)
-		if (trial.is_out[i])
-			take_out(graph, &trial, &trial.arcs[i]);
-	trial_end(&trial);
-	cycles_find(graph);
+	for (uint32_t i = 0; i < graph->n_components; i++) {
+		if (size_of(graph, i) < size)
+			continue;
+		break_one(graph, i, size, numbers, is_out);
+		is_any = true;
+	}
+	if (is_any) {
+		take_out(graph, is_out);
+		cycles_find(graph);
+	}
+	free(is_out);
+	return is_any;
 }
 
 void cycles_break(struct graph *graph, unsigned size)
 {
-	uint32_t least = size < 2 ? 2 : size;
-	uint32_t large;
+	uint32_t *numbers = allocate(graph->n_nodes, sizeof(*numbers));
 
-	while ((large = find_large(graph, least)) != NODE_NONE)
-		break_one(graph, large, least);
+	while (break_all(graph, size < 2 ? 2 : size, numbers))
+		;
+	free(numbers);
 }

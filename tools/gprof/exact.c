@@ -17,6 +17,14 @@
 /* Of the instruction, as far as its length is not known. */
 #define BYTES_SHOWN 8u
 
+/* What is shown: a function of the program, or of the kernel. */
+struct routine {
+	const struct elfsym_function *function;
+	const struct elfsym *elf;
+	const char *path;
+	bool is_kernel;
+};
+
 struct place {
 	uint64_t address;
 	bool is_kernel;
@@ -71,6 +79,31 @@ static void add_bins(struct places *places, const struct profile_bins *bins, uns
 	}
 }
 
+/* Of a function of the kernel: the samples' other address. */
+static void add_in_kernel(struct places *places, const struct choice *choice, unsigned flavor,
+			  const struct elfsym_function *function)
+{
+	const struct profile *profile = choice->profile;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->is_kernel && !sample->is_strange &&
+		    sample->kernel_pc >= function->start && sample->kernel_pc < function->end &&
+		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
+			add(places, sample->kernel_pc, false, flavor, 1);
+	}
+}
+
+static void add_in_program(struct places *places, const struct profile_flavor *flavor,
+			   unsigned index, const struct elfsym_function *function)
+{
+	add_counts(places, &flavor->counts[PROFILE_USER], false, index, function);
+	add_counts(places, &flavor->counts[PROFILE_KERNEL], true, index, function);
+	for (size_t i = 0; i < flavor->n_bins; i++)
+		add_bins(places, &flavor->bins[i], index, function);
+}
+
 static int compare(const void *first, const void *second)
 {
 	const struct place *one = first;
@@ -98,17 +131,15 @@ static void sum(struct places *places)
 	places->n = n;
 }
 
-static struct places gather(const struct choice *choice, const struct elfsym_function *function)
+static struct places gather(const struct choice *choice, const struct routine *routine)
 {
 	struct places places = {0};
 
 	for (unsigned i = 0; i < choice->n; i++) {
-		const struct profile_flavor *flavor = choice->flavors[i];
-
-		add_counts(&places, &flavor->counts[PROFILE_USER], false, i, function);
-		add_counts(&places, &flavor->counts[PROFILE_KERNEL], true, i, function);
-		for (size_t j = 0; j < flavor->n_bins; j++)
-			add_bins(&places, &flavor->bins[j], i, function);
+		if (routine->is_kernel)
+			add_in_kernel(&places, choice, i, routine->function);
+		else
+			add_in_program(&places, choice->flavors[i], i, routine->function);
 	}
 	sum(&places);
 	return places;
@@ -140,11 +171,12 @@ static void print_bytes(const struct elfsym *elf, const struct elfsym_function *
 	}
 }
 
-static void print_place(const struct report *report, const struct elfsym_function *function,
+static void print_place(const struct report *report, const struct routine *routine,
 			const struct places *places, const struct place *place,
 			const struct debug_code *code, const struct debug_line *line)
 {
-	const struct elfsym *elf = report->graph->elf;
+	const struct elfsym *elf = routine->elf;
+	const struct elfsym_function *function = routine->function;
 	const char *instruction = debug_instruction_at(code, place->address);
 
 	printf("%0*" PRIx64 " %+6" PRIi64, elf->is_64 ? 16 : 8, place->address,
@@ -165,13 +197,14 @@ static void print_place(const struct report *report, const struct elfsym_functio
 	printf("\n");
 }
 
-static void print_head(const struct report *report, const struct elfsym_function *function,
+static void print_head(const struct report *report, const struct routine *routine,
 		       const struct places *places)
 {
-	const struct elfsym *elf = report->graph->elf;
+	const struct elfsym_function *function = routine->function;
+	const struct elfsym *elf = routine->elf;
 
-	printf("%s: %#" PRIx64 " to %#" PRIx64 "\n", function->name, function->start,
-	       function->end);
+	printf("%s%s: %#" PRIx64 " to %#" PRIx64 "\n", routine->is_kernel ? KERNEL_NAME : "",
+	       function->name, function->start, function->end);
 	for (unsigned i = 0; i < report->choice->n; i++) {
 		double total = report->graph->total[i];
 
@@ -184,20 +217,20 @@ static void print_head(const struct report *report, const struct elfsym_function
 	printf("           %s\n", debug_is_here() ? "instruction" : "bytes");
 }
 
-static void print_routine(const struct report *report, const struct elfsym_function *function)
+static void print_routine(const struct report *report, const struct routine *routine)
 {
-	const char *program = report->options->program;
-	struct places places = gather(report->choice, function);
-	struct debug_code code = debug_code(program, function->start, function->end);
+	const struct elfsym_function *function = routine->function;
+	struct places places = gather(report->choice, routine);
+	struct debug_code code = debug_code(routine->path, function->start, function->end);
 	uint64_t *addresses = allocate(places.n, sizeof(*addresses));
 	struct debug_line *lines;
 
 	for (size_t i = 0; i < places.n; i++)
 		addresses[i] = places.items[i].address;
-	lines = debug_lines(program, addresses, places.n);
-	print_head(report, function, &places);
+	lines = debug_lines(routine->path, addresses, places.n);
+	print_head(report, routine, &places);
 	for (size_t i = 0; i < places.n; i++)
-		print_place(report, function, &places, &places.items[i], &code, &lines[i]);
+		print_place(report, routine, &places, &places.items[i], &code, &lines[i]);
 	printf("\n");
 	debug_lines_free(lines, places.n);
 	debug_code_free(&code);
@@ -206,20 +239,31 @@ static void print_routine(const struct report *report, const struct elfsym_funct
 }
 
 /* Static functions may have one name in several files; each is shown. */
+static void print_named(const struct report *report, const char *name)
+{
+	size_t prefix = strlen(KERNEL_NAME);
+	bool is_kernel =
+		report->graph->kernel_elf != NULL && strncmp(name, KERNEL_NAME, prefix) == 0;
+	const char *own_name = is_kernel ? name + prefix : name;
+	struct routine routine = {
+		.elf = is_kernel ? report->graph->kernel_elf : report->graph->elf,
+		.path = is_kernel ? report->options->kernel : report->options->program,
+		.is_kernel = is_kernel,
+	};
+	const struct elfsym_function *function = elfsym_find_name(routine.elf, own_name);
+
+	if (function == NULL)
+		fail("-x %s: %s has no function of that name", name, routine.path);
+	for (; function < routine.elf->functions + routine.elf->n_functions; function++) {
+		routine.function = function;
+		if (strcmp(function->name, own_name) == 0)
+			print_routine(report, &routine);
+	}
+}
+
 void print_exact(const struct report *report)
 {
-	const struct elfsym *elf = report->graph->elf;
-
 	print_summary(report);
-	for (size_t i = 0; i < report->options->routines.n; i++) {
-		const char *name = report->options->routines.items[i];
-		const struct elfsym_function *function = elfsym_find_name(elf, name);
-
-		if (function == NULL)
-			fail("-x %s: %s has no function of that name", name,
-			     report->options->program);
-		for (; function < elf->functions + elf->n_functions; function++)
-			if (strcmp(function->name, name) == 0)
-				print_routine(report, function);
-	}
+	for (size_t i = 0; i < report->options->routines.n; i++)
+		print_named(report, report->options->routines.items[i]);
 }

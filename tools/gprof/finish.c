@@ -60,44 +60,40 @@ static void sum_arcs(struct profile *profile)
 	profile->n_arcs = n;
 }
 
-/* A pid is what users know; an id is taken for what has none. */
-static bool is_for(const struct profile *profile, uint32_t id, uint32_t label)
+/* A pid is what users know; a task's number is taken for what has none. */
+static bool is_pid(const struct profile *profile, uint32_t label)
 {
-	bool is_pid = false;
-
-	for (size_t i = 0; i < profile->n_tasks; i++) {
-		const struct profile_task *task = &profile->tasks[i];
-
-		if (task->pid < 0 || (uint32_t)task->pid != label)
-			continue;
-		if (task->id == id)
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		if (profile->tasks[i].pid >= 0 && (uint32_t)profile->tasks[i].pid == label)
 			return true;
-		is_pid = true;
-	}
-	return !is_pid && id == label;
+	return false;
+}
+
+static bool is_for(const struct profile *profile, uint32_t id, uint32_t pid)
+{
+	uint32_t place = map_get(&profile->task_places, id);
+
+	return place != MAP_NONE && profile->tasks[place].pid >= 0 &&
+	       (uint32_t)profile->tasks[place].pid == pid;
 }
 
 static void keep_label(struct profile *profile, uint32_t label)
 {
+	bool takes_pid = is_pid(profile, label);
 	size_t n = 0;
 
-	for (size_t i = 0; i < profile->n_samples; i++)
-		if (is_for(profile, profile->samples[i].label, label))
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		uint32_t id = profile->samples[i].label;
+
+		if (takes_pid ? is_for(profile, id, label) : id == label)
 			profile->samples[n++] = profile->samples[i];
+	}
 	profile->n_samples = n;
 }
 
 /* ---------------- Whose samples are counted ---------------- */
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
-/* Whether the images are of one program at most; then its name does not matter. */
-static bool is_of_one(const struct profile *profile)
+bool profile_is_of_one(const struct profile *profile)
 {
 	const char *path = NULL;
 
@@ -115,13 +111,12 @@ static bool is_of_one(const struct profile *profile)
 
 static bool runs(const struct profile *profile, uint32_t task, const char *program)
 {
-	for (size_t i = 0; i < profile->n_images; i++) {
-		const struct profile_image *image = &profile->images[i];
+	uint32_t i = map_get(&profile->image_places, task);
 
-		if (!image->is_kernel && image->task == task &&
-		    strcmp(last_part(image->path), program) == 0)
+	for (; i != MAP_NONE; i = profile->images[i].before)
+		if (!profile->images[i].is_kernel &&
+		    strcmp(file_part(profile->images[i].path), program) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -132,18 +127,18 @@ static bool is_of(const struct profile *profile, const struct profile_sample *sa
 	const struct profile_image *image = profile_image(profile, sample->task, false, sample->pc);
 
 	if (image != NULL)
-		return strcmp(last_part(image->path), program) == 0;
+		return strcmp(file_part(image->path), program) == 0;
 	return runs(profile, sample->task, program);
 }
 
 static void count_samples(struct profile *profile, const char *program)
 {
-	bool is_all = program == NULL || is_of_one(profile);
+	bool is_all = program == NULL || profile_is_of_one(profile);
 
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		struct profile_sample *sample = &profile->samples[i];
 
-		sample->is_strange = !is_all && !is_of(profile, sample, last_part(program));
+		sample->is_strange = !is_all && !is_of(profile, sample, file_part(program));
 		if (!sample->is_strange)
 			profile_add_count(&profile->flavors[sample->flavor],
 					  sample->is_kernel ? PROFILE_KERNEL : PROFILE_USER,

@@ -206,10 +206,9 @@ static unsigned first_flavor(const struct reader *reader)
 	return reader->is_ours ? (unsigned)reader->values[GMON_FLAVOR] : 0;
 }
 
-static double rate_of(const struct reader *reader, const struct histogram *histogram)
+/* Of the sampling clock, whatever the histogram counts. */
+static double rate_of_ours(const struct reader *reader)
 {
-	if (!reader->is_ours)
-		return histogram->rate;
 	if (reader->values[GMON_INTERVAL] > 0)
 		return 1e9 / (double)reader->values[GMON_INTERVAL];
 	return (double)reader->values[GMON_RATE];
@@ -226,9 +225,11 @@ static const char *add_histogram(struct reader *reader, struct histogram *histog
 	if (flavor == NULL)
 		return "has more flavors of samples than can be told apart";
 	flavor->is_event |= !is_time && flavor->bit == 0;
-	if (!read_rate(flavor, rate_of(reader, histogram)))
+	if (reader->is_ours)
+		return NULL;
+	if (!read_rate(flavor, histogram->rate))
 		return read_other_rate;
-	if (reader->is_ours || histogram->n == 0)
+	if (histogram->n == 0)
 		return NULL;
 	bins = profile_bins(flavor, histogram->low, histogram->high, histogram->n);
 	if (bins == NULL)
@@ -261,14 +262,16 @@ static const char *add_arc(struct reader *reader, struct profile_arc *arc)
 /* All flavors that the file was sampled with, also those of which there was no sample. */
 static const char *add_values(struct reader *reader)
 {
+	unsigned flavors = (unsigned)reader->values[GMON_FLAVORS] | first_flavor(reader);
+
 	if (reader->values[GMON_FORMAT] != 1)
 		return "was written by a newer program than this gprof";
 	if (profile_flavor_name(first_flavor(reader)) == NULL)
 		return "is damaged: it does not say what its histogram counts";
-	profile_flavor(reader->profile, first_flavor(reader), NULL);
 	for (unsigned bit = 1; bit != 0; bit <<= 1)
-		if ((reader->values[GMON_FLAVORS] & bit) != 0 && profile_flavor_name(bit) != NULL)
-			profile_flavor(reader->profile, bit, NULL);
+		if ((flavors & bit) != 0 && profile_flavor_name(bit) != NULL &&
+		    !read_rate(profile_flavor(reader->profile, bit, NULL), rate_of_ours(reader)))
+			return read_other_rate;
 	for (unsigned i = 0; i < PROFILE_VALUES; i++)
 		if ((reader->known >> i & 1) != 0)
 			profile_add_value(reader->profile, i, reader->values[i]);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gmon.h"
+#include "mach/pc_sample.h"
 #include "sum.h"
 #include "util.h"
 
@@ -22,6 +23,7 @@ struct writer {
 	FILE *out;
 	unsigned address_bytes;
 	const struct profile *profile;
+	const struct profile_flavor *first; /* Of ours, the one that has the histogram. */
 	bool is_ours;
 };
 
@@ -124,10 +126,25 @@ static void put_counts(const struct writer *writer, const struct profile_flavor 
 	}
 }
 
+/* Files may differ in what was sampled, and only one that the clock sampled says at what rate. */
+static uint64_t value_of(const struct writer *writer, unsigned which)
+{
+	const struct profile *profile = writer->profile;
+	uint64_t flavors = 0;
+
+	if (which == GMON_FLAVOR)
+		return writer->first->bit;
+	if (which != GMON_FLAVORS)
+		return profile->values[which];
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		flavors |= profile->flavors[i].bit;
+	return flavors;
+}
+
 static void put_values(const struct writer *writer)
 {
 	for (unsigned i = 0; i < PROFILE_VALUES; i++) {
-		uint64_t value = writer->profile->values[i];
+		uint64_t value = value_of(writer, i);
 
 		if (!profile_knows(writer->profile, i))
 			continue;
@@ -151,6 +168,15 @@ static bool is_ours(const struct profile *profile)
 	return profile_knows(profile, GMON_FORMAT);
 }
 
+/* The clock's, if there is one. */
+static const struct profile_flavor *first_of(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		if (profile->flavors[i].bit == SAMPLED_PC_PERIODIC)
+			return &profile->flavors[i];
+	return &profile->flavors[0];
+}
+
 static void put_all(const struct writer *writer, const struct elfsym *elf)
 {
 	const struct profile *profile = writer->profile;
@@ -162,7 +188,7 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 	for (size_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
-		if (writer->is_ours && flavor->bit == (unsigned)profile->values[GMON_FLAVOR])
+		if (writer->is_ours && flavor == writer->first)
 			put_exact(writer, flavor, elf);
 		for (size_t j = 0; j < flavor->n_bins; j++)
 			put_bins(writer, flavor, &flavor->bins[j]);
@@ -181,6 +207,7 @@ void gmon_write(const struct profile *profile, const struct elfsym *elf, const c
 	struct writer writer = {
 		.address_bytes = elf->is_64 ? 8 : 4,
 		.profile = profile,
+		.first = first_of(profile),
 		.is_ours = is_ours(profile),
 	};
 	bool has_failed;

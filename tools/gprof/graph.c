@@ -2,6 +2,7 @@
 /* The call graph: its nodes, and its arcs from the profile's.  See graph.h. */
 #include "graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ static void make_nodes(struct graph *graph)
 {
 	graph->n_functions = (uint32_t)graph->elf->n_functions;
 	graph->n_nodes = graph->n_functions + NODE_EXTRA;
+	if (graph->kernel_elf != NULL)
+		graph->n_nodes += (uint32_t)graph->kernel_elf->n_functions;
 	/* One more, whose arcs begin where those of the last one end. */
 	graph->nodes = allocate((size_t)graph->n_nodes + 1, sizeof(*graph->nodes));
 	for (uint32_t i = 0; i < graph->n_functions; i++) {
@@ -48,6 +51,26 @@ static void make_nodes(struct graph *graph)
 
 		node->name = special_names[i];
 		node->kind = (uint8_t)(NODE_KERNEL + i);
+		node->fraction = 1;
+	}
+}
+
+/* A function of the kernel may have the name of one of the program's. */
+static void name_kernel(struct graph *graph)
+{
+	const struct elfsym *kernel = graph->kernel_elf;
+
+	graph->kernel_names = allocate(kernel->n_functions, sizeof(*graph->kernel_names));
+	for (size_t i = 0; i < kernel->n_functions; i++) {
+		struct node *node = &graph->nodes[graph->n_functions + NODE_EXTRA + i];
+		size_t bytes = strlen(KERNEL_NAME) + strlen(kernel->functions[i].name) + 1;
+
+		graph->kernel_names[i] = allocate(bytes, 1);
+		snprintf(graph->kernel_names[i], bytes, KERNEL_NAME "%s",
+			 kernel->functions[i].name);
+		node->name = graph->kernel_names[i];
+		node->function = &kernel->functions[i];
+		node->kind = NODE_OF_KERNEL;
 		node->fraction = 1;
 	}
 }
@@ -77,6 +100,17 @@ uint32_t graph_node(const struct graph *graph, uint64_t address)
 	const struct elfsym_function *function = elfsym_find(graph->elf, address, NULL);
 
 	return function == NULL ? graph_special(graph, NODE_OUTSIDE) : node_of(graph, function);
+}
+
+uint32_t graph_kernel_node(const struct graph *graph, uint64_t address)
+{
+	const struct elfsym *kernel = graph->kernel_elf;
+	const struct elfsym_function *function =
+		kernel == NULL ? NULL : elfsym_find(kernel, address, NULL);
+
+	if (function == NULL)
+		return graph_special(graph, NODE_KERNEL);
+	return graph->n_functions + NODE_EXTRA + (uint32_t)(function - kernel->functions);
 }
 
 /* ---------------- Arcs ---------------- */
@@ -226,7 +260,10 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 	bool has_stacks = stacks_are_there(choice->profile);
 
 	*graph = (struct graph){.elf = elf, .n_flavors = choice->n};
+	graph->kernel_elf = choice->profile->kernel;
 	make_nodes(graph);
+	if (graph->kernel_elf != NULL)
+		name_kernel(graph);
 	if (options->hides_static)
 		hide_static(graph);
 	assign_samples(graph, choice);
@@ -253,6 +290,9 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 
 void graph_free(struct graph *graph)
 {
+	for (size_t i = 0; graph->kernel_names != NULL && i < graph->kernel_elf->n_functions; i++)
+		free(graph->kernel_names[i]);
+	free(graph->kernel_names);
 	free(graph->nodes);
 	free(graph->owners);
 	free(graph->arcs);

@@ -3,9 +3,9 @@
  * The call graph, and each function's own and inherited share of the samples.
  *
  * A node is a function of the program, or one of a few that are none: they have names in angle
- * brackets.  The functions' nodes come first and have the functions' indices.  Amounts are in
- * samples; there is one for each flavor that is shown, and printing multiplies by what a sample is
- * worth.
+ * brackets.  The functions' nodes come first and have the functions' indices; the kernel's
+ * functions, if they are known, come last, in the order of its symbols.  Amounts are in samples;
+ * there is one for each flavor that is shown, and printing multiplies by what a sample is worth.
  *
  * Time goes up the graph as in 4.2BSD.  Functions that call each other in a circle are a cycle,
  * which is treated as one node: what it has, own and inherited, is divided among the callers from
@@ -24,10 +24,12 @@ enum node_kind {
 	NODE_OUTSIDE,     /* Samples at addresses of no function. */
 	NODE_PROFILER,    /* The collecting thread's own. */
 	NODE_SPONTANEOUS, /* Callers that are not known; has no entry of its own. */
+	NODE_OF_KERNEL,   /* A function of the kernel, if its symbols are at hand (--kernel). */
 };
 
-#define NODE_EXTRA 4u /* Those that are no functions. */
-#define NODE_NONE  UINT32_MAX
+#define NODE_EXTRA  4u        /* Those that are no functions. */
+#define KERNEL_NAME "kernel:" /* What the names of the kernel's functions begin with. */
+#define NODE_NONE   UINT32_MAX
 
 struct node {
 	const char *name;
@@ -69,6 +71,8 @@ struct graph {
 	struct node *nodes;
 	uint32_t n_nodes;
 	uint32_t n_functions;
+	const struct elfsym *kernel_elf; /* NULL: what is in the kernel is one node. */
+	char **kernel_names;             /* Of its functions' nodes. */
 	uint32_t *owners; /* With -a, the node that counts for each function; else NULL. */
 	struct arc *arcs; /* By (from, to), each pair once. */
 	uint32_t n_arcs;
@@ -133,6 +137,9 @@ static inline bool graph_same_cycle(const struct graph *graph, const struct arc 
 {
 	return graph->nodes[arc->from].component == graph->nodes[arc->to].component;
 }
+
+/* The node of an address in the kernel. */
+uint32_t graph_kernel_node(const struct graph *graph, uint64_t address);
 
 void graph_add_arc(struct graph *graph, uint32_t from, uint32_t to, uint64_t calls);
 

@@ -19,8 +19,8 @@
 #include "sum.h"
 #include "util.h"
 
-/* Histograms may be rounded to pages. */
-#define PAGE_BYTES 4096u
+/* Histograms and mappings may be rounded to pages. */
+#define PAGE_BYTES 4096ull
 
 /* ---------------- Files ---------------- */
 
@@ -61,6 +61,40 @@ static bool fits(const struct profile *profile, const struct elfsym *elf)
 				counts->items[j].count;
 	}
 	return inside > 0 || outside == 0;
+}
+
+static bool is_mapped_as(const struct profile_image *image, const struct elfsym *elf)
+{
+	return image->low / PAGE_BYTES == elf->text_start / PAGE_BYTES &&
+	       (image->high - 1) / PAGE_BYTES == (elf->text_end - 1) / PAGE_BYTES;
+}
+
+/*
+ * Single samples say which program was mapped where.  A profile of one program is of this one if
+ * its code lay where this one has it; its name may be another by now.
+ */
+static bool fits_images(const struct profile *profile, const struct elfsym *elf)
+{
+	bool is_any = false;
+
+	if (!profile_is_of_one(profile))
+		return true;
+	for (size_t i = 0; i < profile->n_images; i++) {
+		if (!profile->images[i].is_kernel && is_mapped_as(&profile->images[i], elf))
+			return true;
+		is_any |= !profile->images[i].is_kernel;
+	}
+	return !is_any;
+}
+
+/* Views name other programs, tables have only functions of this one. */
+static void check_program(const struct profile *profile, const struct elfsym *elf,
+			  const char *program)
+{
+	if (!fits_images(profile, elf))
+		fail("%s: the profile is of another program, whose code lay elsewhere", program);
+	if (profile->n_samples > 0 && profile->strangers == profile->n_samples)
+		fail("%s: the profile has samples of other programs only", program);
 }
 
 static void read_file(struct profile *profile, const struct elfsym *elf, const struct file *program,
@@ -112,6 +146,15 @@ static _Noreturn void fail_flavor(const struct profile *profile, const char *nam
 	fail("--flavor=%s: the profile has no such samples; it has:%s", name, known);
 }
 
+static void check_flavor(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; name != NULL && i < profile->n_flavors; i++)
+		if (strcmp(profile->flavors[i].name, name) == 0)
+			return;
+	if (name != NULL)
+		fail_flavor(profile, name);
+}
+
 /* The flavor that was asked for, or all of which there are samples, or the first. */
 static struct choice choose_all(const struct profile *profile, const struct options *options)
 {
@@ -124,8 +167,6 @@ static struct choice choose_all(const struct profile *profile, const struct opti
 					    : strcmp(flavor->name, options->flavor) == 0)
 			choose(&choice, options, flavor);
 	}
-	if (choice.n == 0 && options->flavor != NULL)
-		fail_flavor(profile, options->flavor);
 	if (choice.n == 0)
 		choose(&choice, options, &profile->flavors[0]);
 	return choice;
@@ -170,12 +211,46 @@ static void split(struct profile *profile, struct options *options)
 	options->flavor = NULL;
 }
 
+/*
+ * What the profile calls the program: if none of its images has that name, then like the one whose
+ * code lay exactly where this one has it.  (The Unix server is loaded as /mach_servers/startup.)
+ */
+static const char *name_in(const struct profile *profile, const struct elfsym *elf,
+			   const char *program)
+{
+	const char *name = program;
+
+	for (size_t i = 0; i < profile->n_images; i++) {
+		const struct profile_image *image = &profile->images[i];
+
+		if (strcmp(file_part(image->path), file_part(program)) == 0)
+			return program;
+		if (!image->is_kernel && image->low == elf->text_start &&
+		    image->high == elf->text_end)
+			name = image->path;
+	}
+	return name;
+}
+
+static void read_kernel(struct profile *profile, struct elfsym *elf, struct file *file,
+			const char *name)
+{
+	if (profile->n_samples == 0)
+		fail("--kernel: the profile does not say where in the kernel its samples were; "
+		     "what monctl -record writes does");
+	*file = file_read(name);
+	open_program(elf, file);
+	if (!profile_set_kernel(profile, elf))
+		fail("%s: is not the kernel that ran: there are samples where it has no code",
+		     name);
+}
+
 int main(int count, char **arguments)
 {
 	struct options options;
 	struct profile profile;
-	struct elfsym elf = {0};
-	struct file program;
+	struct elfsym elf = {0}, kernel_elf = {0};
+	struct file program, kernel = {0};
 
 	options_read(&options, count, arguments);
 	program = file_read(options.program);
@@ -184,10 +259,15 @@ int main(int count, char **arguments)
 	for (size_t i = 0; i < options.profiles.n; i++)
 		read_file(&profile, &elf, &program, options.profiles.items[i],
 			  options.ignores_dates);
+	if (options.kernel != NULL)
+		read_kernel(&profile, &kernel_elf, &kernel, options.kernel);
 	if (options.splits)
 		split(&profile, &options);
-	if (!profile_finish(&profile, options.program, options.label))
+	if (!profile_finish(&profile, name_in(&profile, &elf, options.program), options.label))
 		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options.label);
+	check_flavor(&profile, options.flavor);
+	if (options.view == NULL)
+		check_program(&profile, &elf, options.program);
 	if (options.sums)
 		gmon_write(&profile, &elf, "gmon.sum");
 	if (options.view != NULL)
@@ -196,7 +276,9 @@ int main(int count, char **arguments)
 		print_report(&options, &profile, &elf);
 	profile_end(&profile);
 	elfsym_close(&elf);
+	elfsym_close(&kernel_elf);
 	file_close(&program);
+	file_close(&kernel);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("standard output cannot be written");
 	return 0;

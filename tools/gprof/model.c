@@ -63,6 +63,8 @@ void profile_end(struct profile *profile)
 	free(profile->frames);
 	free(profile->tasks);
 	free(profile->images);
+	map_free(&profile->task_places);
+	map_free(&profile->image_places);
 	*profile = (struct profile){0};
 }
 
@@ -139,6 +141,8 @@ struct profile_bins *profile_bins(struct profile_flavor *flavor, uint64_t low, u
 		if (low < bins->high && bins->low < high)
 			return NULL;
 	}
+	if (flavor->n_bins == PROFILE_RANGES)
+		return NULL;
 	flavor->bins = reallocate(flavor->bins, flavor->n_bins + 1, sizeof(*flavor->bins));
 	bins = &flavor->bins[flavor->n_bins++];
 	*bins = (struct profile_bins){.low = low, .high = high, .n = n};
@@ -197,15 +201,18 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 
 struct profile_task *profile_task(struct profile *profile, uint32_t id)
 {
-	for (size_t i = 0; i < profile->n_tasks; i++)
-		if (profile->tasks[i].id == id)
-			return &profile->tasks[i];
-	profile->tasks = reallocate(profile->tasks, profile->n_tasks + 1, sizeof(*profile->tasks));
+	uint32_t place = map_get(&profile->task_places, id);
+
+	if (place != MAP_NONE)
+		return &profile->tasks[place];
+	profile->tasks = grow(profile->tasks, profile->n_tasks, &profile->tasks_room,
+			      sizeof(*profile->tasks));
 	profile->tasks[profile->n_tasks] = (struct profile_task){
 		.id = id,
 		.pid = -1,
 		.name = copy_text(""),
 	};
+	map_set(&profile->task_places, id, (uint32_t)profile->n_tasks);
 	return &profile->tasks[profile->n_tasks++];
 }
 
@@ -215,30 +222,62 @@ void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const 
 
 	free((char *)task->name);
 	task->pid = pid;
-	task->name = copy_text(name);
+	task->name = copy_printable(name);
 }
 
-void profile_add_image(struct profile *profile, const struct profile_image *image)
+/* The kernel's images are a task's of their own, which no other has the number of. */
+static uint32_t owner_of(uint32_t task, bool is_kernel)
 {
-	struct profile_image copy = *image;
-
-	copy.path = copy_text(image->path);
-	profile->images =
-		reallocate(profile->images, profile->n_images + 1, sizeof(*profile->images));
-	profile->images[profile->n_images++] = copy;
+	return is_kernel ? UINT32_MAX : task;
 }
 
+bool profile_add_image(struct profile *profile, const struct profile_image *image)
+{
+	uint32_t owner = owner_of(image->task, image->is_kernel);
+	struct profile_image copy = *image;
+	unsigned n = 0;
+
+	copy.before = map_get(&profile->image_places, owner);
+	for (uint32_t i = copy.before; i != MAP_NONE; i = profile->images[i].before)
+		if (++n == PROFILE_IMAGES)
+			return false;
+	copy.path = copy_printable(image->path);
+	profile->images = grow(profile->images, profile->n_images, &profile->images_room,
+			       sizeof(*profile->images));
+	map_set(&profile->image_places, owner, (uint32_t)profile->n_images);
+	profile->images[profile->n_images++] = copy;
+	return true;
+}
+
+/* The last one that was mapped there. */
 const struct profile_image *profile_image(const struct profile *profile, uint32_t task,
 					  bool is_kernel, uint64_t address)
 {
-	for (size_t i = profile->n_images; i-- > 0;) {
+	uint32_t i = map_get(&profile->image_places, owner_of(task, is_kernel));
+
+	for (; i != MAP_NONE; i = profile->images[i].before) {
 		const struct profile_image *image = &profile->images[i];
 
-		if (address >= image->low && address < image->high &&
-		    image->is_kernel == is_kernel && (is_kernel || image->task == task))
+		if (address >= image->low && address < image->high && image->is_kernel == is_kernel)
 			return image;
 	}
 	return NULL;
+}
+
+bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel)
+{
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->is_kernel && (sample->kernel_pc < kernel->text_start ||
+					  sample->kernel_pc >= kernel->text_end))
+			return false;
+	}
+	for (size_t i = 0; i < profile->n_images; i++)
+		if (profile->images[i].is_kernel)
+			profile->images[i].symbols = kernel;
+	profile->kernel = kernel;
+	return true;
 }
 
 /* ---------------- Values ---------------- */
@@ -252,9 +291,10 @@ void profile_add_value(struct profile *profile, unsigned which, uint64_t value)
 {
 	if (which >= PROFILE_VALUES)
 		return;
-	if (is_single(which))
+	/* A file of events alone has no rate. */
+	if (is_single(which) && value != 0)
 		profile->values[which] = value;
-	else
+	else if (!is_single(which))
 		profile->values[which] += value;
 	profile->known |= 1u << which;
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "elfsym/elfsym.h"
+#include "map.h"
 
 enum profile_mode {
 	PROFILE_USER,
@@ -53,6 +54,8 @@ struct profile_bins {
 };
 
 #define PROFILE_FLAVORS 16u
+#define PROFILE_RANGES  256u
+#define PROFILE_IMAGES  4096u /* Of a task. */
 #define PROFILE_NAME    16u
 
 struct profile_flavor {
@@ -106,6 +109,7 @@ struct profile_image {
 	bool is_kernel;               /* of all in kernel mode. */
 	const char *path;             /* In the guest.  The profile's own copy. */
 	const struct elfsym *symbols; /* NULL: not at hand. */
+	uint32_t before;              /* Index of the task's image before this one; MAP_NONE. */
 };
 
 /* Values of <gmon.h>, enum gmon_value, by number. */
@@ -130,14 +134,20 @@ struct profile {
 
 	struct profile_task *tasks;
 	size_t n_tasks;
+	size_t tasks_room;
 	struct profile_image *images;
 	size_t n_images;
+	size_t images_room;
+	struct map task_places;  /* Indices of tasks by id, */
+	struct map image_places; /* and of each task's last image. */
 
 	/* Sums over the files of what counts; of what does not, the last file's. */
 	uint64_t values[PROFILE_VALUES];
 	uint32_t known; /* A bit for each value that a file gave. */
 
 	uint64_t strangers; /* Samples of other programs. */
+
+	const struct elfsym *kernel; /* Its symbols; NULL: not at hand. */
 };
 
 /* ---------------- Making one ---------------- */
@@ -159,7 +169,7 @@ void profile_add_count(struct profile_flavor *flavor, enum profile_mode mode, ui
 
 /*
  * The histogram of that range and so many bins, empty or with what earlier files added.  NULL if it
- * overlaps another one with which it cannot be summed.
+ * overlaps another one with which it cannot be summed, or there are PROFILE_RANGES others.
  */
 struct profile_bins *profile_bins(struct profile_flavor *flavor, uint64_t low, uint64_t high,
 				  uint32_t n);
@@ -181,7 +191,11 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 struct profile_task *profile_task(struct profile *profile, uint32_t id);
 void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const char *name);
 
-void profile_add_image(struct profile *profile, const struct profile_image *image);
+/* False if the task has had so many that they are no programs that it executed. */
+bool profile_add_image(struct profile *profile, const struct profile_image *image);
+
+/* Gives the kernel's images symbols; false if there were samples where that kernel has no code. */
+bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel);
 
 /* Adds a value GMON_*: sums what counts, replaces what does not. */
 void profile_add_value(struct profile *profile, unsigned which, uint64_t value);
@@ -195,6 +209,9 @@ bool profile_knows(const struct profile *profile, unsigned which);
  * false if there are none.
  */
 bool profile_finish(struct profile *profile, const char *program, const uint32_t *label);
+
+/* Whether the images are of one program at most; then its name does not matter. */
+bool profile_is_of_one(const struct profile *profile);
 
 /*
  * Before that: makes the samples of the flavor, NULL for the first one, on behalf of each task a

@@ -13,8 +13,8 @@
 
 static const char usage_text[] =
 	"usage: gprof [-abclNszA] [-C COUNT] [-r MILLISECONDS] [-x ROUTINE] [-e|-E|-f|-F ROUTINE]\n"
-	"             [-k FROM TO] [--flavor=NAME] [--for=PID|each] [--view=NAME [-o FILE]]\n"
-	"             [--any-date] [PROGRAM [PROFILE...]]\n";
+	"             [-k FROM TO] [--flavor=NAME] [--for=PID|each] [--kernel=FILE]\n"
+	"             [--view=NAME [-o FILE]] [--any-date] [PROGRAM [PROFILE...]]\n";
 
 /* The command line while it is read. */
 struct words {
@@ -173,6 +173,10 @@ static void read_long(struct options *options, struct words *words, const char *
 						  ? 0
 						  : number_of(value, "the process of --for"));
 		options->label = &words->label;
+	} else if ((value = value_of(word, "--kernel=")) != NULL) {
+		options->kernel = value;
+	} else if (strcmp(word, "--kernel") == 0) {
+		options->kernel = next_word(words);
 	} else if ((value = value_of(word, "--view=")) != NULL) {
 		options->view = value;
 	} else if (strcmp(word, "--any-date") == 0) {

@@ -14,7 +14,7 @@
 #include "model.h"
 #include "perf_cursor.h"
 #include "perf_format.h"
-#include "util.h"
+#include "read.h"
 
 #define EVENTS      16u
 #define DEPTH_MAX   4096u
@@ -25,20 +25,15 @@ struct event {
 	uint64_t sample_type;
 	double rate;
 	char name[PROFILE_NAME];
-};
-
-struct task_of_pid {
-	uint32_t pid;
-	uint32_t task;
+	const struct profile_flavor *flavor; /* NULL: it has had no sample yet. */
 };
 
 struct reader {
 	struct profile *profile;
 	struct event events[EVENTS];
 	size_t n_events;
-	struct task_of_pid *tasks;
-	size_t n_tasks;
-	uint64_t lost; /* By the records about losses. */
+	struct map tasks; /* By pid. */
+	uint64_t lost;    /* By the records about losses. */
 	uint64_t values[PROFILE_VALUES];
 	uint32_t known;
 };
@@ -128,15 +123,18 @@ static const char *read_update(struct reader *reader, struct cursor *cursor)
 	if (cursor->is_short || type != PERF_UPDATE_NAME || event == NULL)
 		return NULL;
 	name = take_text(cursor);
-	strncpy(event->name, name, sizeof event->name - 1);
+	for (size_t i = 0; i < sizeof event->name - 1 && name[i] != '\0'; i++)
+		event->name[i] = is_control(name[i]) ? '?' : name[i];
 	return NULL;
 }
 
 /* The flavor of an event: by its id if that is a flavor's bit, else by its name. */
-static struct profile_flavor *flavor_of(struct reader *reader, const struct event *event)
+static const char *name_flavor(struct reader *reader, struct event *event)
 {
 	unsigned bit = event->id <= UINT32_MAX ? (unsigned)event->id : 0;
 	const char *name = profile_flavor_name(bit);
+	bool is_event = event->rate == 0;
+	size_t known = reader->profile->n_flavors;
 	struct profile_flavor *flavor;
 
 	if (name == NULL) {
@@ -144,31 +142,21 @@ static struct profile_flavor *flavor_of(struct reader *reader, const struct even
 		name = event->name[0] != '\0' ? event->name : "event";
 	}
 	flavor = profile_flavor(reader->profile, bit, name);
-	if (flavor != NULL && flavor->rate == 0)
-		flavor->rate = event->rate;
-	if (flavor != NULL)
-		flavor->is_event = event->rate == 0;
-	return flavor;
+	if (flavor == NULL)
+		return "has more events than there are flavors";
+	if (reader->profile->n_flavors > known)
+		flavor->is_event = is_event;
+	if (flavor->is_event != is_event || !read_rate(flavor, event->rate))
+		return read_other_rate;
+	event->flavor = flavor;
+	return NULL;
 }
 
-static void set_task(struct reader *reader, uint32_t pid, uint32_t task)
+static uint32_t task_of(const struct reader *reader, uint32_t pid)
 {
-	for (size_t i = 0; i < reader->n_tasks; i++) {
-		if (reader->tasks[i].pid == pid) {
-			reader->tasks[i].task = task;
-			return;
-		}
-	}
-	reader->tasks = reallocate(reader->tasks, reader->n_tasks + 1, sizeof *reader->tasks);
-	reader->tasks[reader->n_tasks++] = (struct task_of_pid){pid, task};
-}
+	uint32_t task = map_get(&reader->tasks, pid);
 
-static uint32_t task_of(struct reader *reader, uint32_t pid)
-{
-	for (size_t i = 0; i < reader->n_tasks; i++)
-		if (reader->tasks[i].pid == pid)
-			return reader->tasks[i].task;
-	return pid | TASK_OF_PID;
+	return task == MAP_NONE ? pid | TASK_OF_PID : task;
 }
 
 /* A label: the id is the task's, the path is /PID:NAME or /NAME. */
@@ -179,7 +167,7 @@ static const char *read_cgroup(struct reader *reader, struct cursor *cursor)
 	long pid = -1;
 	char *end;
 
-	if (cursor->is_short || id > UINT32_MAX)
+	if (cursor->is_short || id >= MAP_NONE)
 		return NULL;
 	path = take_text(cursor);
 	name = path[0] == '/' ? path + 1 : path;
@@ -188,7 +176,7 @@ static const char *read_cgroup(struct reader *reader, struct cursor *cursor)
 		if (*end != ':' || pid > INT32_MAX)
 			return NULL;
 		name = end + 1;
-		set_task(reader, (uint32_t)pid, (uint32_t)id);
+		map_set(&reader->tasks, (uint32_t)pid, (uint32_t)id);
 	}
 	profile_name_task(reader->profile, (uint32_t)id, (int32_t)pid, name);
 	return NULL;
@@ -224,8 +212,9 @@ static const char *read_map(struct reader *reader, struct cursor *cursor, unsign
 	image.task = image.is_kernel ? 0 : task_of(reader, pid);
 	image.high = length <= UINT64_MAX - image.low ? image.low + length : UINT64_MAX;
 	image.path = take_text(cursor);
-	profile_add_image(reader->profile, &image);
-	return NULL;
+	return profile_add_image(reader->profile, &image)
+		       ? NULL
+		       : "has more mappings of a process than programs have";
 }
 
 /* ---------------- Counts ---------------- */
@@ -354,16 +343,16 @@ static const uint32_t bit_of[FIELDS] = {
 	PERF_HAS_ID,         PERF_HAS_STREAM_ID, PERF_HAS_CPU, PERF_HAS_PERIOD,
 };
 
-static struct profile_flavor *flavor_of_sample(struct reader *reader, const uint64_t fields[])
+/* NULL: of none that the file describes. */
+static struct event *event_of(struct reader *reader, const uint64_t fields[])
 {
 	uint64_t type = reader->events[0].sample_type;
-	const struct event *event = &reader->events[0];
 
 	if ((type & PERF_HAS_IDENTIFIER) != 0)
-		event = find_event(reader, fields[IDENTIFIER]);
-	else if ((type & PERF_HAS_ID) != 0)
-		event = find_event(reader, fields[ID]);
-	return event != NULL ? flavor_of(reader, event) : NULL;
+		return find_event(reader, fields[IDENTIFIER]);
+	if ((type & PERF_HAS_ID) != 0)
+		return find_event(reader, fields[ID]);
+	return &reader->events[0];
 }
 
 static const char *read_sample(struct reader *reader, struct cursor *cursor, unsigned misc)
@@ -371,9 +360,9 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 	static struct chain chain;
 	bool is_kernel = (misc & PERF_MISC_MODE) == PERF_MISC_KERNEL;
 	uint64_t type = reader->events[0].sample_type, fields[FIELDS];
-	const struct profile_flavor *flavor;
 	struct profile_sample sample;
 	const char *error = NULL;
+	struct event *event;
 
 	if (reader->n_events == 0)
 		return "has a sample before it describes its events";
@@ -382,22 +371,26 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 	chain.n[PROFILE_USER] = chain.n[PROFILE_KERNEL] = 0;
 	if ((type & PERF_HAS_CALLCHAIN) != 0)
 		error = read_chain(cursor, &chain, is_kernel ? PROFILE_KERNEL : PROFILE_USER);
-	flavor = flavor_of_sample(reader, fields);
-	if (flavor == NULL)
-		return "has a sample of no event, or more events than there are flavors";
+	event = event_of(reader, fields);
+	if (event == NULL)
+		return "has a sample of no event";
+	if (error == NULL && event->flavor == NULL)
+		error = name_flavor(reader, event);
+	if (error != NULL)
+		return error;
 	sample = (struct profile_sample){
 		.time = fields[TIME],
 		.period = fields[PERIOD],
 		.thread = (uint32_t)(fields[PID_TID] >> 32),
 		.task = task_of(reader, (uint32_t)fields[PID_TID]),
-		.flavor = (uint8_t)(flavor - reader->profile->flavors),
+		.flavor = (uint8_t)(event->flavor - reader->profile->flavors),
 		.cpu = (uint8_t)fields[CPU],
 		.is_kernel = is_kernel,
 	};
 	sample.label = (type & PERF_HAS_CGROUP) != 0 ? (uint32_t)take64(cursor) : sample.task;
-	if (error == NULL && !cursor->is_short)
+	if (!cursor->is_short)
 		add_sample(reader, &sample, fields[IP], &chain);
-	return error;
+	return NULL;
 }
 
 /* ---------------- Records ---------------- */
@@ -472,6 +465,6 @@ const char *perf_read(struct profile *profile, const unsigned char *bytes, size_
 		error = "describes no event";
 	if (error == NULL)
 		hand_over_values(&reader);
-	free(reader.tasks);
+	map_free(&reader.tasks);
 	return error;
 }

@@ -122,7 +122,10 @@ static void print_single(const struct report *report, const struct row *rows, si
 static void print_columns(const struct report *report, const struct row *rows, size_t n)
 {
 	const struct choice *choice = report->choice;
+	int decimals[PROFILE_FLAVORS];
 
+	for (unsigned i = 0; i < choice->n; i++)
+		decimals[i] = decimals_of(report, rows, n, i);
 	for (unsigned i = 0; i < choice->n; i++)
 		printf(" %16s", choice->flavors[i]->name);
 	printf("\n");
@@ -134,8 +137,7 @@ static void print_columns(const struct report *report, const struct row *rows, s
 			double samples = rows[i].self[flavor];
 
 			printf(" %5.1f %10.*f", share_of(samples, report->graph->total[flavor]),
-			       decimals_of(report, rows, n, flavor),
-			       samples * choice->worth[flavor]);
+			       decimals[flavor], samples * choice->worth[flavor]);
 		}
 		if (rows[i].node->calls > 0)
 			printf(" %8" PRIu64, rows[i].node->calls);

@@ -6,7 +6,7 @@
 
 const char read_other_rate[] =
 	"was sampled at another rate than the files before it: they cannot be summed";
-const char read_overlap[] = "has a histogram that overlaps one of other bounds";
+const char read_overlap[] = "has histograms that overlap, or more of them than programs have parts";
 
 /* Of the file's own rounding: less than a sample in a million. */
 static bool is_same_rate(double one, double other)

@@ -29,11 +29,14 @@ static void chain_add(struct chain *chain, uint32_t node)
 static void chain_read(struct chain *chain, const struct graph *graph,
 		       const struct profile *profile, const struct profile_sample *sample)
 {
-	const uint64_t *frames = &profile->frames[sample->frames + sample->kernel_frames];
+	const uint64_t *frames = &profile->frames[sample->frames];
 
 	chain->n = 0;
 	if (sample->is_kernel)
-		chain_add(chain, graph_special(graph, NODE_KERNEL));
+		chain_add(chain, graph_kernel_node(graph, sample->kernel_pc));
+	for (unsigned i = 0; graph->kernel_elf != NULL && i < sample->kernel_frames; i++)
+		chain_add(chain, graph_kernel_node(graph, frames[i] - 1));
+	frames += sample->kernel_frames;
 	chain_add(chain, graph_node(graph, sample->pc));
 	for (unsigned i = 0; i < sample->user_frames; i++)
 		chain_add(chain, graph_node(graph, frames[i] - 1));
@@ -41,6 +44,8 @@ static void chain_read(struct chain *chain, const struct graph *graph,
 
 bool stacks_are_there(const struct profile *profile)
 {
+	if (profile->kernel != NULL)
+		return true;
 	for (size_t i = 0; i < profile->n_samples; i++)
 		if (profile->samples[i].user_frames > 0)
 			return true;
@@ -49,7 +54,8 @@ bool stacks_are_there(const struct profile *profile)
 
 void stacks_add_arcs(struct graph *graph, const struct profile *profile)
 {
-	uint32_t kernel = graph_special(graph, NODE_KERNEL);
+	/* Calls of <kernel> are there already, unless it has functions. */
+	uint32_t own = graph->kernel_elf != NULL ? NODE_NONE : graph_special(graph, NODE_KERNEL);
 	struct chain chain = {0};
 
 	for (size_t i = 0; i < profile->n_samples; i++) {
@@ -57,7 +63,7 @@ void stacks_add_arcs(struct graph *graph, const struct profile *profile)
 			continue;
 		chain_read(&chain, graph, profile, &profile->samples[i]);
 		for (size_t j = 1; j < chain.n; j++)
-			if (chain.nodes[j] != chain.nodes[j - 1] && chain.nodes[j - 1] != kernel)
+			if (chain.nodes[j] != chain.nodes[j - 1] && chain.nodes[j - 1] != own)
 				graph_add_arc(graph, chain.nodes[j], chain.nodes[j - 1], 0);
 	}
 	free(chain.nodes);

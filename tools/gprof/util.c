@@ -67,11 +67,28 @@ char *copy_text(const char *text)
 	return memcpy(allocate(bytes, 1), text, bytes);
 }
 
+const char *file_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+char *copy_printable(const char *text)
+{
+	char *copy = copy_text(text);
+
+	for (char *at = copy; *at != '\0'; at++)
+		if (is_control(*at))
+			*at = '?';
+	return copy;
+}
+
 void *grow(void *memory, size_t used, size_t *room, size_t size)
 {
 	if (used < *room)
 		return memory;
-	*room = *room == 0 ? ROOM_FIRST : *room + *room / 2;
+	*room = *room < ROOM_FIRST ? ROOM_FIRST : *room + *room / 2;
 	return reallocate(memory, *room, size);
 }
 

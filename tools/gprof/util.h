@@ -18,6 +18,12 @@ void *allocate(size_t count, size_t size);
 void *reallocate(void *memory, size_t count, size_t size);
 char *copy_text(const char *text);
 
+/* The name of a file without its folders. */
+const char *file_part(const char *path);
+
+/* For tables: what would move a terminal's cursor becomes a `?`. */
+char *copy_printable(const char *text);
+
 /* Makes room for one more thing in an array that grows; `used` and `room` count things. */
 void *grow(void *memory, size_t used, size_t *room, size_t size);
 
@@ -31,6 +37,12 @@ struct file {
 /* The whole file; fails if it cannot be read. */
 struct file file_read(const char *name);
 void file_close(struct file *file);
+
+/* Of ASCII; all else may be part of a name in some language. */
+static inline bool is_control(char character)
+{
+	return (unsigned char)character < ' ' || character == 127;
+}
 
 /* Words of little-endian files, from anywhere. */
 static inline uint16_t load_u16(const unsigned char *bytes)

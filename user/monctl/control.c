@@ -2,8 +2,10 @@
 /* -on, -off, -status and -monfile: what a program that exports profiling is asked for. */
 #include <errno.h>
 #include <mach.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <servers/gprof.h>
 #include <ux/bsd.h>
@@ -14,6 +16,8 @@
 #include "output.h"
 #include "stream.h"
 #include "target.h"
+
+#define ANSWER_SECONDS 10u
 
 /* ---------------- Calls ---------------- */
 
@@ -53,6 +57,10 @@ kern_return_t control_dump(const struct control *control, char **data, size_t *s
 
 /* ---------------- What went wrong ---------------- */
 
+#define ENDED                                                                                     \
+	"it has ended meanwhile; what was collected of it is in the file that it, or its proxy, " \
+	"writes at the end"
+
 static const struct {
 	kern_return_t why;
 	const char *text;
@@ -63,8 +71,9 @@ static const struct {
 	{GPROF_NOT_ALLOWED, "only its owner and root may control this program's profiling"},
 	{GPROF_NOT_PROFILED, "the program has not begun profiling: it does so by gprof_start()"},
 	{GPROF_NO_SAMPLING, "the kernel samples no more: too many are being sampled; end one"},
-	{MACH_SEND_INVALID_DEST, "it has ended meanwhile"},
-	{MIG_SERVER_DIED, "it has ended meanwhile"},
+	{GPROF_ENDED, ENDED},
+	{MACH_SEND_INVALID_DEST, ENDED},
+	{MIG_SERVER_DIED, ENDED},
 	{EPERM, "only root and the group kmem may control the Unix server's profiling"},
 };
 
@@ -119,6 +128,27 @@ static bool open_server(struct control *control)
 	return control->port != MACH_PORT_NULL;
 }
 
+/* ---------------- A program that does not answer ---------------- */
+
+static void give_up(int signal)
+{
+	(void)signal;
+	report("it does not answer; if it is stopped (T in ps -a), kill -CONT lets it go on");
+	_exit(EXIT_FAILED);
+}
+
+/* The first question: whoever answers it answers the others, too, however long they take. */
+static kern_return_t ask(const struct control *control, gprof_status_t *status)
+{
+	kern_return_t result;
+
+	signal(SIGALRM, give_up);
+	alarm(ANSWER_SECONDS);
+	result = control_status(control, status);
+	alarm(0);
+	return result;
+}
+
 static bool open_control(struct control *control, int pid)
 {
 	gprof_status_t status;
@@ -130,7 +160,7 @@ static bool open_control(struct control *control, int pid)
 	control->port = export_await(pid);
 	if (control->port == MACH_PORT_NULL)
 		return false;
-	result = control_status(control, &status);
+	result = ask(control, &status);
 	if (result == GPROF_NOT_ALLOWED)
 		return open_by_token(control);
 	if (result != KERN_SUCCESS)
@@ -140,14 +170,20 @@ static bool open_control(struct control *control, int pid)
 
 /* ---------------- What is asked for ---------------- */
 
+/* The form of its files is the program's own. */
 static bool begin(const struct control *control, const struct arguments *arguments)
 {
+	gprof_options_t options = arguments_options(arguments);
 	sampled_pc_flavor_t flavors = arguments->flavors;
+	gprof_status_t status = {0};
 	kern_return_t result;
 
 	if (arguments->nmi && !stream_use_nmi(true))
 		return false;
-	result = control_options(control, arguments_options(arguments));
+	result = control_status(control, &status);
+	options.format = status.options.format;
+	if (result == KERN_SUCCESS)
+		result = control_options(control, options);
 	if (result == KERN_SUCCESS)
 		result = control_switch(control, &flavors);
 	if (result != KERN_SUCCESS)
@@ -165,16 +201,36 @@ static bool end(const struct control *control)
 	return result == KERN_SUCCESS;
 }
 
+/* The program's own options stay what they were. */
+static kern_return_t dump(const struct control *control, const struct arguments *arguments,
+			  char **data, size_t *size)
+{
+	gprof_status_t status = {0};
+	gprof_options_t options;
+	kern_return_t result;
+
+	if (!arguments->has_format)
+		return control_dump(control, data, size);
+	result = control_status(control, &status);
+	options = status.options;
+	options.format = arguments->format;
+	if (result == KERN_SUCCESS)
+		result = control_options(control, options);
+	if (result != KERN_SUCCESS)
+		return result;
+	result = control_dump(control, data, size);
+	control_options(control, status.options);
+	return result;
+}
+
 /* What was collected stays with the program until it is switched on again: one can try again. */
 static bool extract(const struct control *control, const struct arguments *arguments)
 {
-	kern_return_t result = control_options(control, arguments_options(arguments));
 	size_t size = 0;
 	char *data = NULL;
+	kern_return_t result = dump(control, arguments, &data, &size);
 	bool done;
 
-	if (result == KERN_SUCCESS)
-		result = control_dump(control, &data, &size);
 	if (result != KERN_SUCCESS) {
 		control_explain(control, "-monfile", result);
 		return false;

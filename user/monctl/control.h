@@ -41,4 +41,7 @@ mach_port_t export_find(mach_port_t name_server, int pid);
 /* The same, waiting for a proxy that is just being started; MACH_PORT_NULL with a report. */
 mach_port_t export_await(int pid);
 
+/* Says that this monctl will check in no name any more: so nobody waits for it. */
+void export_nothing_more(void);
+
 #endif

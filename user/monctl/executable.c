@@ -12,6 +12,8 @@
 #include "common/common.h"
 #include "target.h"
 
+#define FILE_MAX (64 << 20) /* Bytes; what is executed here is smaller. */
+
 /* ---------------- Reading ---------------- */
 
 char *executable_path(int pid)
@@ -21,7 +23,7 @@ char *executable_path(int pid)
 	if (ux_executable(pid, path, sizeof(path)) == 0)
 		return copy_text(path);
 	if (errno == ESRCH)
-		report("there is no process %d; ps -a lists them", pid);
+		report_no_process(pid);
 	else
 		report("which file process %d executes: %s; say it: -execfile FILE", pid,
 		       strerror(errno));
@@ -47,15 +49,20 @@ static bool read_image(struct executable *executable, int descriptor)
 static bool open_file(struct executable *executable, const char *path)
 {
 	struct stat status;
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	bool done;
 
 	if (descriptor < 0)
 		return false;
 	done = fstat(descriptor, &status) == 0;
+	if (done && (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX)) {
+		errno = ENOEXEC;
+		done = false;
+	}
 	if (done) {
 		executable->size = (size_t)status.st_size;
 		executable->inode = (uint32_t)status.st_ino;
+		executable->changed = status.st_mtime;
 		executable->image = allocate(executable->size + 1);
 		done = read_image(executable, descriptor);
 	}
@@ -98,9 +105,9 @@ void executable_close(struct executable *executable)
 
 /* ---------------- Is it what the task executes? ---------------- */
 
-/* The first address in [from, to) where memory and file differ; `to` if there is none. */
-static uint32_t compare_text(const struct executable *executable, mach_port_t task, uint32_t from,
-			     uint32_t to)
+/* Where in [from, to) memory and file differ first, `to` if nowhere; false: it cannot be read. */
+static bool compare_text(const struct executable *executable, mach_port_t task, uint32_t from,
+			 uint32_t to, uint32_t *differs)
 {
 	vm_address_t first = from & -getpagesize();
 	vm_size_t size = to - first;
@@ -110,12 +117,13 @@ static uint32_t compare_text(const struct executable *executable, mach_port_t ta
 	uint32_t at = from;
 
 	size = (size + getpagesize() - 1) & -getpagesize();
-	if (file == NULL || vm_read(task, first, size, &memory, &got) != KERN_SUCCESS)
-		return from;
-	while (at < to && ((unsigned char *)memory)[at - first] == file[at - from])
+	if (vm_read(task, first, size, &memory, &got) != KERN_SUCCESS)
+		return false;
+	while (file != NULL && at < to && ((unsigned char *)memory)[at - first] == file[at - from])
 		at++;
 	vm_deallocate(mach_task_self_cached(), memory, got);
-	return at;
+	*differs = at;
+	return true;
 }
 
 /* Whether it is the very file that the Unix server executed. */
@@ -136,14 +144,14 @@ bool executable_is_of(const struct executable *executable, const struct target *
 {
 	uint32_t from = (uint32_t)executable->elf.text_start;
 	uint32_t to = (uint32_t)executable->elf.text_end;
-	uint32_t differs;
+	uint32_t differs = from;
 
 	if (is_named(executable, target->pid) && to - from > (uint32_t)getpagesize())
 		to = from + (uint32_t)getpagesize();
-	differs = compare_text(executable, target->task, from, to);
-	if (differs == to)
+	if (compare_text(executable, target->task, from, to, &differs) && differs == to)
 		return true;
-	report("%s is not what process %d executes: the text differs at 0x%lx", executable->path,
-	       target->pid, (unsigned long)differs);
+	if (!target_report_ended(target))
+		report("%s is not what process %d executes: the text differs at 0x%lx",
+		       executable->path, target->pid, (unsigned long)differs);
 	return false;
 }

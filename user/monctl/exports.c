@@ -15,12 +15,15 @@
 #include "target.h"
 
 /*
- * How long a proxy may take until it has its name: so long anyway, as its shell may not have
- * executed it yet; and so long if there is one.  In steps of 10 ms.
+ * How long somebody who may become a proxy is waited for, in steps of 10 ms: a shell's child, which
+ * has perhaps not executed monctl yet, and a monctl.
  */
-#define STEP_NS     10000000l
-#define STEPS       10
-#define PROXY_STEPS 500
+#define STEP_NS      10000000l
+#define CHILD_STEPS  10
+#define MONCTL_STEPS 500
+
+/* The name of a monctl that checks in no other. */
+#define READY_PREFIX "monctl."
 
 mach_port_t name_server_find(void)
 {
@@ -33,29 +36,78 @@ mach_port_t name_server_find(void)
 	return server;
 }
 
-mach_port_t export_find(mach_port_t name_server, int pid)
+static mach_port_t find(mach_port_t name_server, const char *prefix, int pid)
 {
 	mach_port_t port = MACH_PORT_NULL;
 	netname_name_t name;
 
-	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
+	snprintf(name, sizeof(name), "%s%d", prefix, pid);
 	if (netname_look_up(name_server, "*", name, &port) != NETNAME_SUCCESS)
 		return MACH_PORT_NULL;
 	return port;
 }
 
-/* Whether another monctl runs, which may be about to check its name in. */
-static bool other_monctl_runs(void)
+mach_port_t export_find(mach_port_t name_server, int pid)
+{
+	return find(name_server, GPROF_NAME_PREFIX, pid);
+}
+
+/* ---------------- Who may be about to check a name in ---------------- */
+
+/* If that fails, others wait for us a while in vain. */
+void export_nothing_more(void)
+{
+	mach_port_t self = mach_task_self_cached(), server = ux_name_server();
+	mach_port_t port = MACH_PORT_NULL;
+	netname_name_t name;
+
+	if (server == MACH_PORT_NULL ||
+	    mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &port) != KERN_SUCCESS ||
+	    mach_port_insert_right(self, port, port, MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS)
+		return;
+	snprintf(name, sizeof(name), READY_PREFIX "%d", getpid());
+	netname_check_in(server, name, port, port);
+}
+
+static bool is_ready(mach_port_t name_server, int pid)
+{
+	mach_port_t port = find(name_server, READY_PREFIX, pid);
+
+	if (port != MACH_PORT_NULL)
+		mach_port_deallocate(mach_task_self_cached(), port);
+	return port != MACH_PORT_NULL;
+}
+
+static const struct ux_process_info *find_info(const struct ux_process_info *processes, int count,
+					       pid_t pid)
+{
+	for (int i = 0; i < count; i++)
+		if (processes[i].pid == pid)
+			return &processes[i];
+	return NULL;
+}
+
+/* How many steps whoever runs is worth waiting for. */
+static unsigned steps_worth(mach_port_t name_server)
 {
 	struct ux_process_info processes[UX_PROCESSES_MAX];
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
-	pid_t own = getpid();
+	int count = found < UX_PROCESSES_MAX ? found : UX_PROCESSES_MAX;
+	const struct ux_process_info *shell = find_info(processes, count, getppid());
+	unsigned steps = 0;
 
-	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (processes[i].pid != own && processes[i].state != UX_ZOMBIE &&
-		    strcmp(processes[i].command, program_name) == 0)
-			return true;
-	return false;
+	for (int i = 0; i < count; i++) {
+		const struct ux_process_info *other = &processes[i];
+
+		if (other->pid == getpid() || other->state == UX_ZOMBIE)
+			continue;
+		if (strcmp(other->command, program_name) == 0 && !is_ready(name_server, other->pid))
+			return MONCTL_STEPS;
+		if (shell != NULL && other->ppid == shell->pid &&
+		    strcmp(other->command, shell->command) == 0)
+			steps = CHILD_STEPS;
+	}
+	return steps;
 }
 
 static void report_no_export(int pid)
@@ -69,7 +121,7 @@ static void report_no_export(int pid)
 		return;
 	}
 	if (!process_find(&info, pid)) {
-		report("there is no process %d; ps -a lists them", pid);
+		report_no_process(pid);
 		return;
 	}
 	if (ux_executable(pid, path, sizeof(path)) != 0)
@@ -79,6 +131,7 @@ static void report_no_export(int pid)
 	       pid, pid, path);
 }
 
+/* Who might check the name in is asked for first: whoever has just done it is not missed. */
 mach_port_t export_await(int pid)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
@@ -87,15 +140,16 @@ mach_port_t export_await(int pid)
 
 	if (server == MACH_PORT_NULL)
 		return MACH_PORT_NULL;
-	for (unsigned steps = 0; steps < PROXY_STEPS; steps++) {
+	for (unsigned steps = 0;; steps++) {
+		unsigned worth = steps_worth(server);
 		mach_port_t port = export_find(server, pid);
 
 		if (port != MACH_PORT_NULL)
 			return port;
-		if (pid != PID_SERVER && !process_find(&info, pid))
+		if (steps >= worth || (pid != PID_SERVER && !process_find(&info, pid)))
 			break;
-		if (steps > STEPS && !other_monctl_runs())
-			break;
+		if (steps == 0)
+			export_nothing_more();
 		nanosleep(&step, NULL);
 	}
 	report_no_export(pid);

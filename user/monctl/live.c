@@ -220,7 +220,7 @@ bool live_sample(const struct arguments *arguments, const struct target *target,
 		program_add(target, executable);
 	if (!stream_begin(live.flavors))
 		return false;
-	started();
+	session_started(started);
 	next = now_ms();
 	do {
 		next += REFRESH_MS;

@@ -10,11 +10,12 @@
 #include "common/common.h"
 #include "output.h"
 
-#define KEPT_ROOM 40
+#define KEPT_ROOM  48
+#define KEPT_NAMES 100u
 
-bool output_write(const char *path, const void *data, size_t size)
+static bool write_by(const char *path, int how, const void *data, size_t size)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
 	bool done;
 	int error;
 
@@ -30,6 +31,27 @@ bool output_write(const char *path, const void *data, size_t size)
 	return done;
 }
 
+bool output_write(const char *path, const void *data, size_t size)
+{
+	return write_by(path, O_TRUNC, data, size);
+}
+
+/* Into a new file, as anybody may have put one, or a link to another, where all may write. */
+static bool write_kept(int pid, char path[KEPT_ROOM], const void *data, size_t size)
+{
+	for (unsigned n = 0; n < KEPT_NAMES; n++) {
+		if (n == 0)
+			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d", pid);
+		else
+			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d.%u", pid, n);
+		if (write_by(path, O_EXCL, data, size))
+			return true;
+		if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
 char *output_keep(const char *path, int pid, const void *data, size_t size)
 {
 	char kept[KEPT_ROOM];
@@ -37,8 +59,7 @@ char *output_keep(const char *path, int pid, const void *data, size_t size)
 	if (output_write(path, data, size))
 		return copy_text(path);
 	report_errno(path);
-	snprintf(kept, sizeof(kept), "/tmp/gmon.out.%d", pid);
-	if (output_write(kept, data, size)) {
+	if (write_kept(pid, kept, data, size)) {
 		report("the profile of process %d is kept in %s", pid, kept);
 		return copy_text(kept);
 	}

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/common.h"
 #include "programs.h"
@@ -32,20 +33,58 @@ static struct program *find(uint32_t task)
 	return NULL;
 }
 
-/* A file that cannot be read leaves the program without functions: addresses are what is shown. */
+static const struct program *find_file(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return NULL;
+	for (const struct program *program = programs; program != NULL; program = program->next)
+		if (program->executable.path != NULL &&
+		    program->executable.inode == (uint32_t)status.st_ino &&
+		    program->executable.size == (size_t)status.st_size &&
+		    program->executable.changed == status.st_mtime &&
+		    strcmp(program->executable.path, path) == 0)
+			return program;
+	return NULL;
+}
+
+/*
+ * A file is read once, whoever executes it.  One that cannot be read leaves the program without
+ * functions: addresses are what is shown.
+ */
 static void read_file(struct program *program, const char *path)
 {
+	const struct program *same = find_file(path);
+
+	if (same != NULL) {
+		program->executable = same->executable;
+		program->has_functions = same->has_functions;
+		return;
+	}
 	if (executable_open(&program->executable, path))
 		program->has_functions = executable_read_functions(&program->executable);
+}
+
+/* The file of another one of that name: what has ended cannot be asked for its own. */
+static const char *path_of_name(const char *name)
+{
+	for (const struct program *program = programs; program != NULL; program = program->next)
+		if (program->executable.path != NULL && strcmp(program->name, name) == 0)
+			return program->executable.path;
+	return NULL;
 }
 
 static struct program *add_process(const struct ux_process_info *info)
 {
 	struct program *program = add(info->task_id, (uint32_t)info->pid, info->command);
+	const char *like = path_of_name(program->name);
 	char path[PATH_MAX];
 
 	if (ux_executable(info->pid, path, sizeof(path)) == 0)
 		read_file(program, path);
+	else if (like != NULL)
+		read_file(program, like);
 	return program;
 }
 

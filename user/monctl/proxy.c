@@ -53,14 +53,14 @@ static bool server_exports(void)
 	return true;
 }
 
-/* Anybody may look the name up; only who has the signature, a port of ours, may take it back. */
+/* Anybody may look the name up; only who has the signature may take it back. */
 static bool check_in(int pid)
 {
-	mach_port_t port = __collector_public_port();
 	kern_return_t result;
 
 	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
-	result = netname_check_in(name_server, name, port, port);
+	result = netname_check_in(name_server, name, __collector_signature(),
+				  __collector_public_port());
 	if (result == NETNAME_NOT_YOURS)
 		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
 	else if (result != NETNAME_SUCCESS)
@@ -73,7 +73,7 @@ static void check_out(void)
 	if (name_server == MACH_PORT_NULL)
 		return;
 	/* If that fails the name goes when our port does. */
-	netname_check_out(name_server, name, __collector_public_port());
+	netname_check_out(name_server, name, __collector_signature());
 }
 
 /* ---------------- Sampling ---------------- */
@@ -144,7 +144,7 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 		check_out();
 		return false;
 	}
-	started();
+	session_started(started);
 	stream_serve();
 	check_out();
 	stream_end();

@@ -26,6 +26,7 @@ static struct {
 	struct prof_begin begin;
 	struct prof_clock clocks[CPUS_MAX];
 	struct prof_stream counts;
+	uint64_t others; /* Delivered, and of what was not asked for. */
 	bool has_failed;
 } recording;
 
@@ -140,6 +141,7 @@ static void put_counts(void)
 		{"delivered", prof_u64(counts->delivered)},
 		{"lost", prof_u64(counts->lost)},
 		{"buffered", prof_u64(counts->buffered)},
+		{"others", recording.others},
 		{"rate", begin->rate},
 		{"interval", begin->interval_ns},
 		{"options", options},
@@ -171,8 +173,10 @@ static bool is_wanted(const struct prof_sample *sample)
 
 static void take_sample(const struct prof_sample *sample)
 {
-	if (!is_wanted(sample))
+	if (!is_wanted(sample)) {
+		recording.others++;
 		return;
+	}
 	name_task(sample->task);
 	name_task(sample->label);
 	perf_sample(&recording.file, name_thread(sample->thread, sample->task), sample);
@@ -228,9 +232,10 @@ static void take_message(const uint32_t *words, size_t count)
 
 /* ---------------- From beginning to end ---------------- */
 
+/* What is in it stays until recording has begun. */
 static bool open_file(const char *path)
 {
-	recording.file.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	recording.file.descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (recording.file.descriptor < 0)
 		report_errno(path);
 	return recording.file.descriptor >= 0;
@@ -261,13 +266,14 @@ bool record_sample(const struct arguments *arguments, const struct target *targe
 
 	recording.arguments = arguments;
 	recording.target = target;
-	if (!open_file(arguments->record) || !stream_prepare(&stream))
+	if (!stream_prepare(&stream) || !open_file(arguments->record))
 		return false;
 	if (executable != NULL)
 		program_add(target, executable);
 	if (!stream_begin(session_flavors(arguments)))
 		return false;
-	started();
+	ftruncate(recording.file.descriptor, 0);
+	session_started(started);
 	serve();
 	stream_end();
 	session_summary(arguments->command != NULL ? stderr : stdout, target, arguments->record);

@@ -9,6 +9,7 @@
 #include "libprof/core/collector.h"
 
 #include "common/common.h"
+#include "control.h"
 #include "session.h"
 
 sampled_pc_flavor_t session_flavors(const struct arguments *arguments)
@@ -28,6 +29,12 @@ void session_summary(FILE *file, const struct target *target, const char *path)
 		(unsigned long long)prof_u64((const uint32_t *)status.lost),
 		path != NULL ? path : "not written");
 	fflush(file);
+}
+
+void session_started(started_t started)
+{
+	export_nothing_more();
+	started();
 }
 
 /* ---------------- Whom ---------------- */

@@ -23,6 +23,9 @@ bool record_sample(const struct arguments *arguments, const struct target *targe
 bool live_sample(const struct arguments *arguments, const struct target *target,
 		 struct executable *executable, started_t started);
 
+/* All is ready, and no name is to be checked in any more: tells those who wait for one. */
+void session_started(started_t started);
+
 /* The flavors of -on, or what is sampled if nothing was said. */
 sampled_pc_flavor_t session_flavors(const struct arguments *arguments);
 

@@ -17,9 +17,10 @@
 #define LIVE_AGE_MS 100
 
 static const struct stream *stream;
-static mach_port_t thread; /* If one alone is sampled. */
-static mach_port_t host;   /* If it is the host's stream, */
-static uint32_t label;     /* of this label; 0: of all. */
+static mach_port_t thread;   /* If one alone is sampled. */
+static mach_port_t host;     /* If it is the host's stream, */
+static uint32_t label;       /* of this label; 0: of all, */
+static struct target served; /* which is this process's. */
 static bool has_warned;
 
 /* ---------------- Signals ---------------- */
@@ -101,8 +102,6 @@ static void watch_clock(const uint32_t *words, size_t count)
 
 static bool find_label(const struct arguments *arguments)
 {
-	struct target served;
-
 	host = target_host("-for");
 	if (host == MACH_PORT_NULL)
 		return false;
@@ -141,6 +140,7 @@ bool stream_prepare(const struct stream *wanted)
 			return false;
 		target.begin = begin_host;
 		target.end = end_host;
+		target.only_task = wanted->target != NULL;
 	}
 	/* Of a command that monctl has started, signals are run.c's. */
 	if (__collector_prepare(&target) == KERN_SUCCESS &&
@@ -155,8 +155,15 @@ bool stream_prepare(const struct stream *wanted)
 static bool explain(kern_return_t result)
 {
 	const struct control control = {.pid = stream->target != NULL ? stream->target->pid : 0};
+	const struct target *target = label != 0 ? &served : stream->target;
 
-	control_explain(&control, "sampling", result);
+	if (result == GPROF_ENDED && target != NULL && target_report_ended(target))
+		return false;
+	if (result == GPROF_ENDED && thread != MACH_PORT_NULL)
+		report("process %d: thread %u has ended meanwhile", control.pid,
+		       stream->arguments->thread);
+	else
+		control_explain(&control, "sampling", result);
 	return false;
 }
 
@@ -186,6 +193,8 @@ bool stream_begin(sampled_pc_flavor_t flavors)
 	result = __collector_options(&options);
 	if (result == KERN_SUCCESS)
 		result = __collector_switch(&flavors);
+	if (result != KERN_SUCCESS && stream->arguments->nmi)
+		stream_use_nmi(false);
 	return result == KERN_SUCCESS || explain(result);
 }
 

@@ -21,7 +21,8 @@ static bool find_process(struct ux_process_info *info, int pid, uint32_t task_id
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
 
 	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (task_id != 0 ? processes[i].task_id == task_id : processes[i].pid == pid) {
+		if (task_id != 0 ? processes[i].task_id == task_id
+				 : processes[i].pid == pid && processes[i].state != UX_ZOMBIE) {
 			*info = processes[i];
 			return true;
 		}
@@ -36,6 +37,13 @@ bool process_find(struct ux_process_info *info, int pid)
 bool process_of_task(struct ux_process_info *info, uint32_t task_id)
 {
 	return task_id != 0 && find_process(info, 0, task_id);
+}
+
+void report_no_process(int pid)
+{
+	report("there is no process %d; ps -a lists them, and what ends soon is sampled by: "
+	       "monctl -run COMMAND",
+	       pid);
 }
 
 /* ---------------- Tasks ---------------- */
@@ -53,7 +61,7 @@ uint32_t task_number(mach_port_t task)
 static void report_no_task(int pid)
 {
 	if (errno == ESRCH)
-		report("there is no process %d; ps -a lists them", pid);
+		report_no_process(pid);
 	else if (errno != EPERM && errno != EACCES)
 		report("process %d: %s", pid, strerror(errno));
 	else if (pid == PID_SERVER)
@@ -70,9 +78,24 @@ bool target_find(struct target *target, int pid)
 		return false;
 	}
 	target->task_id = task_number(target->task);
-	if (target->task_id == 0)
-		report("process %d has just ended", pid);
-	return target->task_id != 0;
+	return target->task_id != 0 || !target_report_ended(target);
+}
+
+/* A process that executes another program has another task. */
+bool target_report_ended(const struct target *target)
+{
+	struct ux_process_info info;
+
+	if (task_number(target->task) != 0)
+		return false;
+	if (process_find(&info, target->pid))
+		report("process %d executes another program now: say it again for that one",
+		       target->pid);
+	else
+		report("process %d has ended meanwhile; one that ends soon is sampled by: "
+		       "monctl -run COMMAND",
+		       target->pid);
+	return true;
 }
 
 mach_port_t target_host(const char *what)
@@ -105,7 +128,8 @@ mach_port_t target_thread(const struct target *target, uint32_t id)
 	mach_port_t found = MACH_PORT_NULL;
 
 	if (task_threads(target->task, &threads, &count) != KERN_SUCCESS) {
-		report("process %d has just ended", target->pid);
+		if (!target_report_ended(target))
+			report("process %d does not tell its threads", target->pid);
 		return MACH_PORT_NULL;
 	}
 	for (unsigned i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/elfsym/elfsym.h"
 #include <mach/mach_types.h>
@@ -28,11 +29,18 @@ mach_port_t target_thread(const struct target *target, uint32_t id);
 /* The host's control port; MACH_PORT_NULL with a report that says it was for `what`. */
 mach_port_t target_host(const char *what);
 
-/* What ps would show of the process; false if there is none. */
+/* What ps would show of the process; false if there is none, or it has ended. */
 bool process_find(struct ux_process_info *info, int pid);
 
 /* The same by the task's number. */
 bool process_of_task(struct ux_process_info *info, uint32_t task_id);
+
+/* Reports that there is none of this number. */
+void report_no_process(int pid);
+
+/* Whether the target's task has ended, with a report of that; whoever failed for another reason
+ * says so himself. */
+bool target_report_ended(const struct target *target);
 
 /* What the kernel calls the task; 0 if it has ended. */
 uint32_t task_number(mach_port_t task);
@@ -45,6 +53,7 @@ struct executable {
 	unsigned char *image;
 	size_t size;
 	uint32_t inode;
+	time_t changed;
 	struct elfsym elf;
 };
 

@@ -27,8 +27,12 @@ int main(int count, char **arguments)
 		return 2;
 	}
 	save(arguments[1], "gnu", '4', made_gmon(false));
+	save(arguments[1], "gnu64", '8', made_gmon64());
 	save(arguments[1], "ours", '4', made_gmon(true));
 	save(arguments[1], "bsd", '4', made_bsd());
-	save(arguments[1], "elf", 'e', made_elf());
+	save(arguments[1], "old_bsd", '4', made_old_bsd());
+	save(arguments[1], "perf", '4', made_perf());
+	save(arguments[1], "elf", 'e', made_elf(false));
+	save(arguments[1], "elf64", 'e', made_elf(true));
 	return 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * links: tools/gprof/gmon_read.c tools/gprof/bsd_read.c tools/gprof/perf_read.c tools/gprof/read.c
- * links: tools/gprof/model.c tools/gprof/finish.c tools/gprof/util.c
- * links: lib/elfsym/elfsym.c lib/elfsym/symbols.c tests/lib/host/gprof/made.c
+ * links: tools/gprof/model.c tools/gprof/finish.c tools/gprof/map.c tools/gprof/util.c
+ * links: lib/elfsym/elfsym.c lib/elfsym/symbols.c
+ * links: tests/lib/host/gprof/made.c tests/lib/host/gprof/made_perf.c
+ * links: tests/lib/host/gprof/made_elf.c
  * flags: -Ilib -Itools/gprof
  */
 /*
- * Files with bytes flipped, cut short, or with numbers in them that nobody expects: the readers
- * give an error or a profile, and the sanitizers find nothing.
+ * Files with every byte flipped, cut at every length, or with numbers in them that nobody expects:
+ * the readers give an error or a profile, and the sanitizers find nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,9 @@
 #include "mach/pc_sample.h"
 #include "read.h"
 
-#define FLIPS 4000u
+#define MIXED 3000u
+
+typedef const char *reader(const unsigned char *bytes, size_t size);
 
 /* The last of these is what a length field should not be. */
 static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
@@ -33,22 +37,32 @@ static uint32_t next_random(void)
 }
 
 /* As gprof does: read, finish, look at everything. */
-static const char *read_whole(const unsigned char *bytes, size_t size)
+static const char *read_profile_of(const unsigned char *bytes, size_t size, unsigned address_bytes)
 {
 	struct profile profile;
 	uint64_t total = 0;
 	const char *error;
 
 	profile_begin(&profile);
-	error = read_profile(&profile, bytes, size, 4);
+	error = read_profile(&profile, bytes, size, address_bytes);
 	if (error == NULL) {
-		profile_finish(&profile, NULL, NULL);
+		profile_finish(&profile, "program", NULL);
 		for (size_t i = 0; i < profile.n_flavors; i++)
 			total += profile_total(&profile.flavors[i]);
 		EXPECT(profile.n_flavors > 0);
 	}
 	profile_end(&profile);
 	return error;
+}
+
+static const char *read_32(const unsigned char *bytes, size_t size)
+{
+	return read_profile_of(bytes, size, 4);
+}
+
+static const char *read_64(const unsigned char *bytes, size_t size)
+{
+	return read_profile_of(bytes, size, 8);
 }
 
 static const char *read_symbols(const unsigned char *bytes, size_t size)
@@ -72,13 +86,36 @@ static const char *read_symbols(const unsigned char *bytes, size_t size)
 }
 
 /* In memory of just its size, so that reading beyond it is noticed. */
-static void damage(const struct made *made, const char *(*read)(const unsigned char *, size_t))
+static unsigned char *copy_of(const struct made *made, size_t size)
 {
-	for (unsigned i = 0; i < FLIPS; i++) {
-		size_t size = i % 4 == 0 ? next_random() % (made->size + 1) : made->size;
-		unsigned char *copy = malloc(size == 0 ? 1 : size);
+	unsigned char *copy = malloc(size == 0 ? 1 : size);
 
-		memcpy(copy, made->bytes, size);
+	return memcpy(copy, made->bytes, size);
+}
+
+/* Each bit of each byte, one after the other, and each byte as a whole. */
+static void flip_each(const struct made *made, reader *read)
+{
+	for (size_t i = 0; i < made->size; i++) {
+		unsigned char *copy = copy_of(made, made->size);
+
+		for (unsigned bit = 0; bit < 8; bit++) {
+			copy[i] = (unsigned char)(made->bytes[i] ^ 1u << bit);
+			read(copy, made->size);
+		}
+		copy[i] = (unsigned char)~made->bytes[i];
+		read(copy, made->size);
+		free(copy);
+	}
+}
+
+/* Several at once, and words where there were others. */
+static void mix(const struct made *made, reader *read)
+{
+	for (unsigned i = 0; i < MIXED; i++) {
+		size_t size = i % 4 == 0 ? next_random() % (made->size + 1) : made->size;
+		unsigned char *copy = copy_of(made, size);
+
 		for (unsigned flips = next_random() % 4; size > 0 && flips > 0; flips--)
 			copy[next_random() % size] ^= (unsigned char)(1u << next_random() % 8);
 		if (size >= 4 && i % 3 == 0)
@@ -89,58 +126,85 @@ static void damage(const struct made *made, const char *(*read)(const unsigned c
 	}
 }
 
-/* A file that is cut anywhere is an error, unless a whole record was cut off. */
-static void cut(const struct made *made, const char *(*read)(const unsigned char *, size_t))
+/* A file that is cut anywhere is an error, unless whole records were cut off. */
+static void cut_everywhere(const struct made *made, reader *read)
 {
 	unsigned whole = 0;
 
 	for (size_t size = 0; size < made->size; size++) {
-		unsigned char *copy = malloc(size == 0 ? 1 : size);
+		unsigned char *copy = copy_of(made, size);
 
-		memcpy(copy, made->bytes, size);
 		whole += read(copy, size) == NULL;
 		free(copy);
 	}
 	EXPECT_LE(whole, made->records);
 }
 
+static void damage(struct made made, reader *read)
+{
+	EXPECT(read(made.bytes, made.size) == NULL);
+	flip_each(&made, read);
+	mix(&made, read);
+	cut_everywhere(&made, read);
+	free(made.bytes);
+}
+
 TEST(gnu)
 {
-	struct made made = made_gmon(false);
+	damage(made_gmon(false), read_32);
+}
 
-	EXPECT(read_whole(made.bytes, made.size) == NULL);
-	damage(&made, read_whole);
-	cut(&made, read_whole);
-	free(made.bytes);
+TEST(gnu_of_64_bits)
+{
+	damage(made_gmon64(), read_64);
 }
 
 TEST(ours)
 {
-	struct made made = made_gmon(true);
-
-	EXPECT(read_whole(made.bytes, made.size) == NULL);
-	damage(&made, read_whole);
-	cut(&made, read_whole);
-	free(made.bytes);
+	damage(made_gmon(true), read_32);
 }
 
 TEST(bsd)
 {
-	struct made made = made_bsd();
+	damage(made_bsd(), read_32);
+}
 
-	EXPECT(read_whole(made.bytes, made.size) == NULL);
-	damage(&made, read_whole);
-	cut(&made, read_whole);
-	free(made.bytes);
+TEST(old_bsd)
+{
+	damage(made_old_bsd(), read_32);
+}
+
+TEST(perf)
+{
+	damage(made_perf(), read_32);
 }
 
 TEST(elf)
 {
-	struct made made = made_elf();
+	damage(made_elf(false), read_symbols);
+}
 
-	EXPECT(read_symbols(made.bytes, made.size) == NULL);
-	damage(&made, read_symbols);
-	cut(&made, read_symbols);
+TEST(elf_of_64_bits)
+{
+	damage(made_elf(true), read_symbols);
+}
+
+/* What was written is what is read. */
+TEST(perf_is_read_whole)
+{
+	struct made made = made_perf();
+	struct profile profile;
+
+	profile_begin(&profile);
+	REQUIRE(perf_read(&profile, made.bytes, made.size) == NULL);
+	REQUIRE(EXPECT_EQ(profile.n_samples, 4));
+	EXPECT_EQ(profile.samples[0].user_frames, 1);
+	EXPECT_EQ(profile.samples[3].kernel_frames, 1);
+	EXPECT_EQ(profile.samples[3].pc, MADE_TEXT + 40);
+	EXPECT_EQ(profile.n_images, 2);
+	EXPECT_EQ(profile.values[GMON_LOST], 3);
+	EXPECT_STREQ(profile.tasks[0].name, "cat");
+	profile_end(&profile);
 	free(made.bytes);
 }
 
@@ -148,7 +212,7 @@ TEST(elf)
 
 TEST(symbols_are_sorted_and_chosen)
 {
-	struct made made = made_elf();
+	struct made made = made_elf(false);
 	struct elfsym elf;
 	uint64_t end;
 

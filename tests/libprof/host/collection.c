@@ -65,6 +65,8 @@ static void begin(void)
 	collection.low = LOW;
 	collection.high = HIGH;
 	collection.own_thread = OWN;
+	collection.of_kernel = false;
+	collection.only_task = false;
 	used = 0;
 }
 
@@ -115,6 +117,36 @@ TEST(collection_counts_what_is_outside)
 	take();
 	EXPECT_EQ(collection.outside, 2);
 	EXPECT_EQ(count(HIGH, KIND_U), 1);
+}
+
+TEST(collection_of_the_kernel_has_its_own_places)
+{
+	begin();
+	collection.of_kernel = true;
+	collection.low = 0xc0100000;
+	collection.high = 0xc0200000;
+	add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC);
+	add_sample(LOW + 5, 0xc0100010, 1, SAMPLED_PC_PERIODIC);
+	add_sample(LOW + 6, 0xc0100010, 2, SAMPLED_PC_PERIODIC);
+	take();
+	EXPECT_EQ(count(0xc0100010, KIND_U), 2);
+	EXPECT_EQ(count(LOW + 5, KIND_U), 0);
+	EXPECT_EQ(collection.kernel, 2);
+	EXPECT_EQ(collection.others, 1);
+	EXPECT_EQ(collection.outside, 0);
+	EXPECT_EQ(__pc_table_count(&collection.labels, 0, 0), 2);
+}
+
+/* Another task's addresses mean nothing in this program. */
+TEST(collection_of_one_task_passes_over_others)
+{
+	begin();
+	collection.only_task = true;
+	collection.task = 9;
+	add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC); /* Of task 0. */
+	take();
+	EXPECT_EQ(count(LOW + 5, KIND_U), 0);
+	EXPECT_EQ(collection.others, 1);
 }
 
 TEST(collection_adds_up_cpus_and_streams)

@@ -129,21 +129,26 @@ TEST(targets_are_told_apart)
 	}
 }
 
-TEST(stacks_are_completed_when_the_ring_is_read)
+/* Of what was in the kernel the user's frames are read with the ring. */
+TEST(stacks_are_whole)
 {
 	uint32_t slot;
 
-	for (uint32_t depth = 0; depth < 5; depth++) {
+	for (uint32_t depth = 0; depth < 10; depth++) {
 		reset(1);
 		wanted_work = 0;
-		slot = sampler_begin(stream(0), everyone, 1000, SAMPLE_STACK, depth);
+		kernel_pc = depth < 5 ? 0 : 0x4000;
+		slot = sampler_begin(stream(0), everyone, 1000, SAMPLE_STACK, depth % 5);
 		shoot(0);
-		EXPECT_EQ(wanted_work, 1);
+		EXPECT_EQ(wanted_work, kernel_pc != 0);
 		end(slot);
-		EXPECT_EQ(taken[0].last.user_frames, depth == 0 || depth > 3 ? 3 : depth);
-		EXPECT_EQ((taken[0].last.flags & PROF_STACK_CUT) != 0, depth == 1 || depth == 2);
+		EXPECT_EQ(taken[0].last.user_frames,
+			  depth % 5 == 0 || depth % 5 > 3 ? 3 : depth % 5);
+		EXPECT_EQ((taken[0].last.flags & PROF_STACK_CUT) != 0,
+			  depth % 5 == 1 || depth % 5 == 2);
 		EXPECT_EQ(taken[0].last_frames[0], 0x2000);
 	}
+	kernel_pc = 0;
 }
 
 /* ---------------- Late, early, coalesced ---------------- */

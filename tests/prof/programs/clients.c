@@ -3,6 +3,8 @@
  * clients calls: two processes have the Unix server work for them, the first three times as much.
  * clients pages: they touch pages of files (/tmp/pages.three, /tmp/pages.one)
  * that were not in memory.
+ * clients swap: they have the server read memory of theirs that was paged out, as they have more of
+ * it than there is.
  *
  * Printed are the ids of their tasks (`three`, `one`) and of the server's, and when they began and
  * ended, by the clock that samples have.
@@ -12,6 +14,7 @@
 #include <mach.h>
 #include <mach/map_fd.h>
 #include <mach/task_info.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,7 @@
 #define CLIENTS 2
 #define CALLS   10000
 #define PAGES   500
+#define SWAPPED 1500 /* Pages. */
 
 static const struct {
 	const char *name;
@@ -75,33 +79,74 @@ static void touch_pages(const char *file, int n)
 		(void)*(volatile char *)(address + page * PAGE_SIZE);
 }
 
-static pid_t start(int client, int go, const char *what)
+static char *new_pages(int n)
 {
-	pid_t pid = fork();
-	char byte;
+	char *memory = malloc(n * SWAPPED * PAGE_SIZE);
 
-	if (pid != 0)
-		return pid;
-	if (read(go, &byte, 1) != 1)
+	if (memory == NULL)
+		fail("have so much memory");
+	for (int page = 0; page < n * SWAPPED; page++)
+		memory[page * PAGE_SIZE] = 1;
+	return memory;
+}
+
+/* The server copies it from there. */
+static void write_pages(const char *memory, int n)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	for (int part = 0; part < n; part++)
+		if (write(fd, memory + part * SWAPPED * PAGE_SIZE, SWAPPED * PAGE_SIZE) < 0)
+			fail("write");
+}
+
+static _Noreturn void work(int client, int ready, int go, const char *what)
+{
+	bool swaps = strcmp(what, "swap") == 0;
+	char *memory = swaps ? new_pages(clients[client].share) : NULL;
+	char byte = 0;
+
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1)
 		fail("begin");
 	if (strcmp(what, "calls") == 0)
 		make_calls(clients[client].share);
+	else if (swaps)
+		write_pages(memory, clients[client].share);
 	else
 		touch_pages(clients[client].file, clients[client].share);
 	_exit(0);
 }
 
+/*
+ * Starts both; they have begun when it returns, but for their work.  The one with more memory comes
+ * last, and pages out the other's.
+ */
+static void start(const int ready[2], const int go[2], const char *what)
+{
+	char byte;
+
+	for (int n = CLIENTS - 1; n >= 0; n--) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			work(n, ready[1], go[0], what);
+		printf("%s %u\n", clients[n].name, id_of(task_by_pid(pid)));
+		if (read(ready[0], &byte, 1) != 1)
+			fail("wait for a client");
+	}
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
+	int ready[2], go[2], failed = 0, status;
 	unsigned long long begin;
-	int go[2], failed = 0, status;
 
-	if (argc != 2 || pipe(go) != 0)
+	if (argc != 2 || pipe(ready) != 0 || pipe(go) != 0)
 		return 2;
 	printf("server %u\n", id_of(task_by_pid(0)));
-	for (int n = 0; n < CLIENTS; n++)
-		printf("%s %u\n", clients[n].name, id_of(task_by_pid(start(n, go[0], argv[1]))));
 	fflush(stdout);
+	start(ready, go, argv[1]);
 	begin = now();
 	if (write(go[1], "go", CLIENTS) != CLIENTS)
 		fail("let them begin");

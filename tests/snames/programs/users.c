@@ -24,7 +24,7 @@ static kern_return_t check_in_for(pid_t pid)
 	return check_in(name_of(pid), port, port);
 }
 
-/* Goes on in a child that is the student's; in the parent waits for its end, and says how it was. */
+/* Goes on in a child that is the student's; the parent waits, and returns how that ended. */
 static int as_student(void (*run)(void))
 {
 	pid_t pid = fork();

@@ -131,18 +131,20 @@ TRY(without_a_reader)
 
 TRY(a_signal_ends_a_wait)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), child;
 	int ends[2];
 	char byte;
 
 	NEED(pipe(ends) == 0);
 	handle(SIGUSR1, 0);
-	if (fork() == 0) {
+	child = fork();
+	while (child == 0) { /* The first one may come before the wait. */
 		kill(parent, SIGUSR1);
-		_exit(0);
+		usleep(10000);
 	}
 	CHECK_FAILS(read(ends[0], &byte, 1), EINTR);
-	CHECK_EQ(signals, 1);
+	CHECK(signals > 0);
+	kill(child, SIGKILL);
 	wait(NULL);
 }
 

@@ -8,18 +8,34 @@
 #include "../util.h"
 #include "../views/views.h"
 
+static bool is_view(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = VIEW_NAMES; *at != '\0'; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == length && memcmp(at, name, length) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
 void show_view(const struct options *options, const struct profile *profile,
 	       const struct elfsym *program)
 {
 	const struct view_source source = {profile, program, options->program, options->flavor};
-	FILE *out = options->output == NULL ? stdout : fopen(options->output, "w");
 	bool has_failed;
+	FILE *out;
 
+	if (!is_view(options->view))
+		fail("--view=%s: there is no such view; there are: " VIEW_NAMES, options->view);
+	out = options->output == NULL ? stdout : fopen(options->output, "w");
 	if (out == NULL)
 		fail("%s: cannot be written: %s", options->output, strerror(errno));
-	if (!view_write(options->view, &source, out))
-		fail("--view=%s: there is no such view; there are: " VIEW_NAMES, options->view);
-	has_failed = fflush(out) != 0 || ferror(out);
+	has_failed = !view_write(options->view, &source, out);
+	has_failed |= fflush(out) != 0 || ferror(out);
 	if (options->output != NULL && fclose(out) != 0)
 		has_failed = true;
 	if (has_failed)

@@ -8,6 +8,7 @@
 
 #include <gmon.h>
 
+#include "../map.h"
 #include "../util.h"
 #include "views.h"
 
@@ -94,33 +95,77 @@ const struct elfsym *view_symbols(const struct view *view, const struct profile_
 	return image == NULL || is_program(view, image) ? view->program : NULL;
 }
 
-/* For what is in no function, or in a program that is not at hand. */
-static struct view_function unknown(struct view *view, const struct profile_image *image)
+/*
+ * Where an address of a task is: in an image, or in none of the program that the task runs.  NULL
+ * if nothing is known of the task.
+ */
+static const struct profile_image *image_of(const struct view *view, uint32_t task,
+					    uint64_t address)
 {
-	bool is_other = image != NULL && view_symbols(view, image) == NULL && image->path != NULL;
+	const struct profile_image *image = profile_image(view->profile, task, false, address);
 
-	return (struct view_function){
-		.name = is_other ? last_part(image->path) : VIEW_UNKNOWN,
-		.image = is_other ? image : NULL,
-	};
+	for (size_t i = view->profile->n_images; image == NULL && i-- > 0;)
+		if (!view->profile->images[i].is_kernel && view->profile->images[i].task == task)
+			image = &view->profile->images[i];
+	return image;
+}
+
+static bool has_programs(const struct view *view)
+{
+	for (size_t i = 0; i < view->profile->n_images; i++)
+		if (!view->profile->images[i].is_kernel)
+			return true;
+	return false;
+}
+
+/*
+ * For what is in no function, or in a program that is not at hand.  A task that ended before its
+ * program was known has only a name.
+ */
+static struct view_function unknown(const struct view *view, const struct profile_image *image,
+				    uint32_t id)
+{
+	const struct profile_task *task = view_task(view, id);
+
+	if (image != NULL && view_symbols(view, image) == NULL && image->path != NULL)
+		return (struct view_function){.name = last_part(image->path), .image = image};
+	if (image == NULL && has_programs(view) && task != NULL && task->name != NULL)
+		return (struct view_function){.name = task->name};
+	return (struct view_function){.name = VIEW_UNKNOWN};
+}
+
+static struct view_frame kernel_place(struct view *view, uint64_t address, uint64_t inside)
+{
+	const struct profile_image *image = profile_image(view->profile, 0, true, inside);
+	const struct elfsym *symbols = view_symbols(view, image);
+	const struct elfsym_function *function =
+		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
+
+	if (function == NULL)
+		return view_kernel(view);
+	return (struct view_frame){function_of(view, (struct view_function){function->name, image,
+									    function->start, true}),
+				   address};
 }
 
 struct view_frame view_place(struct view *view, uint32_t task, bool is_kernel, uint64_t address,
 			     bool is_return)
 {
 	uint64_t inside = is_return && address > 0 ? address - 1 : address;
-	const struct profile_image *image = profile_image(view->profile, task, is_kernel, inside);
-	const struct elfsym *symbols = view_symbols(view, image);
-	const struct elfsym_function *function =
-		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
+	const struct profile_image *image;
+	const struct elfsym *symbols;
+	const struct elfsym_function *function;
 	struct view_function wanted;
 
-	if (function == NULL && is_kernel)
-		return view_kernel(view);
+	if (is_kernel)
+		return kernel_place(view, address, inside);
+	image = image_of(view, task, inside);
+	symbols = image != NULL || !has_programs(view) ? view_symbols(view, image) : NULL;
+	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
-		wanted = unknown(view, image);
+		wanted = unknown(view, image, task);
 	else
-		wanted = (struct view_function){function->name, image, function->start, is_kernel};
+		wanted = (struct view_function){function->name, image, function->start, false};
 	return (struct view_frame){function_of(view, wanted), address};
 }
 
@@ -253,10 +298,9 @@ uint64_t view_interval(const struct profile_flavor *flavor)
 
 const struct profile_task *view_task(const struct view *view, uint32_t id)
 {
-	for (size_t i = 0; i < view->profile->n_tasks; i++)
-		if (view->profile->tasks[i].id == id)
-			return &view->profile->tasks[i];
-	return NULL;
+	uint32_t index = map_get(&view->profile->task_places, id);
+
+	return index != MAP_NONE ? &view->profile->tasks[index] : NULL;
 }
 
 const char *view_task_name(const struct view *view, uint32_t id, char *text, size_t size)

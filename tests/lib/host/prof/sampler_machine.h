@@ -83,6 +83,11 @@ uint64_t clock_at(uint64_t cycles)
 	return cycles;
 }
 
+uint64_t clock_short_ns(uint32_t cycles)
+{
+	return cycles;
+}
+
 uint64_t clock_ns_to_cycles(uint64_t ns)
 {
 	return ns;
@@ -165,6 +170,13 @@ uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint3
 	return n;
 }
 
+/* A stack of three frames, cut if that is too deep. */
+uint32_t machine_user_stack(const struct frame *frame, uint32_t *frames, uint32_t depth, bool *cut)
+{
+	(void)frame;
+	return sampler_user_stack(NULL, frames, depth, cut);
+}
+
 static unsigned wanted_work;
 
 void machine_sample_work(void)
@@ -172,14 +184,14 @@ void machine_sample_work(void)
 	__atomic_fetch_add(&wanted_work, 1, __ATOMIC_RELAXED);
 }
 
-const struct thread *machine_sampled_thread(uint32_t cpu, const struct prof_sample *sample)
+const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t at)
 {
 	(void)cpu;
-	(void)sample;
+	(void)id;
+	(void)at;
 	return (const struct thread *)someone;
 }
 
-/* A stack of three frames, cut if that is too deep. */
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
 			    bool *cut)
 {
@@ -226,7 +238,28 @@ void stream_take(struct stream *stream, const struct prof_sample *sample)
 	to->hash = to->hash * 31 + time;
 	to->last = *sample;
 	for (uint32_t i = 0; i < sample->user_frames; i++)
-		to->last_frames[i] = sample->frames[i];
+		to->last_frames[i] = sample->frames[sample->kernel_frames + i];
+}
+
+/* Every second sample is written in place. */
+static union {
+	struct prof_sample sample;
+	uint32_t words[sizeof(struct prof_sample) / 4 + 2 * SAMPLE_DEPTH_MAX];
+} place;
+
+struct prof_sample *stream_place(const struct stream *stream, uint32_t words)
+{
+	static unsigned turn;
+
+	(void)stream;
+	EXPECT(words <= COUNT_OF(place.words));
+	return turn++ % 2 == 0 ? &place.sample : NULL;
+}
+
+void stream_placed(struct stream *stream, uint32_t words)
+{
+	EXPECT_EQ(place.sample.record.words, words);
+	stream_take(stream, &place.sample);
 }
 
 /* ---------------- The bench ---------------- */

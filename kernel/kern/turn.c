@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns: see turn.h.  Guarded by the kernel lock. */
+#include "kern/turn.h"
+
+#include "kern/assert.h"
+#include "kern/lock.h"
+
+uint32_t turn_length;
+uint32_t turn_new;
+
+void turn_init(uint32_t tick)
+{
+	turn_length = QUANTUM * tick;
+	turn_new = turn_length - tick / 2;
+}
+
+/* What is left of the turn that runs on `cpu`, for a thread that leaves it. */
+static struct turn rest(const struct cpu *cpu)
+{
+	int32_t left = turn_left(cpu);
+	struct turn turn = {(uint32_t)left, TURN_KEPT};
+
+	if (left <= 0) {
+		turn.left += turn_length;
+		turn.kind = TURN_NEXT;
+	}
+	/* After a machine stood still, the clock tells nothing of turns. */
+	if (turn.left - 1 >= turn_length)
+		turn.left = turn_new;
+	return turn;
+}
+
+void turn_keep(const struct cpu *cpu, struct thread *thread, bool equals_wait)
+{
+	thread->turn = rest(cpu);
+	if (cpu->turn_over)
+		thread->turn.kind = equals_wait ? TURN_NEXT : TURN_OVER;
+}
+
+void turn_keep_waiting(const struct cpu *cpu, struct thread *thread)
+{
+	thread->turn = cpu->turn_over ? (struct turn){turn_new, TURN_NEXT} : rest(cpu);
+}
+
+void turn_share(struct thread *thread)
+{
+	struct cpu *cpu = cpu_self();
+	struct turn turn = rest(cpu);
+
+	assert(kernel_locked());
+	if (cpu->turn_over || turn.kind != TURN_KEPT)
+		return;
+	thread->turn = (struct turn){turn.left / 2, TURN_SHARE};
+	cpu->turn_end -= turn.left / 2;
+}
+
+__attribute__((noinline)) void turn_resume(struct cpu *cpu, struct thread *thread)
+{
+	cpu->turn_end = (uint32_t)machine_cycles() + thread->turn.left;
+	cpu->turn_over = thread->turn.kind == TURN_OVER;
+	thread->turn.kind = TURN_WHOLE;
+}

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Views of a recording of a whole machine: programs, flavors, labels and threads, and losses.
+
+A server and its two clients, and threads that compute, ran while monctl recorded; and while
+monctl was stopped, so that samples were lost, a program touched new pages.  What must come out is
+read from the recording by a reader of the tests' own.
+"""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from assay import OUT, unix, viewers
+from assay.files import Files, Get
+from assay.hot import Image
+from monctl import perf_data
+from prof import shares
+
+from gprof import read_back
+from gprof.test_views import in_pprof, needs
+
+PROGRAM = OUT / "user" / "rpcprog"
+COMMANDS = """cd
+monctl -for all -stack -on periodic,zfill -record all & M=$!
+monctl -help >/dev/null  # Which comes to its turn only after it.
+rpcprog 60
+spinners 3
+kill -STOP $M
+vmprog 8000
+kill -CONT $M; kill $M; wait $M"""
+PERIODS = {"periodic": 1_000_000, "zfill": 1}
+THREADS = 3  # Of spinners that compute.
+LIMIT = 60
+
+
+class Case(NamedTuple):
+    folder: Path
+    data: Path
+    lost: int
+    own: dict[str, Counter]  # By flavor and function, as views name them;
+    functions: dict[str, Counter]  # of the program alone, and of the kernel;
+    labels: dict[str, Counter]
+    threads: dict[str, Counter]
+    served: dict[str, int]  # Samples in serve(), by the name of the label.
+
+    def view(self, name: str) -> Path:
+        file = self.folder / f"out.{name}{'.pb.gz' if name == 'pprof' else ''}"
+        with file.open("wb") as out:
+            subprocess.run([OUT / "bin" / "gprof", f"--view={name}", PROGRAM, self.data],
+                           check=True, stdout=out)
+        return file
+
+    def text(self, name: str) -> str:
+        return self.view(name).read_text()
+
+
+def placer(recording: perf_data.Recording):
+    """Of a sample, the name that views have for where it was taken."""
+    images = {pid: path.rpartition("/")[2] for misc, pid, _, _, _, path in recording.maps
+              if misc != 1}
+    program = Image(PROGRAM.name, PROGRAM)
+
+    def place(sample: perf_data.Sample) -> str:
+        if sample.in_kernel:
+            return "<kernel>"
+        image = images.get(sample.pid, recording.commands[sample.pid, sample.tid])
+        if image != PROGRAM.name or sample.pid not in images:
+            return image
+        function = program.function_at(sample.ip)
+        return function.name if function else "<outside>"
+
+    return place
+
+
+@pytest.fixture(name="case", scope="module")
+def case_fixture(tmp_path_factory) -> Case:
+    folder = tmp_path_factory.mktemp("views")
+    data = folder / "all"
+    (folder / "bin").mkdir()
+    (folder / "bin" / PROGRAM.name).symlink_to(PROGRAM)  # As it lies in the machine: for perf.
+    result = unix.run(COMMANDS, user="root", limit=LIMIT,
+                      files=Files(get=(Get("/root/all", data),)))
+    assert (result.outcome, result.status) == ("exit", 0), result.log.decode()
+    recording = perf_data.read(data.read_bytes())
+    place, by_flavor = placer(recording), {name: Counter() for name in PERIODS}
+    case = Case(folder, data, recording.lost, by_flavor,
+                *({name: Counter() for name in PERIODS} for _ in range(3)), Counter())
+    known = {function.name for function in Image(PROGRAM.name, PROGRAM).functions} | {"<kernel>"}
+    for sample in recording.samples:
+        flavor, where = recording.events[sample.flavor], place(sample)
+        label = recording.labels[sample.label].lstrip("/")
+        case.own[flavor][where] += 1
+        case.labels[flavor][label] += 1
+        case.threads[flavor][str(sample.tid)] += 1
+        if where in known:
+            case.functions[flavor][where] += 1
+        if where == "serve" and flavor == "periodic":
+            case.served[label] += 1
+    return case
+
+
+def test_the_recording_has_what_it_should(case: Case) -> None:
+    """Else the rest would prove little."""
+    periodic, zfill = case.own["periodic"], case.own["zfill"]
+    assert {"serve", "spinners", "monctl", "<kernel>"} <= set(periodic)
+    assert case.lost > 1000 and sum(zfill.values()) > 1000 and sum(periodic.values()) > 300
+    assert len(case.labels["periodic"]) >= 4 and len(case.threads["periodic"]) >= THREADS + 2
+    assert shares.worst(case.served, {label: 3 - 2 * (number > 0) for number, label in
+                                      enumerate(sorted(case.served))})[0] < 5
+
+
+def test_forms_of_text(case: Case) -> None:
+    folded, json, script = (case.text(name) for name in ("folded", "json", "perf-script"))
+    assert folded.endswith(f"\n<lost> {case.lost}\n") and f"# lost={case.lost}\n" in script
+    assert read_back.json.loads(json)["counts"]["lost"] == case.lost
+    for flavor, own in case.own.items():
+        assert read_back.folded(folded, flavor) == own
+        assert read_back.of_json(json, flavor) == own
+        assert read_back.perf_script(script, flavor) == own
+
+
+@needs("go")
+def test_pprof(case: Case) -> None:
+    file = case.view("pprof")
+    for flavor, own in case.own.items():
+        assert read_back.pprof(file, flavor)[0] == in_pprof(own)
+        for label, count in case.labels[flavor].items():
+            focused = read_back.pprof(file, flavor, f"-tagfocus=process=^{re.escape(label)}$")[0]
+            assert sum(focused.values()) == count
+    assert read_back.nonzero(read_back.pprof_tags(file, "process")) == case.labels["periodic"]
+    assert read_back.nonzero(read_back.pprof_tags(file, "thread")) == case.threads["periodic"]
+    for label, count in case.served.items():
+        of_one = read_back.pprof(file, "periodic", f"-tagfocus=process=^{label}$")[0]
+        assert of_one["serve"] == count
+    assert f"lost={case.lost}\n" in read_back.call("go", "tool", "pprof", "-comments", file)
+
+
+@needs("callgrind_annotate")
+def test_callgrind(case: Case) -> None:
+    file = case.view("callgrind")
+    columns = re.search("^events: (.*)", file.read_text(), re.MULTILINE)[1].split()
+    for flavor, own in case.own.items():
+        assert read_back.callgrind(file, columns.index(flavor)) == own
+    said = read_back.call("callgrind_annotate", file)
+    assert re.search(rf"^Recording: .*\blost={case.lost}\b", said, re.MULTILINE), said[:1000]
+
+
+def perf_rows(file: Path, key: str, flavor: str) -> Counter:
+    """What perf makes of the samples, sorted by something."""
+    report = read_back.call("perf", "report", "--stdio", "-g", "none", "--sort", key, "-t", "|",
+                            "-F", f"period,{key}", "--no-children", "-i", file)
+    block = re.search(rf"of event '{flavor}'\n((?:.*\n)*?)(?:# Samples|\Z)", report)[1]
+    found = Counter()
+    for row in re.findall(r"^ *(\d+) *\|(.*?) *$", block, re.MULTILINE):
+        found[row[1].strip().lstrip("/")] += int(row[0]) // PERIODS[flavor]
+    return found
+
+
+@needs("perf")
+@pytest.mark.parametrize("name", ["what gprof wrote", "what monctl wrote"])
+def test_perf(case: Case, name: str) -> None:
+    """By function of the one program that it is shown, by label and by thread."""
+    file = case.view("perf-data") if name == "what gprof wrote" else case.data
+    options = ["--symfs", str(case.folder)] if file == case.data else []
+    for flavor, period in PERIODS.items():
+        shown = read_back.perf_report(file, flavor, period, *options)
+        assert sum(shown.values()) == sum(case.own[flavor].values())
+        assert {function: shown[function] for function in case.functions[flavor]} == (
+            case.functions[flavor])
+        assert perf_rows(file, "cgroup", flavor) == case.labels[flavor]
+        threads = Counter()
+        for thread, count in perf_rows(file, "pid", flavor).items():
+            threads[thread.partition(":")[0]] += count
+        assert threads == case.threads[flavor]
+    header = read_back.call("perf", "report", "--stdio", "-g", "none", "--header", "-i", file)
+    assert f"# Total Lost Samples: {case.lost}\n" in header and f" lost={case.lost} " in header
+
+
+@needs("chromium", "speedscope")
+def test_speedscope(case: Case) -> None:
+    text = case.text("speedscope")
+    names = [profile["name"].partition(",")[0]
+             for profile in read_back.json.loads(text)["profiles"]]
+    for flavor, own in case.own.items():
+        assert read_back.of_speedscope(text, names.index(flavor)) == own
+    shown, = viewers.speedscope_reads({"speedscope": text.encode()})
+    assert read_back.nonzero(shown.functions) == case.own["periodic"]
+    assert f"{case.lost} samples lost" in shown.title

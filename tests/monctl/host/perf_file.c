@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * links: user/monctl/perf_file.c user/bin/common/files.c user/bin/common/report.c
+ * flags: -Iuser/bin -Iuser/monctl
+ */
+/* Records of perf's format, byte for byte (user/monctl/perf_file.c). */
+#include "../../../user/monctl/perf_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../lib/check.h"
+
+#define INTERVAL 250000u
+#define ROOM     4096
+
+static unsigned char bytes[ROOM];
+static size_t size;
+
+/* What the file has after a round. */
+static bool finish(struct perf_file *file)
+{
+	char path[] = "/tmp/perf_file.XXXXXX";
+	bool done;
+
+	file->descriptor = mkstemp(path);
+	unlink(path);
+	done = perf_round(file);
+	size = (size_t)pread(file->descriptor, bytes, sizeof(bytes), 0);
+	close(file->descriptor);
+	free(file->records);
+	return done;
+}
+
+static uint64_t number(size_t at, size_t length)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes + at, length);
+	return value;
+}
+
+/* The place of the nth record of a type, from 1 on; 0: there is none. */
+static size_t find(uint32_t type, unsigned nth)
+{
+	for (size_t at = 16; at < size; at += number(at + 6, 2))
+		if (number(at, 4) == type && --nth == 0)
+			return at;
+	return 0;
+}
+
+static void begin(struct perf_file *file)
+{
+	const struct prof_begin start = {.flavors = SAMPLED_PC_PERIODIC | SAMPLED_PC_VM_COW_FAULTS,
+					 .interval_ns = INTERVAL};
+
+	perf_begin(file, -1, &start);
+}
+
+TEST(a_file_names_its_events)
+{
+	struct perf_file file;
+
+	begin(&file);
+	REQUIRE(finish(&file));
+	EXPECT_EQ(number(0, 8), 0x32454c4946524550);
+	EXPECT_EQ(number(8, 8), 16);
+	EXPECT_EQ(number(find(64, 1) + 8 + 16, 8), INTERVAL);
+	EXPECT_EQ(number(find(64, 1) + 8 + 136, 8), SAMPLED_PC_PERIODIC);
+	EXPECT_EQ(number(find(64, 2) + 8 + 16, 8), 1);
+	EXPECT_EQ(find(64, 3), 0);
+	EXPECT(strcmp((char *)bytes + find(78, 2) + 24, "cow") == 0);
+	EXPECT_EQ(find(68, 1) + 8, size);
+}
+
+/* The kernel's frames with its mark, then the program's with theirs; what has no user has none. */
+TEST(a_sample_has_both_parts_of_its_stack)
+{
+	struct {
+		struct prof_sample sample;
+		uint32_t frames[3];
+	} one = {.sample = {.pc = 0x08048010,
+			    .kernel_pc = 0xc0100020,
+			    .thread = 3,
+			    .label = 7,
+			    .flavor = SAMPLED_PC_PERIODIC,
+			    .cpu = 1,
+			    .kernel_frames = 1,
+			    .user_frames = 2,
+			    .time = {5, 6}},
+		 .frames = {0xc0100030, 0x08048040, 0x08048050}};
+	const uint64_t chain[] = {7,          (uint64_t)-128, 0xc0100020,
+				  0xc0100030, (uint64_t)-512, 0x08048010,
+				  0x08048040, 0x08048050};
+	struct perf_file file;
+	size_t at;
+
+	begin(&file);
+	perf_sample(&file, 12, &one.sample);
+	one.sample.kernel_pc = 0;
+	one.sample.kernel_frames = 0;
+	one.sample.user_frames = 0;
+	perf_sample(&file, 12, &one.sample);
+	REQUIRE(finish(&file));
+	at = find(9, 1);
+	EXPECT_EQ(number(at + 4, 2), 1);
+	EXPECT_EQ(number(at + 8, 8), 0xc0100020);
+	EXPECT_EQ(number(at + 16, 4), 12);
+	EXPECT_EQ(number(at + 20, 4), 3);
+	EXPECT_EQ(number(at + 24, 8), 0x600000005);
+	EXPECT_EQ(number(at + 40, 4), 1);
+	EXPECT_EQ(number(at + 48, 8), INTERVAL);
+	EXPECT(memcmp(bytes + at + 56, chain, sizeof(chain)) == 0);
+	EXPECT_EQ(number(at + 56 + sizeof(chain), 8), 7);
+	EXPECT_EQ(number(at + 6, 2), 64 + sizeof(chain));
+	at = find(9, 2);
+	EXPECT_EQ(number(at + 4, 2), 2);
+	EXPECT_EQ(number(at + 8, 8), 0x08048010);
+	EXPECT_EQ(number(at + 56, 8), 2);
+}
+
+TEST(a_map_of_the_kernel_is_nobody_s)
+{
+	const struct perf_map kernel = {.is_kernel = true,
+					.pid = 5,
+					.start = 0xc0100000,
+					.length = 4096,
+					.path = "/mach_kernel"};
+	const struct perf_map program = {.pid = 5,
+					 .start = 0x08048000,
+					 .length = 8192,
+					 .offset = 16,
+					 .inode = 99,
+					 .path = "/bin/sh"};
+	struct perf_file file;
+
+	begin(&file);
+	perf_map(&file, &kernel);
+	perf_map(&file, &program);
+	REQUIRE(finish(&file));
+	EXPECT_EQ(number(find(10, 1) + 8, 4), UINT32_MAX);
+	EXPECT_EQ(number(find(10, 1) + 32, 8), 0xc0100000);
+	EXPECT(strcmp((char *)bytes + find(10, 1) + 72, "[kernel.kallsyms]_text") == 0);
+	EXPECT_EQ(number(find(10, 2) + 8, 4), 5);
+	EXPECT_EQ(number(find(10, 2) + 32, 8), 16);
+	EXPECT_EQ(number(find(10, 2) + 48, 8), 99);
+	EXPECT(strcmp((char *)bytes + find(10, 2) + 72, "/bin/sh") == 0);
+}
+
+TEST(counts_are_words_of_the_command_line)
+{
+	char name[] = "monctl", count[] = "due=10";
+	char *words[] = {name, count};
+	struct perf_file file;
+
+	begin(&file);
+	perf_lost(&file, 3);
+	perf_counts(&file, words, 2);
+	REQUIRE(finish(&file));
+	EXPECT_EQ(number(find(13, 1) + 8, 8), 3);
+	EXPECT_EQ(number(find(80, 1) + 8, 8), 11);
+	EXPECT_EQ(number(find(80, 1) + 16, 4), 2);
+	EXPECT(strcmp((char *)bytes + find(80, 1) + 24, "monctl") == 0);
+	EXPECT_EQ(number(find(80, 1) + 6, 2) % 8, 0);
+}
+
+/* All of a round is written, or the file ends with the round before. */
+TEST(a_round_that_cannot_be_written_is_told)
+{
+	struct perf_file file;
+
+	begin(&file);
+	file.descriptor = -1;
+	EXPECT(!perf_round(&file));
+	free(file.records);
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""kgmon: the kernel's own profile."""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from assay import OUT
+from assay.files import Files, Get
+from libprof.gmon_reader import EXTRA_END, Gmon, parse, pcs, values
+
+KERNEL = OUT / "mach_kernel"
+LABEL, KERNEL_MODE, OTHERS = 0x20, 22, 23
+
+# The program makes calls of the Unix server, so messages.
+CALLS = "for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done"
+
+COMMANDS = {
+    "before": "kgmon",
+    "nothing": "kgmon -p",
+    "begin": "kgmon -B",
+    "work": f"{CALLS}; kgmon -p; mv gmon.out running",
+    "halt": f"{CALLS}; kgmon -hp; mv gmon.out halted",
+    "off": f"{CALLS}; kgmon -p; cmp gmon.out halted",
+    "resume": f"kgmon -B; {CALLS}; kgmon -hp; mv gmon.out resumed",
+    "zeroed": f"kgmon -B; {CALLS}; kgmon -r; kgmon -hp; mv gmon.out zeroed",
+    "another rate": "kgmon -b; kgmon -p; mv gmon.out slow; kgmon",
+    "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; kgmon -pr; rmdir gmon.out; "
+                  "kgmon -p >/dev/null; ls",
+    "nobody else": "su student -c 'kgmon; kgmon -b'",
+    "end": "kgmon -hr; ps -a | grep '[k]gmon'; kgmon",
+    "nmi": f"kgmon -B -n; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out nmi",
+    "wrong": "kgmon -b -h; kgmon -x; kgmon word",
+    "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; kgmon -b",
+}
+FILES = ("running", "halted", "resumed", "zeroed", "nmi", "slow")
+SUMS = re.compile(r"kernel profiling is (running|off)\n(\d+) samples, 0 lost, at (\d+) Hz")
+
+
+@pytest.fixture(name="said", scope="module")
+def said_fixture(run_cases, tmp_path_factory):
+    """What each command said, and the files, all of one machine."""
+    folder = tmp_path_factory.mktemp("kgmon")
+    files = Files(get=tuple(Get(f"/root/{name}", folder / name) for name in FILES))
+    said = run_cases(COMMANDS, user="root", files=files)
+    return said, {name: parse((folder / name).read_bytes()) for name in FILES}
+
+
+def functions(gmon: Gmon) -> Counter:
+    lines = [line.split() for line in Path(f"{KERNEL}.sym").read_text().splitlines()]
+    table = [(int(words[0], 16), words[2]) for words in lines if words[1] in "tT"]
+    found: Counter = Counter()
+    for pc, count in pcs(gmon, 0).items():
+        found[[name for start, name in table if start <= pc][-1].partition(".")[0]] += count
+    return found
+
+
+def test_what_it_says(said) -> None:
+    text = {name: one.text for name, one in said[0].items()}
+    status = {name: one.status for name, one in said[0].items()}
+    assert (text["before"], status["before"]) == ("kernel profiling is off", 0)
+    assert (text["nothing"], status["nothing"]) == (
+        "kgmon: -p: nothing was collected; begin by: kgmon -b", 1)
+    assert SUMS.match(text["begin"]).groups() == ("running", "0", "10000")
+    assert SUMS.search(text["halt"])[1] == "off"
+    assert SUMS.search(text["off"])[2] == SUMS.search(text["halt"])[2]
+    assert status["off"] == 0  # The same file again.
+    assert text["another rate"].count(" Hz") == text["another rate"].count(" at 1000 Hz") == 3
+    assert "gmon.out: Is a directory; nothing is lost, the collector still has it" in \
+        text["unwritable"] and text["unwritable"].endswith("\ngmon.out")
+    only_root = "kgmon: only root may do that: it is about the whole machine"
+    assert text["nobody else"].splitlines() == [only_root] * 2
+    assert text["end"].splitlines() == ["kernel profiling is off"] * 2
+    assert text["wrong"].count("usage: kgmon [-b [-n] | -B [-n] | -h] [-p] [-r]") == 3
+    assert status["wrong"] == 2
+    assert (text["no name server"], status["no name server"]) == (
+        "kgmon: there is no name server: root starts it by `snames &`", 1)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_missing(said, name: str) -> None:
+    value = values(said[1][name])
+    due, fired, missed, idle, elsewhere, taken = (value[n] for n in range(9, 15))
+    all_taken, delivered, lost, buffered = (value[n] for n in range(15, 19))
+    assert due == fired + missed and fired == idle + elsewhere + taken
+    assert all_taken == delivered + lost + buffered and (lost, buffered, elsewhere) == (0, 0, 0)
+    assert value[KERNEL_MODE] + value[OTHERS] == delivered
+    assert sum(pcs(said[1][name], 0).values()) == value[KERNEL_MODE]
+    assert sum(count for source, _, count in said[1][name].arcs if source == LABEL) == \
+        value[KERNEL_MODE]
+    (low, high, rate, _, bins), = said[1][name].histograms
+    assert sum(bins) == value[KERNEL_MODE] and rate == (1000 if name == "slow" else 10000)
+    assert all(low <= pc < high for pc in pcs(said[1][name], 0))
+    assert not [arc for arc in said[1][name].arcs if arc[0] >= EXTRA_END]
+
+
+def test_it_is_where_the_kernel_works(said) -> None:
+    found = functions(said[1]["halted"])
+    assert sum(found.values()) > 500
+    assert {"trap_mach_msg", "copy_bytes", "machine_switch"} <= set(found), found
+
+
+def test_it_goes_on_where_it_was_halted(said) -> None:
+    """Nothing of the time between, and all of the time before; a reset and a rate begin anew."""
+    taken = {name: values(gmon)[15] for name, gmon in said[1].items()}
+    assert taken["running"] < 0.6 * taken["halted"]
+    assert 1.3 * taken["halted"] < taken["resumed"] < 1.7 * taken["halted"]
+    assert taken["zeroed"] < 0.2 * taken["halted"]
+    assert taken["slow"] < 20
+
+
+def test_gprofs_read_it(said, tmp_path_factory) -> None:
+    """Ours and GNU's name the same functions with the same times."""
+    file = tmp_path_factory.getbasetemp() / "kgmon0" / "halted"
+    ours = subprocess.run([OUT / "bin" / "gprof", "-b", KERNEL, file], check=True, text=True,
+                          capture_output=True).stdout.partition("Flat profile")[2]
+    gnus = subprocess.run(["gprof", "-b", "-p", KERNEL, file], check=True, text=True,
+                          capture_output=True).stdout
+    total = values(said[1]["halted"])[KERNEL_MODE]
+    for text, name_at in (ours, -1), (gnus, -1):
+        rows = {row.split()[name_at]: float(row.split()[0]) for row in text.splitlines()
+                if re.match(r" *\d+\.\d+ ", row)}
+        for name in "trap_mach_msg", "machine_switch":
+            assert abs(rows[name] - 100 * functions(said[1]["halted"])[name] / total) < 0.5, text
+
+
+def test_on_whose_behalf(said) -> None:
+    """Who made the calls has ended by then; nearly all that the kernel did was for them."""
+    rows = re.findall(r"^ *(\d+\.\d) % +(\d+)  (.*)$", said[0]["halt"].text, re.M)
+    assert rows[0][2] == "what has ended" and float(rows[0][0]) > 75, rows
+    assert sum(int(row[1]) for row in rows) == values(said[1]["halted"])[KERNEL_MODE]
+
+
+def test_code_with_interrupts_off_is_seen_by_nmi(said) -> None:
+    """An interrupt waits for the instruction that lets it in."""
+    assert said[0]["nmi"].status == 0
+    assert functions(said[1]["resumed"])["restore_user"] == 0
+    assert functions(said[1]["nmi"])["restore_user"] > 0

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whom a sample's stack names: the caller of a function that makes no frame, nobody who only seems
+ * to have called, and the kernel's frames of an event that the kernel came upon.
+ *
+ * machine: cpus=1 arguments="${host-port}"
+ * machine: cpus=2 arguments="${host-port}"
+ */
+#include "check.h"
+#include "ipc.h"
+#include "samples.h"
+
+#define SELF     mach_task_self()
+#define LONG_AGE 60000u /* Milliseconds: nothing is sent before the end. */
+
+static struct collected collected;
+
+static void start(uint32_t flavors, uint32_t hz)
+{
+	sample_options_t options = {.flags = SAMPLE_STACK, .age_ms = LONG_AGE};
+
+	samples_new(&collected);
+	EXPECT_EQ(mach_port_set_qlimit(SELF, collected.port, MACH_PORT_QLIMIT_MAX), KERN_SUCCESS);
+	EXPECT_EQ(task_sample_start(SELF, flavors, hz, options, collected.port), KERN_SUCCESS);
+}
+
+static void stop(void)
+{
+	EXPECT_EQ(task_sample_stop(SELF, collected.port), KERN_SUCCESS);
+	samples_receive_all(&collected);
+	EXPECT_EQ(prof_u64(collected.stream.lost), 0);
+}
+
+/* Samples whose program counter is in a range all have this caller, and there are some. */
+static void expect_caller(const char *begin, const char *end, const char *caller)
+{
+	uint32_t inside = 0, wrong = 0;
+
+	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++) {
+		if (kept[i].pc < (uint32_t)begin || kept[i].pc >= (uint32_t)end)
+			continue;
+		inside++;
+		if (kept[i].caller != (uint32_t)caller && wrong++ == 0)
+			print("pc %x: caller %x, not %x\n", kept[i].pc, kept[i].caller,
+			      (uint32_t)caller);
+	}
+	EXPECT_LT(50, inside);
+	EXPECT_EQ(wrong, 0);
+}
+
+/* ---------------- A function without a frame ---------------- */
+
+extern const char leaf_begins[], leaf_ends[], leaf_returns[];
+extern const char outer_begins[], outer_ends[], outer_returns[];
+
+/*
+ * A function with a frame calls one without, whose every instruction is as likely as any other.
+ * By frame pointers alone the inner one's caller would be who called the outer one.
+ */
+__attribute__((noinline)) static void call_leaf_often(uint32_t times)
+{
+	__asm__ volatile(".globl leaf_begins, leaf_ends, leaf_returns\n"
+			 ".globl outer_begins, outer_ends, outer_returns\n"
+			 "jmp 2f\n"
+			 ".balign 16\n"
+			 "leaf_begins:\n"
+			 "xorl %%eax, %%eax\n"
+			 "addl $3, %%eax\n"
+			 "pushl %%esi\n"
+			 "nop\n"
+			 "pushl %%edi\n"
+			 "nop\n"
+			 "popl %%edi\n"
+			 "popl %%esi\n"
+			 "ret\n"
+			 "leaf_ends:\n"
+			 "outer_begins:\n"
+			 "pushl %%ebp\n"
+			 "movl %%esp, %%ebp\n"
+			 "call leaf_begins\n"
+			 "leaf_returns:\n"
+			 "leave\n"
+			 "ret\n"
+			 "outer_ends:\n"
+			 "2: call outer_begins\n"
+			 "outer_returns:\n"
+			 "testl $5, %0\n" /* Not in step with anything. */
+			 "jz 3f\n"
+			 "nop\n"
+			 "nop\n"
+			 "nop\n"
+			 "3: decl %0\n"
+			 "jnz 2b\n"
+			 : "+r"(times)
+			 :
+			 : "eax", "memory");
+}
+
+static void sample_leaf(void)
+{
+	start(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX);
+	call_leaf_often(2500000);
+	stop();
+	expect_caller(leaf_begins, leaf_ends, leaf_returns);
+	expect_caller(outer_begins, outer_ends, outer_returns);
+	samples_forget(&collected);
+}
+
+TEST(a_leaf_names_its_caller)
+{
+	sample_leaf();
+	EXPECT_EQ(host_sample_control(check_number(0), 0, SAMPLE_NMI, 0), KERN_SUCCESS);
+	sample_leaf();
+	EXPECT_EQ(host_sample_control(check_number(0), 0, 0, 0), KERN_SUCCESS);
+}
+
+extern const char holder_loops[], holder_ends[], holder_returns[], holder_never_returns[];
+
+/*
+ * What lies on top of the stack is a return address, even one behind a call of the very function;
+ * but the function has a frame, and its frame says who called.
+ */
+__attribute__((noinline)) static void hold_a_return_address(uint32_t times)
+{
+	__asm__ volatile(".globl holder_loops, holder_ends, holder_returns, holder_never_returns\n"
+			 "jmp 2f\n"
+			 "3: pushl %%ebp\n"
+			 "movl %%esp, %%ebp\n"
+			 "pushl $holder_never_returns\n"
+			 "holder_loops:\n"
+			 "1: decl %0\n"
+			 "jnz 1b\n"
+			 "holder_ends:\n"
+			 "leave\n"
+			 "ret\n"
+			 "call 3b\n"
+			 "holder_never_returns:\n"
+			 "2: call 3b\n"
+			 "holder_returns:\n"
+			 : "+r"(times)
+			 :
+			 : "memory");
+}
+
+TEST(a_value_on_the_stack_is_no_caller)
+{
+	start(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX);
+	hold_a_return_address(5000000);
+	stop();
+	expect_caller(holder_loops, holder_ends, holder_returns);
+	samples_forget(&collected);
+}
+
+/* ---------------- Stacks that cannot be read ---------------- */
+
+/* A frame whose second word lies where nothing is mapped ends the stack, and says so. */
+TEST(a_frame_at_the_edge_of_memory)
+{
+	vm_address_t page = 0;
+
+	EXPECT_EQ(vm_allocate(SELF, &page, 2 * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(SELF, page + PAGE_SIZE, PAGE_SIZE), KERN_SUCCESS);
+	*(volatile uint32_t *)(page + PAGE_SIZE - 4) = 0;
+	start(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX);
+	/* The stack is below: frames go up. */
+	__asm__ volatile("pushl %%ebp\n"
+			 "movl %%esp, %%ebx\n"
+			 "leal -64(%0), %%esp\n"
+			 "leal -4(%0), %%ebp\n"
+			 "movl $3000000, %%eax\n"
+			 "1: decl %%eax\n"
+			 "jnz 1b\n"
+			 "movl %%ebx, %%esp\n"
+			 "popl %%ebp\n" ::"r"(page + PAGE_SIZE)
+			 : "eax", "ebx", "memory");
+	stop();
+	for (uint32_t i = 0, cut = 0; i < collected.samples && i < SAMPLES_KEPT; i++) {
+		cut += (kept[i].flags & PROF_STACK_CUT) != 0 && kept[i].user_frames == 0;
+		if (i + 1 == collected.samples)
+			EXPECT_LT(40, cut);
+	}
+	samples_forget(&collected);
+	EXPECT_EQ(vm_deallocate(SELF, page, PAGE_SIZE), KERN_SUCCESS);
+}
+
+/* ---------------- Events ---------------- */
+
+#define PAGES 16u
+
+/* The kernel touches fresh pages for the program: each sample has the stacks of both. */
+TEST(an_event_in_the_kernel_has_its_frames)
+{
+	vm_address_t memory = 0;
+	uint32_t whole = 0;
+
+	EXPECT_EQ(vm_allocate(SELF, &memory, PAGES * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	start(SAMPLED_PC_VM_ZFILL_FAULTS, 0);
+	for (uint32_t n = 0; n < PAGES; n++)
+		EXPECT_EQ(
+			assay_clock_read(ASSAY_CLOCK_TSC_HZ, (uint64_t *)(memory + n * PAGE_SIZE)),
+			KERN_SUCCESS);
+	stop();
+	EXPECT_EQ(collected.samples, PAGES);
+	for (uint32_t i = 0; i < collected.samples; i++)
+		whole += kept[i].kernel_pc != 0 && kept[i].kernel_frames > 0 &&
+			 kept[i].user_frames > 0 && (kept[i].flags & PROF_STACK_CUT) == 0;
+	EXPECT_EQ(whole, PAGES);
+	samples_forget(&collected);
+	EXPECT_EQ(vm_deallocate(SELF, memory, PAGES * PAGE_SIZE), KERN_SUCCESS);
+}
+
+/* To wire memory the kernel looks for the pages itself, without a fault. */
+TEST(an_event_that_the_kernel_makes_has_its_frames)
+{
+	vm_address_t memory = 0;
+	uint32_t whole = 0;
+
+	EXPECT_EQ(vm_allocate(SELF, &memory, PAGES * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	start(SAMPLED_PC_VM_FAULTS_ANY, 0);
+	EXPECT_EQ(vm_wire(check_number(0), SELF, memory, PAGES * PAGE_SIZE,
+			  VM_PROT_READ | VM_PROT_WRITE),
+		  KERN_SUCCESS);
+	stop();
+	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++)
+		whole += kept[i].kernel_pc != 0 && kept[i].kernel_frames > 0;
+	EXPECT_LE(PAGES, whole);
+	samples_forget(&collected);
+	EXPECT_EQ(vm_deallocate(SELF, memory, PAGES * PAGE_SIZE), KERN_SUCCESS);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector: a process in the background that receives the host's samples and keeps those of
+ * the kernel, by the kernel's own program counters (libprof/core/collector.h).
+ *
+ * It ends by a signal, and what it has with it.  The kernel then ends the stream, since nobody
+ * receives it any more, and the name server forgets the name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mach.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/ux.h>
+#include <unistd.h>
+
+#include "lib/elfsym/elfsym.h"
+#include "libprof/core/collector.h"
+#include <servers/netname.h>
+
+#include "common/common.h"
+#include "kgmon.h"
+
+static mach_port_t host;
+
+static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
+				mach_port_t reply)
+{
+	return host_sample_start(host, 0, flavors, rate, options, reply);
+}
+
+static kern_return_t end_host(mach_port_t reply)
+{
+	return host_sample_stop(host, reply);
+}
+
+/* ---------------- Where the kernel's text is ---------------- */
+
+static bool read_all(int descriptor, unsigned char *bytes, size_t size)
+{
+	for (size_t got = 0; got < size;) {
+		ssize_t part = read(descriptor, bytes + got, size - got);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return false;
+		got += (size_t)part;
+	}
+	return true;
+}
+
+static bool find_text(const unsigned char *image, size_t size, struct collector_target *target)
+{
+	struct elfsym elf;
+	const char *wrong = elfsym_open(&elf, image, size);
+
+	if (wrong != NULL) {
+		report("%s: %s; put the kernel that runs there", KERNEL_FILE, wrong);
+		return false;
+	}
+	target->low = (uint32_t)elf.text_start;
+	target->high = (uint32_t)elf.text_end;
+	elfsym_close(&elf);
+	return true;
+}
+
+static bool read_kernel(struct collector_target *target)
+{
+	int descriptor = open_input(KERNEL_FILE);
+	struct stat status = {0};
+	unsigned char *image;
+	bool done;
+
+	if (descriptor < 0)
+		return false;
+	fstat(descriptor, &status);
+	image = allocate((size_t)status.st_size + 1);
+	done = read_all(descriptor, image, (size_t)status.st_size);
+	if (!done)
+		report_errno(KERNEL_FILE);
+	done = done && find_text(image, (size_t)status.st_size, target);
+	close_input(descriptor);
+	free(image);
+	return done;
+}
+
+/* ---------------- The process ---------------- */
+
+static bool prepare(void)
+{
+	struct collector_target target = {
+		.pid = PID_KERNEL,
+		.proxy = (uint32_t)getpid(),
+		.of_kernel = true,
+		.owner_only = true,
+		.begin = begin_host,
+		.end = end_host,
+	};
+
+	host = host_find();
+	if (host == MACH_PORT_NULL || !read_kernel(&target))
+		return false;
+	if (ux_gprof_token(0, target.token) != 0) {
+		report_errno("the token that only root is to know");
+		return false;
+	}
+	if (__collector_prepare(&target) == KERN_SUCCESS)
+		return true;
+	report("no memory left to sample with");
+	return false;
+}
+
+static bool check_in(void)
+{
+	mach_port_t server = name_server_find();
+	kern_return_t result;
+
+	if (server == MACH_PORT_NULL)
+		return false;
+	result = netname_check_in(server, KERNEL_NAME, __collector_signature(),
+				  __collector_public_port());
+	if (result == NETNAME_NOT_YOURS)
+		report("the name %s is another process's: end that one first", KERNEL_NAME);
+	else if (result != NETNAME_SUCCESS)
+		report("the name server refuses %s: error %d", KERNEL_NAME, result);
+	return result == NETNAME_SUCCESS;
+}
+
+/* It is nobody's job, and nobody waits for what it might print. */
+static void go_to_background(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setpgid(0, 0);
+	signal(SIGHUP, SIG_IGN);
+	for (int descriptor = 0; null >= 0 && descriptor <= STDERR_FILENO; descriptor++)
+		dup2(null, descriptor);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
+static _Noreturn void run(int ready_end)
+{
+	if (!prepare() || !check_in())
+		exit(EXIT_FAILED);
+	go_to_background();
+	write_all(ready_end, ".", 1);
+	close(ready_end);
+	while (__collector_serve(MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
+		continue;
+	exit(EXIT_FAILED);
+}
+
+bool collector_start(void)
+{
+	char byte;
+	int ends[2];
+	pid_t pid;
+	bool done;
+
+	if (pipe(ends) != 0 || (pid = fork()) < 0) {
+		report_errno("the collector cannot be started");
+		return false;
+	}
+	if (pid == 0) {
+		close(ends[0]);
+		run(ends[1]);
+	}
+	close(ends[1]);
+	done = read(ends[0], &byte, 1) == 1;
+	close(ends[0]);
+	return done;
+}
