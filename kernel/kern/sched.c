@@ -135,13 +135,15 @@ static bool others_turn(const struct cpu *cpu, unsigned priority)
 	return cpu->turn_over && waiting_priority(cpu) <= priority;
 }
 
-/*
- * Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next.  Those
- * that it has woken itself wait for the end of the turn, or until it waits.
- */
+/* Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next. */
 static bool others_first(const struct cpu *cpu, unsigned priority)
 {
-	return waiting_priority(cpu) < priority || others_turn(cpu, priority);
+	unsigned waiting = waiting_priority(cpu);
+
+	if (waiting != priority)
+		return waiting < priority;
+	return cpu->turn_over || run_queue_has_woken(&sched_common, priority) ||
+	       run_queue_has_woken(&cpu->bound, priority);
 }
 
 /* `thread`, which is to be queued, has what is left of the turn that runs on `cpu`. */
