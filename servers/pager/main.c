@@ -116,7 +116,7 @@ static const char *open_first(const struct places *places)
 	if (*word == NULL)
 		word = only_usual;
 	for (; *word != NULL; word++) {
-		if (swap_open(places->devices, device_name(*word)))
+		if (swap_open(places->devices, device_name(*word), word[1] == NULL))
 			return device_name(*word);
 	}
 	return NULL;

@@ -58,8 +58,11 @@ void pool_refill(struct pool *pool);
 #define BLOCK_NONE 0xffffffffu
 #define BLOCKS_MAX (1u << 30)
 
-/* False, and it has been said why, if the device cannot be used. */
-bool swap_open(mach_port_t master, const char *name);
+/*
+ * False if the device cannot be used.  It has been said why, but for one that is not there and is
+ * not the last to be tried.
+ */
+bool swap_open(mach_port_t master, const char *name, bool is_last);
 
 /* How many blocks there are, and how many are free. */
 uint32_t swap_blocks(void);

@@ -72,13 +72,15 @@ static bool holds_files(void)
 	return holds;
 }
 
-bool swap_open(mach_port_t master, const char *name)
+bool swap_open(mach_port_t master, const char *name, bool is_last)
 {
 	dev_name_t room = {0};
 	io_return_t result;
 
 	mig_strncpy(room, name, sizeof room);
 	result = device_open(master, D_READ | D_WRITE, room, &device);
+	if (result == D_NO_SUCH_DEVICE && !is_last)
+		return false;
 	if (result != D_SUCCESS) {
 		say("cannot open the device %s (error %d)", name, result);
 		return false;

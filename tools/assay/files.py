@@ -18,6 +18,7 @@ from assay import ToolError
 from assay.programs import Module
 
 MAKE, CHECK, DEBUG = "mke2fs", "e2fsck", "debugfs"
+CHECK_MENDED = 1  # e2fsck's status when nothing is wrong any more.
 SBIN = "/usr/sbin:/sbin"  # Where they are, which need not be in everybody's path.
 
 IDENTITY = "61737361-7900-4000-8000-000000000001"  # Of the file system, and the seed of its hashes.
@@ -232,6 +233,14 @@ def unsound(image: Path) -> str:
         return ""
     lines = [line for line in done.stdout.splitlines()[1:] if line and not line.startswith("Pass ")]
     return lines[0] if lines else done.stderr.strip()
+
+
+def mend(image: Path) -> None:
+    """Makes a file system sound that a machine left in the middle of its work."""
+    done = call(CHECK, "-p", image)
+    if done.returncode & ~CHECK_MENDED != 0:
+        raise ToolError(f"{image} is damaged: `e2fsck {image}` asks what to do about it, or remove "
+                        f"it: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
 
 
 # ---------------- After the run ----------------

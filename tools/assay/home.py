@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Iterator
 
 from assay import OUT, ToolError
-from assay.files import DEBUG, Files, Put, call, put_files
+from assay.files import DEBUG, Files, Put, call, mend, put_files
 from assay.image import USERS
 
 IMAGE = OUT / "disk.img"
@@ -40,10 +40,13 @@ def locked() -> Iterator[Path]:
 
 
 def refresh(disk: Path) -> None:
-    """Makes the disk, or a newer one if the image is newer."""
+    """Makes the disk, or a newer one if the image is newer; whole, however the last run ended."""
     if not IMAGE.is_file():
         raise ToolError("there is no out/disk.img; `make` builds it")
-    if disk.is_file() and disk.stat().st_mtime >= IMAGE.stat().st_mtime:
+    is_current = disk.is_file() and disk.stat().st_mtime >= IMAGE.stat().st_mtime
+    if disk.is_file():
+        mend(disk)
+    if is_current:
         return
     with tempfile.TemporaryDirectory(prefix="assay.") as name:
         directory = Path(name)

@@ -210,6 +210,7 @@ static _Noreturn void let_people_in(const struct wishes *wishes)
 		if (pid < 0)
 			give_up("no shell");
 		wait_for(pid);
+		sync(); /* Who has logged out may switch the machine off. */
 	}
 }
 
