@@ -44,7 +44,8 @@ struct cpu {
 	struct thread *leaving; /* A dead thread that was switched away from, to be reaped. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t turn_end;      /* The first tick after these cycles ends the turn that runs. */
-	bool turn_over;         /* That follows a whole one: TURN_OVER. */
+	uint8_t turn_over_from; /* For threads so good or worse it is over: turn_is_over(). */
+	bool gives_way;         /* Who woke in its turn waits for the next hand-over here. */
 	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 

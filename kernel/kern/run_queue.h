@@ -22,8 +22,8 @@
 
 /*
  * What a thread that does not run has of a turn, and so its place among its equals.  A turn is over
- * if it follows a whole one, because nobody waited who was good enough: whoever is as good has the
- * CPU before it as soon as that changes hands.
+ * for those who have had a whole one, and have it on because nobody waited who was good enough:
+ * their equals have the CPU before them as soon as that changes hands.
  */
 enum turn_kind {
 	TURN_WHOLE, /* A new one, of the usual length: behind them. */
@@ -35,7 +35,8 @@ enum turn_kind {
 
 struct turn {
 	uint32_t left; /* In cycles; means nothing in a TURN_WHOLE. */
-	enum turn_kind kind;
+	enum turn_kind kind : 8;
+	uint8_t over_from; /* For whom it is over; of one that is not new. */
 };
 
 struct run_queue {
@@ -55,7 +56,15 @@ static inline bool run_queue_is_empty(const struct run_queue *queue)
 	return (queue->occupied[0] | queue->occupied[1]) == 0;
 }
 
-/* The best priority that is queued, PRIORITIES if the queue is empty. */
+/* The best priority that is queued, in a queue that is not empty. */
+static inline unsigned run_queue_first(const struct run_queue *queue)
+{
+	if (queue->occupied[0] != 0)
+		return (unsigned)__builtin_ctz(queue->occupied[0]);
+	return 32 + (unsigned)__builtin_ctz(queue->occupied[1]);
+}
+
+/* The same, and PRIORITIES of an empty one. */
 static inline unsigned run_queue_best(const struct run_queue *queue)
 {
 	if (queue->occupied[0] != 0)

@@ -67,30 +67,39 @@ static unsigned waiting_priority(const struct cpu *cpu)
 	return here <= anywhere ? here : anywhere;
 }
 
-/* Of two queues with equals, that of one who has woken; else they take turns. */
-static __attribute__((noinline)) struct run_queue *choose_queue(struct cpu *cpu, unsigned priority)
+/* The queue with the best thread; of two with equals one who has woken's, or they take turns. */
+static __attribute__((noinline)) struct run_queue *choose_queue(struct cpu *cpu)
 {
-	bool woken = run_queue_has_woken(&cpu->bound, priority);
+	unsigned anywhere = run_queue_best(&sched_common), here = run_queue_best(&cpu->bound);
+	bool woken;
 
-	if (woken == run_queue_has_woken(&sched_common, priority))
+	if (here != anywhere)
+		return here < anywhere ? &cpu->bound : &sched_common;
+	woken = run_queue_has_woken(&cpu->bound, here);
+	if (woken == run_queue_has_woken(&sched_common, here))
 		return cpu->thread->bound == NULL ? &cpu->bound : &sched_common;
 	return woken ? &cpu->bound : &sched_common;
 }
 
-/* Takes the best thread for `cpu` off its queue; the idle thread if there is none. */
+static inline bool nobody_waits(const struct cpu *cpu)
+{
+	return run_queue_is_empty(&sched_common) && run_queue_is_empty(&cpu->bound);
+}
+
+/* Takes the best thread for `cpu` off its queue; there is one. */
 static inline struct thread *choose(struct cpu *cpu)
 {
-	unsigned priority = run_queue_best(&sched_common);
-	unsigned here = run_queue_best(&cpu->bound);
 	struct run_queue *queue = &sched_common;
 
-	if (here <= priority) {
-		if (here == PRIORITIES)
-			return cpu->idle_thread;
-		queue = here == priority ? choose_queue(cpu, here) : &cpu->bound;
-		priority = here;
-	}
-	return list_object(run_queue_take(queue, priority), struct thread, run_link);
+	if (!run_queue_is_empty(&cpu->bound))
+		queue = choose_queue(cpu);
+	return list_object(run_queue_take(queue, run_queue_first(queue)), struct thread, run_link);
+}
+
+/* Whether `thread`, which wakes, is none that `cpu` has woken on behalf of whom it runs. */
+static bool is_prompt(const struct thread *thread, const struct cpu *cpu)
+{
+	return cpu != cpu_self() || thread->wait_result == WAIT_TIMED_OUT;
 }
 
 /*
@@ -104,13 +113,14 @@ static bool should_run(const struct thread *thread, const struct cpu *cpu, bool 
 
 	if (thread->run_priority != priority || !wakes)
 		return thread->run_priority < priority;
-	if (cpu == cpu_self() && thread->wait_result != WAIT_TIMED_OUT)
+	if (!is_prompt(thread, cpu))
 		return false;
-	return thread->turn.kind == TURN_KEPT || (thread->turn.kind == TURN_NEXT && cpu->turn_over);
+	return thread->turn.kind == TURN_KEPT ||
+	       (thread->turn.kind == TURN_NEXT && turn_is_over(cpu, priority));
 }
 
-/* The CPU that should run `thread` rather than what it runs now; NULL if all have better to do. */
-static struct cpu *cpu_for(const struct thread *thread, bool wakes)
+/* The CPU that runs the worst of all that `thread` might run in place of. */
+static struct cpu *worst_cpu(const struct thread *thread)
 {
 	struct cpu *worst = thread->bound;
 	unsigned priority;
@@ -124,7 +134,7 @@ static struct cpu *cpu_for(const struct thread *thread, bool wakes)
 			priority = running_priority(worst);
 		}
 	}
-	return should_run(thread, worst, wakes) ? worst : NULL;
+	return worst;
 }
 
 /* ---------------- Turns ---------------- */
@@ -132,18 +142,21 @@ static struct cpu *cpu_for(const struct thread *thread, bool wakes)
 /* Whether the turn that runs on `cpu` is over, and a thread waits that is as good as `priority`. */
 static bool others_turn(const struct cpu *cpu, unsigned priority)
 {
-	return cpu->turn_over && waiting_priority(cpu) <= priority;
+	return turn_is_over(cpu, priority) && waiting_priority(cpu) <= priority;
 }
 
-/* Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next. */
-static bool others_first(const struct cpu *cpu, unsigned priority)
+/*
+ * Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next.  Equals
+ * that were woken on its behalf wait until it does, or its turn is over; others do not.
+ */
+static bool others_first(struct cpu *cpu, unsigned priority)
 {
 	unsigned waiting = waiting_priority(cpu);
 
-	if (waiting != priority)
-		return waiting < priority;
-	return cpu->turn_over || run_queue_has_woken(&sched_common, priority) ||
-	       run_queue_has_woken(&cpu->bound, priority);
+	if (waiting != priority || !cpu->gives_way)
+		return waiting < priority || others_turn(cpu, priority);
+	cpu->gives_way = false;
+	return true;
 }
 
 /* `thread`, which is to be queued, has what is left of the turn that runs on `cpu`. */
@@ -164,12 +177,14 @@ static void kick(struct cpu *cpu)
 
 void sched_make_runnable(struct thread *thread)
 {
-	struct cpu *cpu = cpu_for(thread, true);
+	struct cpu *cpu = worst_cpu(thread);
 
 	assert(kernel_locked());
 	enqueue(thread, true);
-	if (cpu != NULL)
+	if (should_run(thread, cpu, true))
 		kick(cpu);
+	else if (is_prompt(thread, cpu))
+		cpu->gives_way = true;
 }
 
 void sched_remove(struct thread *thread)
@@ -244,7 +259,7 @@ void sched_switch(void)
 	assert(interrupts_are_on());
 	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
 		prepare_switch(cpu);
-	next = choose(cpu);
+	next = nobody_waits(cpu) ? cpu->idle_thread : choose(cpu);
 	assert(next->magic == THREAD_MAGIC);
 	turn_begin(cpu, next);
 	if (next != thread) {
@@ -281,12 +296,9 @@ void sched_handoff(struct thread *thread, struct thread *to)
 	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();
-	if (!thread_end_wait(to, WAIT_WOKEN)) {
-		sched_wait();
-		return;
-	}
-	if (!may_run_here(to, cpu)) {
-		sched_make_runnable(to);
+	if (!thread_end_wait(to, WAIT_WOKEN) || !may_run_here(to, cpu)) {
+		if (to->state == THREAD_RUNNABLE)
+			sched_make_runnable(to);
 		sched_wait();
 		return;
 	}
@@ -326,10 +338,10 @@ bool sched_switch_to(struct thread *to)
 /* The current thread stays runnable, here or on a CPU that has nothing better to do. */
 static inline void stay_runnable(struct thread *thread)
 {
-	struct cpu *cpu = n_cpus > 1 ? cpu_for(thread, false) : NULL;
+	struct cpu *cpu = n_cpus > 1 ? worst_cpu(thread) : cpu_self();
 
 	thread->state = THREAD_RUNNABLE;
-	if (cpu != NULL && cpu != cpu_self())
+	if (cpu != cpu_self() && should_run(thread, cpu, false))
 		kick(cpu);
 }
 
@@ -361,6 +373,8 @@ bool sched_yield(bool depressed)
 	assert(interrupts_are_on());
 	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
 		prepare_switch(cpu);
+	if (nobody_waits(cpu))
+		return false;
 	thread->run_priority = (uint8_t)priority;
 	enqueue_current(thread);
 	next = choose(cpu);

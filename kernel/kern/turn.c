@@ -18,7 +18,7 @@ void turn_init(uint32_t tick)
 static struct turn rest(const struct cpu *cpu)
 {
 	int32_t left = turn_left(cpu);
-	struct turn turn = {(uint32_t)left, TURN_KEPT};
+	struct turn turn = {(uint32_t)left, TURN_KEPT, cpu->turn_over_from};
 
 	if (left <= 0) {
 		turn.left += turn_length;
@@ -33,13 +33,15 @@ static struct turn rest(const struct cpu *cpu)
 void turn_keep(const struct cpu *cpu, struct thread *thread, bool equals_wait)
 {
 	thread->turn = rest(cpu);
-	if (cpu->turn_over)
+	if (turn_is_over(cpu, thread->priority))
 		thread->turn.kind = equals_wait ? TURN_NEXT : TURN_OVER;
 }
 
 void turn_keep_waiting(const struct cpu *cpu, struct thread *thread)
 {
-	thread->turn = cpu->turn_over ? (struct turn){turn_new, TURN_NEXT} : rest(cpu);
+	bool is_over = turn_is_over(cpu, thread->priority);
+
+	thread->turn = is_over ? (struct turn){turn_new, TURN_NEXT, 0} : rest(cpu);
 }
 
 void turn_share(struct thread *thread)
@@ -48,15 +50,17 @@ void turn_share(struct thread *thread)
 	struct turn turn = rest(cpu);
 
 	assert(kernel_locked());
-	if (cpu->turn_over || turn.kind != TURN_KEPT)
+	if (turn_is_over(cpu, thread->priority) || turn.kind != TURN_KEPT)
 		return;
-	thread->turn = (struct turn){turn.left / 2, TURN_SHARE};
+	thread->turn = (struct turn){turn.left / 2, TURN_SHARE, turn.over_from};
 	cpu->turn_end -= turn.left / 2;
 }
 
 __attribute__((noinline)) void turn_resume(struct cpu *cpu, struct thread *thread)
 {
 	cpu->turn_end = (uint32_t)machine_cycles() + thread->turn.left;
-	cpu->turn_over = thread->turn.kind == TURN_OVER;
+	cpu->turn_over_from = thread->turn.over_from;
+	if (thread->turn.kind == TURN_NEXT)
+		cpu->turn_over_from = thread->priority + 1;
 	thread->turn.kind = TURN_WHOLE;
 }

@@ -29,11 +29,20 @@ static inline int32_t turn_left(const struct cpu *cpu)
 	return (int32_t)(cpu->turn_end - (uint32_t)machine_cycles());
 }
 
+/*
+ * Whether the turn that runs on `cpu` is over for threads of `priority`.  A new one that a better
+ * thread has come by is none of theirs: whom it works for would have turn after turn.
+ */
+static inline bool turn_is_over(const struct cpu *cpu, unsigned priority)
+{
+	return priority >= cpu->turn_over_from;
+}
+
 /* Another one follows on `cpu`, for the same thread. */
 static inline void turn_over(struct cpu *cpu)
 {
 	cpu->turn_end += turn_length;
-	cpu->turn_over = true;
+	cpu->turn_over_from = PRIORITY_BEST;
 }
 
 /*
@@ -66,7 +75,7 @@ static inline void turn_begin(struct cpu *cpu, struct thread *thread)
 		return;
 	}
 	cpu->turn_end = (uint32_t)machine_cycles() + turn_new;
-	cpu->turn_over = false;
+	cpu->turn_over_from = PRIORITIES;
 }
 
 #endif

@@ -11,8 +11,9 @@
 
 #define BETTER  (PRIORITY_USUAL - 5)
 #define BEST    (PRIORITY_USUAL - 10)
-#define THREADS 4
+#define THREADS 5
 #define STOP_ID 2
+#define GOOD    (PRIORITY_USUAL - 3) /* Better than clients, worse than their server. */
 
 #define NANOS_PER_MS 1000000u
 #define QUANTUM_MS   100
@@ -24,6 +25,8 @@ static uint32_t ids[THREADS];
 
 static volatile bool stop;
 static mach_port_t service;
+static mach_port_t help, helped; /* What a server may ask for, and where it gets it. */
+static void (*besides)(void);    /* What the server does before it answers; or NULL. */
 
 static uint64_t now(void)
 {
@@ -38,6 +41,12 @@ static void start(uint32_t number, void (*run)(void *), void *argument, int prio
 	if (thread_start(run, argument, stacks[number], sizeof stacks[number], priority,
 			 &ids[number]) != KERN_SUCCESS)
 		check_fail("thread %u does not start", number);
+}
+
+static void join(uint32_t first, uint32_t end)
+{
+	for (uint32_t n = first; n < end; n++)
+		EXPECT_EQ(assay_thread_join(ids[n], TIMEOUT_NONE), KERN_SUCCESS);
 }
 
 static void work(uint32_t turns)
@@ -76,6 +85,25 @@ static void compute(void *share)
 
 /* ---------------- A client and its server ---------------- */
 
+/* Who waits in the middle of a call wakes with what was left of the client's turn, or a new one. */
+static void ask_for_help(void)
+{
+	struct message message;
+
+	EXPECT_EQ(message_send_id(help, MACH_MSG_TYPE_MAKE_SEND, 1), MACH_MSG_SUCCESS);
+	EXPECT_EQ(message_get(&message, helped, LONG_WAIT), MACH_MSG_SUCCESS);
+}
+
+static void help_out(void *unused)
+{
+	struct message message;
+
+	(void)unused;
+	while (message_get(&message, help, LONG_WAIT) == MACH_MSG_SUCCESS &&
+	       message.head.msgh_id != STOP_ID)
+		EXPECT_EQ(message_send_id(helped, MACH_MSG_TYPE_MAKE_SEND, 1), MACH_MSG_SUCCESS);
+}
+
 /* Does nearly all of the work, so that nearly all ticks come while it runs. */
 static void serve(void *unused)
 {
@@ -86,6 +114,8 @@ static void serve(void *unused)
 		return;
 	while (message.head.msgh_id != STOP_ID) {
 		work(5000);
+		if (besides != NULL)
+			besides();
 		message.head.msgh_bits &= MACH_MSGH_BITS_REMOTE_MASK;
 		message.head.msgh_local_port = MACH_PORT_NULL;
 		if (!EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG,
@@ -95,18 +125,24 @@ static void serve(void *unused)
 	}
 }
 
+static void call_once(mach_port_t answer)
+{
+	struct message message;
+
+	message_head(&message, service, MACH_MSG_TYPE_MAKE_SEND, answer,
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, 1);
+	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
+			   sizeof message, answer, 0, 0),
+		  MACH_MSG_SUCCESS);
+}
+
 static void call(void *share)
 {
 	mach_port_t answer = port_new();
-	struct message message;
 
 	((struct share *)share)->last = now();
 	while (!stop) {
-		message_head(&message, service, MACH_MSG_TYPE_MAKE_SEND, answer,
-			     MACH_MSG_TYPE_MAKE_SEND_ONCE, 1);
-		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
-				   sizeof message, answer, 0, 0),
-			  MACH_MSG_SUCCESS);
+		call_once(answer);
 		note_share(share);
 	}
 	port_destroy(answer);
@@ -120,24 +156,40 @@ static void disturb(void *unused)
 		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, 1);
 }
 
-static void expect_fair(bool disturbed)
+static void start_server(void (*then)(void))
+{
+	stop = false;
+	besides = then;
+	service = port_new();
+	help = port_new();
+	helped = port_new();
+	start(0, serve, NULL, BETTER);
+	start(1, help_out, NULL, GOOD);
+}
+
+static void end_server(void)
+{
+	EXPECT_EQ(message_send_id(service, MACH_MSG_TYPE_MAKE_SEND, STOP_ID), MACH_MSG_SUCCESS);
+	EXPECT_EQ(message_send_id(help, MACH_MSG_TYPE_MAKE_SEND, STOP_ID), MACH_MSG_SUCCESS);
+	join(0, 2);
+	port_destroy(service);
+	port_destroy(help);
+	port_destroy(helped);
+}
+
+static void expect_fair(bool disturbed, void (*then)(void))
 {
 	struct share client = {0}, other = {0};
 
-	stop = false;
-	service = port_new();
-	start(0, serve, NULL, BETTER);
-	start(1, call, &client, PRIORITY_USUAL);
-	start(2, compute, &other, PRIORITY_USUAL);
+	start_server(then);
+	start(2, call, &client, PRIORITY_USUAL);
+	start(3, compute, &other, PRIORITY_USUAL);
 	if (disturbed)
-		start(3, disturb, NULL, BEST);
+		start(4, disturb, NULL, BEST);
 	sleep_ms(RUN_MS);
 	stop = true;
-	for (uint32_t n = 1; n < (disturbed ? 4u : 3u); n++)
-		EXPECT_EQ(assay_thread_join(ids[n], TIMEOUT_NONE), KERN_SUCCESS);
-	EXPECT_EQ(message_send_id(service, MACH_MSG_TYPE_MAKE_SEND, STOP_ID), MACH_MSG_SUCCESS);
-	EXPECT_EQ(assay_thread_join(ids[0], TIMEOUT_NONE), KERN_SUCCESS);
-	port_destroy(service);
+	join(2, disturbed ? 5 : 4);
+	end_server();
 	print("# client %u ms, longest %u; other %u ms, longest %u\n", client.had / NANOS_PER_MS,
 	      client.longest / NANOS_PER_MS, other.had / NANOS_PER_MS,
 	      other.longest / NANOS_PER_MS);
@@ -149,12 +201,17 @@ static void expect_fair(bool disturbed)
 
 TEST(a_client_has_its_turn_and_no_more)
 {
-	expect_fair(false);
+	expect_fair(false, NULL);
 }
 
 TEST(so_it_has_when_others_come_between)
 {
-	expect_fair(true);
+	expect_fair(true, NULL);
+}
+
+TEST(so_it_has_when_its_server_waits_in_each_call)
+{
+	expect_fair(false, ask_for_help);
 }
 
 /* ---------------- Those that wake ---------------- */
@@ -192,28 +249,91 @@ static void sleep_and_work(void *argument)
 	}
 }
 
+/* It comes to run for the first time behind the first turns of `others`. */
+static void expect_prompt(const struct sleeper *sleeper, uint32_t others)
+{
+	print("# woken %u times, at most %u us late\n", sleeper->wakes, sleeper->late / 1000);
+	EXPECT_LE((RUN_MS - others * LONGEST_MS) / 20, sleeper->wakes);
+	EXPECT_LE(sleeper->late, NANOS_PER_MS);
+}
+
 static void run_together(uint32_t threads, uint32_t ms)
 {
 	sleep_ms(ms);
 	stop = true;
-	for (uint32_t n = 0; n < threads; n++)
-		EXPECT_EQ(assay_thread_join(ids[n], TIMEOUT_NONE), KERN_SUCCESS);
+	join(0, threads);
 }
 
 TEST(who_wakes_in_its_turn_runs_at_once)
 {
-	struct share shares[THREADS - 1] = {0};
+	struct share shares[3] = {0};
 	struct sleeper sleeper = {0};
 
 	stop = false;
-	for (uint32_t n = 0; n < THREADS - 1; n++)
+	for (uint32_t n = 0; n < 3; n++)
 		start(n, compute, &shares[n], PRIORITY_USUAL);
-	start(THREADS - 1, sleep_and_work, &sleeper, PRIORITY_USUAL);
-	run_together(THREADS, RUN_MS);
-	print("# woken %u times, at most %u us late\n", sleeper.wakes, sleeper.late / 1000);
-	/* It comes to run for the first time behind the others' first turns. */
-	EXPECT_LE((RUN_MS - (THREADS - 1) * LONGEST_MS) / 20, sleeper.wakes);
-	EXPECT_LE(sleeper.late, NANOS_PER_MS);
+	start(3, sleep_and_work, &sleeper, PRIORITY_USUAL);
+	run_together(4, RUN_MS);
+	expect_prompt(&sleeper, 3);
+}
+
+/* Mostly it wakes while the server is at work, which is better than it. */
+TEST(so_it_does_beside_a_client)
+{
+	struct share client = {0};
+	struct sleeper sleeper = {0};
+
+	start_server(NULL);
+	start(2, call, &client, PRIORITY_USUAL);
+	start(3, sleep_and_work, &sleeper, PRIORITY_USUAL);
+	sleep_ms(RUN_MS);
+	stop = true;
+	join(2, 4);
+	end_server();
+	expect_prompt(&sleeper, 1);
+}
+
+#define ANSWERS 10
+
+static mach_port_t news;
+static volatile uint32_t n_answers, answers_before;
+
+static void tell_news(void)
+{
+	if (n_answers == 0)
+		EXPECT_EQ(message_send_id(news, MACH_MSG_TYPE_MAKE_SEND, 1), MACH_MSG_SUCCESS);
+}
+
+static void await_news(void *unused)
+{
+	struct message message;
+
+	(void)unused;
+	EXPECT_EQ(message_get(&message, news, LONG_WAIT), MACH_MSG_SUCCESS);
+	answers_before = n_answers;
+}
+
+static void call_some(void *unused)
+{
+	mach_port_t answer = port_new();
+
+	(void)unused;
+	for (n_answers = 0; n_answers < ANSWERS; n_answers++)
+		call_once(answer);
+	port_destroy(answer);
+}
+
+/* With a switch to it at once, and back, a byte by a pipe would cost a quarter more. */
+TEST(whom_a_server_wakes_for_its_client_waits_until_that_does)
+{
+	news = port_new();
+	start_server(tell_news);
+	start(2, await_news, NULL, PRIORITY_USUAL);
+	start(3, call_some, NULL, PRIORITY_USUAL);
+	join(2, 4);
+	end_server();
+	port_destroy(news);
+	EXPECT_EQ(answers_before, ANSWERS);
 }
 
 /*
@@ -299,4 +419,48 @@ TEST(who_is_bound_has_its_share)
 	print("# bound %u ms, free %u ms\n", bound.had / NANOS_PER_MS, free.had / NANOS_PER_MS);
 	EXPECT_LE(RUN_MS * 2 / 5, bound.had / NANOS_PER_MS);
 	EXPECT_LE(RUN_MS * 2 / 5, free.had / NANOS_PER_MS);
+}
+
+/* Until it has the CPU for the second time. */
+static void compute_till_back(void *share)
+{
+	((struct share *)share)->last = now();
+	while (((struct share *)share)->longest == 0) {
+		work(1000);
+		note_share(share);
+	}
+	stop = true;
+}
+
+static mach_port_t child;
+
+static void spin(uint32_t unused)
+{
+	(void)unused;
+	for (;;)
+		continue;
+}
+
+static void make_threads(void *share)
+{
+	for (uint32_t n = 0; n < 3; n++)
+		port_destroy(child_start(child, n, spin, n));
+	compute(share);
+}
+
+/* At first they have together what it had. */
+TEST(nobody_has_more_turns_by_making_threads)
+{
+	struct share share = {0}, maker = {0};
+
+	stop = false;
+	child = child_new();
+	start(0, compute_till_back, &share, PRIORITY_USUAL);
+	start(1, make_threads, &maker, PRIORITY_USUAL);
+	join(0, 1);
+	child_end(child);
+	join(1, 2);
+	print("# waited %u ms\n", share.longest / NANOS_PER_MS);
+	/* Each may run on to a tick. */
+	EXPECT_LE(share.longest, QUANTUM_MS * 3 / 2 * NANOS_PER_MS);
 }
