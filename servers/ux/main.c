@@ -2,7 +2,8 @@
 /*
  * The Unix server:
  *
- *     ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE [init=PATH] [-- WORDS]
+ *     ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE [init=PATH] [processes=N]
+ *        [-- WORDS]
  *
  * It makes processes of tasks, files of a device, and answers calls.  The words are process 1's
  * arguments.  Whatever cannot be had at the beginning is said in one line, and ends the run.
@@ -99,11 +100,14 @@ static int read_options(int argc, char **argv)
 	for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
 		const char *root = value_of(argv[n], "root=");
 		const char *path = value_of(argv[n], "init=");
+		const char *processes = value_of(argv[n], "processes=");
 
 		if (root != NULL)
 			ux_boot.root = root;
 		else if (path != NULL)
 			init = path;
+		else if (processes != NULL)
+			ux_boot.processes = strtoul(processes, NULL, 10);
 		else
 			return 0;
 	}
@@ -252,7 +256,7 @@ int main(int argc, char **argv)
 
 	if (!read_arguments(argc, argv, &words)) {
 		print("usage: ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE "
-		      "[init=PATH] [-- WORDS]\n");
+		      "[init=PATH] [processes=N] [-- WORDS]\n");
 		return 2;
 	}
 	device_open(ux_boot.device_master, D_WRITE, "log", &log_device);

@@ -88,6 +88,19 @@ static bool may_be_made(const struct process *parent)
 	return n_processes < UX_PROCESSES_MAX - (by_root ? 0 : KEPT_FOR_ROOT);
 }
 
+/* Of processes=; init, which is not counted, is told when somebody wants to have more. */
+static bool is_too_many(const struct process *parent)
+{
+	struct process *init = process_by_pid(PID_FIRST);
+
+	if (ux_boot.processes == 0 || parent == NULL || is_root(parent) ||
+	    n_processes <= ux_boot.processes)
+		return false;
+	signal_process_number(init, SIGUSR1);
+	signal_check_later(init);
+	return true;
+}
+
 /* What a child has of its parent, but for descriptors. */
 static void inherit(struct process *child, struct process *parent)
 {
@@ -140,7 +153,7 @@ int process_new(struct process *parent, struct process **made)
 {
 	struct process *process;
 
-	if (!may_be_made(parent))
+	if (!may_be_made(parent) || is_too_many(parent))
 		return EAGAIN;
 	process = allocate(parent);
 	if (process == NULL)

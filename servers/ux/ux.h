@@ -91,6 +91,7 @@ struct ux_boot {
 	mach_port_t host_control; /* Rights of the server's own. */
 	mach_port_t device_master;
 	const char *root;     /* The device of the root's file system. */
+	unsigned processes;   /* So many at a time beside init's; 0: see UX_PROCESSES_MAX. */
 	bool sigprof_process; /* Kernel argument sigprof=process: see timer.c. */
 };
 

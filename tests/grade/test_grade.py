@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as xml
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from assay import ToolError, grade_output, viewers
-from assay.grade import Assignment, Failed, Profile, Report, Submission, check, standard_error
+from assay.grade import (Assignment, Failed, Profile, Report, Submission, check, difference,
+                         standard_error)
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = ROOT / "tools" / "grade"
@@ -73,6 +75,17 @@ def test_calls_are_exact() -> None:
             ask()
 
 
+@pytest.mark.parametrize(("found", "wanted", "says"), [
+    (b"1\n", b"2\n", r"printed '1\n', should be '2\n'"),
+    (b"same\n" * 200 + b"1\n", b"same\n" * 200 + b"2\n",
+     r"line 201 of its output is '1\n', should be '2\n'"),
+    (b"same\n" * 200, b"same\n" * 201,
+     r"line 201 of its output is the end, should be 'same\n'"),
+])
+def test_how_outputs_differ(found: bytes, wanted: bytes, says: str) -> None:
+    assert difference(found, wanted) == says
+
+
 # ---------------- Reports ----------------
 
 def make_assignment() -> Assignment:
@@ -82,7 +95,7 @@ def make_assignment() -> Assignment:
     def is_there(submission: Submission) -> None:
         check(submission.text("file") == "contents", "has other contents")
 
-    @assignment.test("is #perfect", points=7)
+    @assignment.test(r"is #perfect \o/", points=7)
     def is_perfect(_: Submission) -> None:
         raise Failed("is not\nperfect\x1b")
 
@@ -106,13 +119,13 @@ def test_points(report: Report, tmp_path: Path) -> None:
 def test_text(report: Report) -> None:
     lines = grade_output.text(report).splitlines()
     assert lines[0] == "Title & <more>" and lines[-1] == "3 of 10 points"
-    assert "    3/3   is there: ok" in lines and "    0/7   is #perfect: FAILED" in lines
+    assert "    3/3   is there: ok" in lines and r"    0/7   is #perfect \o/: FAILED" in lines
 
 
 def test_tap(report: Report) -> None:
     lines = grade_output.tap(report).splitlines()
     assert lines[:3] == ["TAP version 13", "1..2", "ok 1 - is there"]
-    assert r"not ok 2 - is \#perfect" in lines
+    assert r"not ok 2 - is \#perfect \\o/" in lines
     yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed: ./setup viewers")
     blocks = grade_output.tap(report).split("  ---\n")[1:]
     second = yaml.safe_load(blocks[1].partition("  ...")[0])
@@ -128,16 +141,17 @@ def test_prove_reads_tap(report: Report, tmp_path: Path) -> None:
     assert "Parse errors" not in done.stdout
 
 
-# What JUnit's XML may consist of, as Jenkins' junit.xsd says and GitLab reads it: by element its
+# What JUnit's XML may consist of, as junit-10.xsd of Jenkins' xunit plugin says: by element its
 # attributes (those with a ! must be there) and what may be in it.
 JUNIT = {
-    "testsuites": ("name time tests failures errors disabled", "testsuite"),
-    "testsuite": ("name! tests! failures errors time disabled skipped timestamp hostname id",
-                  "properties testcase system-out system-err"),
-    "testcase": ("name! classname! assertions time status", "skipped error failure system-out"),
+    "testsuites": ("name time tests failures errors", "testsuite"),
+    "testsuite": ("name! tests! failures! errors! group time skipped timestamp hostname id package"
+                  " file log url", "testsuite properties testcase system-out system-err"),
+    "testcase": ("name! time classname group", "skipped error failure system-out system-err"),
     "failure": ("type message", ""),
     "error": ("type message", ""),
 }
+SECONDS = re.compile(r"[0-9]{1,3}\.[0-9]{3}")  # All versions of it know these.
 
 
 def unlike_junit(element: xml.Element) -> list[str]:
@@ -156,6 +170,9 @@ def test_junit_s_structure(report: Report) -> None:
     text = grade_output.junit(report)
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
     assert unlike_junit(xml.fromstring(text)) == []
+    times = [element.get("time") for element in xml.fromstring(text).iter() if "time" in
+             element.keys()]
+    assert len(times) == 3 and all(map(SECONDS.fullmatch, times))
     other = xml.fromstring(text.replace(' name="is there"', ' title="is there"'))
     assert sorted(unlike_junit(other)) == ["testcase name", "testcase title"]
 
@@ -165,6 +182,7 @@ def test_junit(report: Report) -> None:
     assert (suite.get("tests"), suite.get("failures"), suite.get("name")) == (
         "2", "1", "Title & <more>")
     failure = suite[1].find("failure")
+    assert {case.get("classname") for case in suite} == {"Title & <more>"}  # GitLab's suite.
     assert failure.get("message") == "is not" and failure.text == "is not\nperfect?"
 
 
@@ -173,12 +191,13 @@ def test_gradescope(report: Report) -> None:
     assert results["score"] == 3 and [test["score"] for test in results["tests"]] == [3, 0]
     assert sum(test["max_score"] for test in results["tests"]) == 10
     assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
+    assert results["output_format"] == "text"  # Else it would be HTML.
 
 
 STRING, NUMBER, VISIBILITY = {"type": "string"}, {"type": "number"}, {
     "enum": ["hidden", "after_due_date", "after_published", "visible"]}
 FORMAT = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
-# Gradescope's documentation, "Autograder Specifications: Output Format".
+# gradescope-autograders.readthedocs.io, "Autograder Specifications", "Output format".
 GRADESCOPE = {
     "type": "object",
     "required": ["tests"],
@@ -208,6 +227,17 @@ def test_gradescope_s_structure(report: Report) -> None:
     results["tests"][0]["number"] = 1
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(results, GRADESCOPE)
+
+
+@pytest.mark.parametrize(("name", "points", "says"), [
+    ("is there", 1, "two tests"),  # GitLab would show one of them.
+    ("is\nhere", 1, "one line"),
+    ("", 1, "one line"),
+    ("is worth it", -1, "fewer than 0"),
+])
+def test_names_and_points_that_no_report_can_say(name: str, points: int, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        make_assignment().test(name, points=points)
 
 
 # ---------------- The command ----------------

@@ -7,7 +7,7 @@ A grading script makes an Assignment and gives it tests:
 
     @assignment.test("counts the words", points=10)
     def counts(submission):
-        run = submission.run("/tmp/words </tmp/text", put={"words": "/tmp/words"})
+        run = submission.run(submission.build("words.c"), "</tmp/text", put={"/tmp/text": TEXT})
         run.must_print("3\\n")
 
 All runs are on the instruction clock: the same submission gets the same verdict and the same text
@@ -18,7 +18,8 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Callable, Collection, Mapping, Optional
 
@@ -27,9 +28,11 @@ from assay.files import Files, Get, Put
 from assay.machine import Result
 
 LIMIT = 10.0  # Seconds of the machine's that a run may take.
+PROCESSES = 32  # That it may have at a time.
 SIGMAS = 4.0  # Standard errors that a share may be off: by chance, once in 15,000 times.
 FEW = 30  # Samples with which nothing can be said.
 COMPILE_LIMIT = 60  # Seconds of the host's.
+SHELL_SIGNAL = 128  # What a shell adds to the signal that ended a command.
 SHOWN = 400  # Characters of an output that a message quotes.
 NANOSECONDS = 1e9
 HOME = "/home/student"
@@ -59,6 +62,17 @@ def printable(message: str) -> str:
 def quoted(data: bytes) -> str:
     text = data.decode(errors="replace")
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+
+
+def difference(found: bytes, wanted: bytes) -> str:
+    """Between an output and what it should be; of long ones the first line that is another."""
+    if max(len(found), len(wanted)) <= SHOWN:
+        return f"printed {quoted(found)}, should be {quoted(wanted)}"
+    lines = zip_longest(found.splitlines(keepends=True), wanted.splitlines(keepends=True))
+    number, (one, other) = next((number, pair) for number, pair in enumerate(lines, 1)
+                                if pair[0] != pair[1])
+    one, other = ("the end" if line is None else quoted(line) for line in (one, other))
+    return f"line {number} of its output is {one}, should be {other}"
 
 
 # ---------------- Profiles ----------------
@@ -145,6 +159,7 @@ class Run:
     result: Result
     program: Path
     gmon: Optional[Path]
+    processes: int = PROCESSES  # That it was allowed.
 
     @property
     def output(self) -> bytes:
@@ -162,15 +177,19 @@ class Run:
                   if line.startswith("panic: ")]
         check(result.outcome != "panic", f"the machine failed: {''.join(panics[:1])}")
         check(result.outcome != "timeout", "did not end in time")
+        check(result.outcome != "processes",
+              f"wanted to have more than {self.processes} processes at a time")
         check(result.outcome != "signal", f"was ended by signal {result.status}")
         check(result.outcome == "exit", f"did not run: {result.message}")
-        check(result.status == status, f"ended with status {result.status}, should be {status}")
+        by = result.status - SHELL_SIGNAL
+        check(result.status == status, f"ended with status {result.status}"
+              + (f" (by signal {by})" if by > 0 else "") + f", should be {status}")
         return self
 
     def must_print(self, text: str) -> "Run":
         self.must_end()
-        check(self.output == text.encode(),
-              f"printed {quoted(self.output)}, should be {quoted(text.encode())}")
+        if self.output != text.encode():
+            raise Failed(difference(self.output, text.encode()))
         return self
 
     def profile(self) -> Profile:
@@ -238,15 +257,17 @@ class Submission:
         check(done.returncode == 0, f"does not compile:\n{said}")
 
     def run(self, program: Path, arguments: str = "", *, put: Optional[Mapping[str, str]] = None,
-            limit: float = LIMIT, append: str = "", cpus: int = 1, user: str = "student") -> Run:
+            limit: float = LIMIT, append: str = "", cpus: int = 1, user: str = "student",
+            processes: int = PROCESSES) -> Run:
         """Runs it as a shell command in a machine of its own; `limit` is in the machine's time.
 
-        `put` are more files for the machine: their text by their path.
+        `put` are more files for the machine: their text by their path.  It may have so many
+        `processes` at a time, the shell among them.
         """
         files = tuple(sorted((put or {}).items()))
-        key = ("run", program, arguments, files, limit, append, cpus, user)
+        key = ("run", program, arguments, files, limit, append, cpus, user, processes)
         return self._once(key, lambda: self._run(program, arguments, files, limit, append,
-                                                 cpus=cpus, user=user))
+                                                 cpus=cpus, user=user, processes=processes))
 
     def _run(self, program: Path, arguments: str, files: tuple[tuple[str, str], ...],
              limit: float, append: str, **options: Any) -> Run:
@@ -262,7 +283,7 @@ class Submission:
         result = unix.run(f"cd {HOME} && {inside} {arguments}", limit=limit, append=append,
                           files=Files(put=tuple(put), get=(Get(profile, gmon),)), **options)
         self.seconds += (result.instructions or 0) / NANOSECONDS
-        return Run(result, program, gmon if gmon.stat().st_size else None)
+        return Run(result, program, gmon if gmon.stat().st_size else None, options["processes"])
 
 
 # ---------------- Assignments ----------------
@@ -283,6 +304,7 @@ class Verdict:
     worth: int
     message: str  # Why not all; "" if all.
     is_error: bool = False  # Of the grading script's.
+    seconds: float = 0.0  # The machine's, of the runs that no test before has asked for.
 
     @property
     def passed(self) -> bool:
@@ -323,6 +345,13 @@ class Assignment:
 
     def test(self, name: str, points: int) -> Callable:
         """Makes a function a test: all points if it returns, none if it raises Failed."""
+        if not name or name != printable(name).strip() or "\n" in name:
+            raise ValueError(f"a test's name is one line of text, not {name!r}")
+        if name in (test.name for test in self.tests):
+            raise ValueError(f"there are two tests called {name!r}")  # GitLab shows one of them.
+        if not points >= 0:
+            raise ValueError(f"{name}: {points} points: there are no fewer than 0")
+
         def add(function: Callable[[Submission], None]) -> Callable[[Submission], None]:
             self.tests.append(Test(name, points, function))
             return function
@@ -334,8 +363,13 @@ class Assignment:
             raise ToolError(f"{path} is no folder with a submission")
         with tempfile.TemporaryDirectory(prefix="assay.") as scratch:
             submission = Submission(path.resolve(), Path(scratch))
-            verdicts = tuple(self._judge(test, submission) for test in self.tests)
+            verdicts = tuple(self._time(test, submission) for test in self.tests)
             return Report(self.title, verdicts, submission.seconds)
+
+    def _time(self, test: Test, submission: Submission) -> Verdict:
+        before = submission.seconds
+        verdict = self._judge(test, submission)
+        return replace(verdict, seconds=submission.seconds - before)
 
     @staticmethod
     def _judge(test: Test, submission: Submission) -> Verdict:

@@ -22,7 +22,7 @@ SWAP = 16  # MiB of the RAM disk behind the root's.
 GRACE = 20  # Seconds that init may need beyond its limit.
 
 # How init tells what became of the commands: user/sbin/init.c.
-BY_SIGNAL, TIMED_OUT, NOT_BEGUN = 0x100, 0x200, 0x400
+BY_SIGNAL, TIMED_OUT, NOT_BEGUN, TOO_MANY = 0x100, 0x200, 0x400, 0x800
 VALUE = 0xFF
 
 DEFAULT_USER = "student"
@@ -42,15 +42,20 @@ def find_user(name: str) -> User:
     return User(name, int(users[name][2]), int(users[name][3]))
 
 
-def server_command(root: str, words: str, server: str = SERVER) -> str:
+def server_command(root: str, words: str, server: str = SERVER, processes: int = 0) -> str:
     """The boot module that is the Unix server: its root's device, and what init is told."""
-    return f"{server} {PORTS} root={root} -- {words}".strip()
+    limit = f" processes={processes}" if processes else ""
+    return f"{server} {PORTS} root={root}{limit} -- {words}".strip()
 
 
 def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         limit: float = machine.DEFAULT_LIMIT, append: str = "", server: str = SERVER,
-        modules: Iterable[str] = (), **options: Any) -> machine.Result:
-    """Boots the Unix server and runs the commands; the options are those of machine.run()."""
+        modules: Iterable[str] = (), processes: int = 0, **options: Any) -> machine.Result:
+    """Boots the Unix server and runs the commands; the options are those of machine.run().
+
+    Commands that want to have more than so many `processes` at a time, the shell that runs them
+    among them, are ended: the outcome is `processes`.
+    """
     owner = find_user(user)
     seconds = f" limit={max(1, round(limit))}" if limit else ""
     with tempfile.TemporaryDirectory(prefix="assay.") as name:
@@ -61,7 +66,8 @@ def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
                             owner=(owner.uid, owner.gid))
         result = machine.run(
             [*modules,
-             server_command("rd0", f"user={user} run={COMMANDS}{seconds}", server)],
+             server_command("rd0", f"user={user} run={COMMANDS}{seconds}", server,
+                            processes)],
             files=all_files,
             append=f"ramdisk={SWAP} {append}", limit=limit + GRACE if limit else 0, **options)
     return judge(result)
@@ -75,6 +81,8 @@ def judge(result: machine.Result) -> machine.Result:
     if status & NOT_BEGUN:
         return replace(result, outcome="tool-error", status=0,
                        message="init could not begin the commands")
+    if status & TOO_MANY:
+        return replace(result, outcome="processes", status=0)
     if status & TIMED_OUT:
         return replace(result, outcome="timeout", status=0)
     if status & BY_SIGNAL:

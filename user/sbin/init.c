@@ -35,6 +35,7 @@
 #define BY_SIGNAL 0x100
 #define TIMED_OUT 0x200
 #define NOT_BEGUN 0x400
+#define TOO_MANY  0x800 /* Processes: more than the server's processes= lets them have. */
 
 struct wishes {
 	const char *user;
@@ -43,7 +44,7 @@ struct wishes {
 };
 
 static pid_t commands; /* The process group of run='s commands. */
-static volatile sig_atomic_t is_over;
+static volatile sig_atomic_t is_over, are_too_many;
 
 /* ---------------- Beginnings ---------------- */
 
@@ -157,9 +158,20 @@ static void limit_over(int number)
 	alarm(GRACE);
 }
 
+/* The server says it, by a signal, when somebody wants to make one more. */
+static void too_many(int number)
+{
+	(void)number;
+	if (commands > 0)
+		kill(-commands, SIGKILL);
+	are_too_many = 1;
+}
+
 /* The status for the machine's end. */
 static int describe(int status)
 {
+	if (are_too_many)
+		return TOO_MANY;
 	if (is_over)
 		return TIMED_OUT;
 	return WIFSIGNALED(status) ? BY_SIGNAL | WTERMSIG(status) : WEXITSTATUS(status);
@@ -172,6 +184,7 @@ static _Noreturn void run_commands(const struct wishes *wishes)
 
 	open_as(STDIN_FILENO, "/dev/null", O_RDONLY);
 	open_as(STDERR_FILENO, LOG, O_WRONLY);
+	signal(SIGUSR1, too_many);
 	commands = start_shell(wishes->user, words);
 	if (commands < 0)
 		give_up("no shell");
