@@ -21,6 +21,9 @@ GEN     := $(OUT)/gen
 
 export ASSAY_OUT := $(OUT)
 
+# As many commands at a time as there are CPUs, if nobody says -j.
+$(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,$(eval MAKEFLAGS += -j$(shell nproc)))
+
 all: kernel programs unix unix-tests disk plugin gprof host-tests
 
 # ---------------- Compilers ----------------

@@ -87,13 +87,13 @@ class Tree:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def test(self, *names: str, **changes) -> Outcome:
+    def test(self, *names: str, jobs: int = 1, **changes) -> Outcome:
         """Runs tools/test, the program's run being GOOD but for the changes."""
         self.write("run.json", json.dumps(GOOD | changes))
         self.write("runs", "")
         out = self.folder / "out"
-        result = subprocess.run([TOOL, "--tests", self.folder, "--out", out, *names],
-                                capture_output=True, text=True, check=False)
+        result = subprocess.run([TOOL, "--tests", self.folder, "--out", out, f"--jobs={jobs}",
+                                 *names], capture_output=True, text=True, check=False)
         return Outcome(result.returncode, result.stdout.splitlines()[-1], result.stdout,
                        read_results(out / "test" / "junit.xml"),
                        (self.folder / "runs").read_text().splitlines())
@@ -115,8 +115,9 @@ def tree_fixture(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def test_good_run_passes(tree: Tree):
-    outcome = tree.test()
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_good_run_passes(tree: Tree, jobs: int):
+    outcome = tree.test(jobs=jobs)
     assert outcome.results == {"first": "passed", "second": "passed", "balance": "passed"}
     assert (outcome.status, outcome.last) == (0, "3 passed, 0 failed")
 
@@ -125,9 +126,10 @@ def test_one_run_serves_all_items(tree: Tree):
     assert tree.test().runs == ["sample"]
 
 
-def test_not_ok_fails_with_its_message(tree: Tree):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_not_ok_fails_with_its_message(tree: Tree, jobs: int):
     outcome = tree.test(output="ok first\nnot ok second: sample.c:8: expected a == b\n"
-                               "# second: sample.c:9: expected c\ndone 1 1\n", status=1)
+                               "# second: sample.c:9: expected c\ndone 1 1\n", status=1, jobs=jobs)
     assert outcome.results == {"first": "passed", "second": "failed", "balance": "passed"}
     assert (outcome.status, outcome.last) == (1, "2 passed, 1 failed")
     assert "sample.c:8: expected a == b" in outcome.text

@@ -29,11 +29,12 @@ from assay import OUT
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = OUT / "host" / "unix"
+OBJECTS = OUT / "host" / "unix-common"
 FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-fsanitize=address,undefined",
          "-fno-sanitize-recover=all", "-D_GNU_SOURCE", "-I", str(ROOT / "user/bin"))
 
-# These speak to the Unix server.
-GUEST_ONLY = {"ps"}
+# These speak to servers.
+GUEST_ONLY = {"ps", "name_server"}
 
 # Scripts use some of the host's commands too; those of ours are found first.  Signals that scripts
 # send are not for the sanitizer to report, and a command that ends need not free its memory.
@@ -45,13 +46,17 @@ LIMIT = 60
 
 
 def sources() -> dict[str, list[Path]]:
-    """Every program and what it is made of."""
-    common = sorted(ROOT.glob("user/bin/common/*.c"))
-    programs = {path.stem: [path, *common] for path in ROOT.glob("user/bin/*.c")
+    """Every program and what it is made of, beside what is common to all."""
+    programs = {path.stem: [path] for path in ROOT.glob("user/bin/*.c")
                 if path.stem not in GUEST_ONLY}
-    programs["grep"] = [*sorted(ROOT.glob("user/bin/grep/*.c")), *common]
-    programs["sh"] = [*sorted(ROOT.glob("user/sh/*.c")), *common]
+    programs["grep"] = sorted(ROOT.glob("user/bin/grep/*.c"))
+    programs["sh"] = sorted(ROOT.glob("user/sh/*.c"))
     return programs
+
+
+def common_sources() -> list[Path]:
+    return [path for path in sorted(ROOT.glob("user/bin/common/*.c"))
+            if path.stem not in GUEST_ONLY]
 
 
 def is_current(target: Path, parts: list[Path]) -> bool:
@@ -60,17 +65,21 @@ def is_current(target: Path, parts: list[Path]) -> bool:
                                    for part in (*parts, *headers))
 
 
-def build(name: str, parts: list[Path]) -> None:
-    target = BUILD / name
+def build(target: Path, parts: list[Path], *options: str) -> Path:
     if not is_current(target, parts):
-        subprocess.run(["gcc", *FLAGS, "-o", target, *parts], check=True)
+        subprocess.run(["gcc", *FLAGS, *options, "-o", target, *parts], check=True)
+    return target
 
 
 @pytest.fixture(scope="module", name="tools", autouse=True)
 def tools_fixture() -> None:
-    BUILD.mkdir(parents=True, exist_ok=True)
+    for folder in BUILD, OBJECTS:
+        folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda item: build(*item), sources().items()))
+        common = list(pool.map(lambda path: build(OBJECTS / f"{path.stem}.o", [path], "-c"),
+                               common_sources()))
+        list(pool.map(lambda item: build(BUILD / item[0], [*item[1], *common]),
+                      sources().items()))
     bracket = BUILD / "["
     if not bracket.exists():
         bracket.symlink_to("test")

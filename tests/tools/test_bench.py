@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The benchmarks measure what they say, the same in every run, and tools/bench judges by it."""
 
-import importlib.machinery
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,6 +10,7 @@ import pytest
 from assay import ROOT, ToolError, bench, hot
 from assay.machine import find_kernel
 from assay.programs import find_program
+from framework.commands import load_command
 
 # Every kind of run that there is: one CPU, two tasks, two CPUs, mean and median, boot.
 REPEATED = ("boot", "trap", "two-cpus", "switch-tasks", "tick", "zero-fill")
@@ -22,11 +21,7 @@ NOT_THE_CLOCK = 3  # How user/bench ends when it finds no instruction clock.
 
 @pytest.fixture(name="tool")
 def tool_fixture():
-    """tools/bench as a module: it has no suffix, as it is a command."""
-    loader = importlib.machinery.SourceFileLoader("bench_tool", str(ROOT / "tools" / "bench"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_tool", loader))
-    loader.exec_module(module)
-    return module
+    return load_command("bench")
 
 
 @pytest.fixture(name="judge")

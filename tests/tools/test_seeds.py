@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: MIT
 """tools/seeds runs a program with each seed, says which fail, and makes machines smaller."""
 
-import importlib.machinery
-import importlib.util
 import sys
 
 import pytest
-from assay import ROOT
+from framework.commands import load_command
 from framework.runners import Run
 
 
 @pytest.fixture(name="tool")
 def tool_fixture():
-    """tools/seeds as a module: it has no suffix, as it is a command."""
-    loader = importlib.machinery.SourceFileLoader("seeds_tool", str(ROOT / "tools" / "seeds"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("seeds_tool", loader))
-    loader.exec_module(module)
-    return module
+    return load_command("seeds")
 
 
 def test_a_machine_is_made_smaller(tool, monkeypatch, capsys) -> None:

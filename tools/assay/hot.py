@@ -109,7 +109,8 @@ class Image:
         """What the file puts there; nothing if that is not in the file."""
         for start, length, offset in self.segments:
             if start <= address < start + length:
-                return self.elf[offset + address - start :][: min(size, start + length - address)]
+                at = offset + address - start
+                return self.elf[at : at + min(size, start + length - address)]
         return b""
 
 
