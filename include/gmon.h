@@ -12,6 +12,10 @@
  *	GMON_EXTRA_VALUE                 GMON_*        the low 32 bits of a value,
  *	GMON_EXTRA_VALUE_HIGH            GMON_*        and the high ones, if they are not 0
  *	GMON_EXTRA_LABEL                 a task        samples of the kernel on its behalf
+ *	GMON_EXTRA_LABEL_PID             a task        its process's number + 1, if it has one
+ *	GMON_EXTRA_LABEL_NAME + n        a task        bytes 4n to 4n + 3 of its program's name
+ *	GMON_EXTRA_CODE                  an address    bytes of the program from there on
+ *	GMON_EXTRA_CODE_SUM              the same      that have this sum: <gmon_program.h>
  *
  * `flavor` is the number of one of the SAMPLED_PC_* bits, times 2.  With mode 1 the sample was
  * taken in the kernel and the pc is where the program had called or trapped from.  The histogram is
@@ -74,6 +78,10 @@ struct gmon_44bsd_header {
 #define GMON_EXTRA_VALUE      0x010u
 #define GMON_EXTRA_VALUE_HIGH 0x011u
 #define GMON_EXTRA_LABEL      0x020u
+#define GMON_EXTRA_LABEL_PID  0x021u
+#define GMON_EXTRA_LABEL_NAME 0x022u /* To 0x029. */
+#define GMON_EXTRA_CODE       0x030u
+#define GMON_EXTRA_CODE_SUM   0x031u
 #define GMON_EXTRA_PC         0x100u /* + 2 * flavor's bit number + mode */
 #define GMON_EXTRA_END        0x1000u
 
@@ -104,6 +112,8 @@ enum gmon_value {
 	GMON_OTHERS =
 		23, /* In a host's stream, and in no other record: those of other tasks, or, if
 			      * the profile is of the kernel, in user mode. */
+	GMON_TEXT_LOW = 24,  /* The program's executable segments: from the first's start */
+	GMON_TEXT_HIGH = 25, /* to the last's end. */
 };
 
 #define GMON_CLOCK_IS_BLOCK 0x80000000u

@@ -14,7 +14,8 @@
 
 #include "internal.h"
 
-#define LINE 512
+#define LINE  512
+#define NAMES 100u /* That are tried. */
 
 static const struct {
 	int error;
@@ -69,14 +70,28 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-static int write_new(const char *path, const char *data, size_t size)
+/*
+ * Opens a file that was not there, whose name begins with `path`; -1 with errno.  Where all may
+ * write, somebody may have put a link of the name that would be the next.
+ */
+static int open_new(const char *path, char name[PATH_MAX])
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int error;
+	int fd = -1;
 
-	if (fd < 0)
-		return errno;
-	error = write_all(fd, data, size);
+	errno = EEXIST;
+	for (unsigned n = 0; fd < 0 && errno == EEXIST && n < NAMES; n++) {
+		if (snprintf(name, PATH_MAX, "%s.%d.%u~", path, getpid(), n) >= PATH_MAX)
+			errno = ENAMETOOLONG;
+		else
+			fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	return fd;
+}
+
+static int write_new(int fd, const char *data, size_t size)
+{
+	int error = write_all(fd, data, size);
+
 	if (close(fd) != 0 && error == 0)
 		error = errno;
 	return error;
@@ -85,13 +100,14 @@ static int write_new(const char *path, const char *data, size_t size)
 bool __gprof_write_file(const char *path, const char *data, size_t size)
 {
 	char temporary[PATH_MAX];
+	int fd = open_new(path, temporary);
 	int error;
 
-	if (snprintf(temporary, sizeof temporary, "%s.%d~", path, getpid()) >= PATH_MAX) {
-		say_not_written(path, ENAMETOOLONG);
+	if (fd < 0) {
+		say_not_written(path, errno);
 		return false;
 	}
-	error = write_new(temporary, data, size);
+	error = write_new(fd, data, size);
 	if (error == 0 && rename(temporary, path) != 0)
 		error = errno;
 	if (error == 0)

@@ -14,6 +14,8 @@
 #include "gprof.h"
 #include "internal.h"
 
+#define PAGE 4096u
+
 /* The linker's: from the ELF header to behind the last instruction. */
 extern const char __executable_start[], etext[];
 
@@ -35,6 +37,9 @@ static struct collector_target this_program(void)
 		.task = mach_task_self_cached(),
 		.low = (uint32_t)(uintptr_t)__executable_start,
 		.high = (uint32_t)(uintptr_t)etext,
+		.image = __executable_start,
+		.image_size = PAGE, /* More need not be in memory. */
+		.runs_here = true,
 		.pid = (uint32_t)getpid(),
 		.counts_calls = true,
 		.owner_only = gprof_owner_only != 0,

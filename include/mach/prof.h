@@ -25,17 +25,22 @@
 
 #define SAMPLE_RATE_DEFAULT 1000u /* Hz; a rate of 0 means this. */
 #define SAMPLE_RATE_MAX     10000u
-#define SAMPLE_AGE_DEFAULT  1000u /* Milliseconds; an age of 0 means this. */
+#define SAMPLE_AGE_DEFAULT  4000u /* Milliseconds; an age of 0 means this. */
 #define SAMPLE_DEPTH_MAX    64u
 
 /* Periodic streams that there can be at a time; one more is KERN_RESOURCE_SHORTAGE. */
 #define SAMPLE_CLOCKS_MAX 16u
 
-/* As many of them as go to one task, and to whoever works for it: others are to sample too. */
+/*
+ * As many of them as go to one task, and to whoever works for it: others are to sample too; and to
+ * all tasks and threads together: the last are for streams of the host, or of a label.
+ */
 #define SAMPLE_CLOCKS_SHARE 12u
+#define SAMPLE_CLOCKS_TASKS 14u
 
 #define SAMPLE_FIXED 0x1u /* Intervals all of one length: what is in step stays hidden. */
 #define SAMPLE_STACK 0x2u /* With call stacks, `depth` frames deep. */
+#define SAMPLE_NMI   0x4u /* The clock interrupts by NMI: code with interrupts off is seen. */
 
 typedef struct sample_options {
 	unsigned flags;
@@ -43,9 +48,6 @@ typedef struct sample_options {
 	unsigned depth;    /* Of the user's frames, and of the kernel's; 0: SAMPLE_DEPTH_MAX. */
 	unsigned reserved; /* 0. */
 } sample_options_t;
-
-/* host_sample_control() */
-#define SAMPLE_NMI 0x1u /* The clock interrupts by NMI: code with interrupts off is seen. */
 
 /* ---------------- Records ---------------- */
 
@@ -77,7 +79,7 @@ struct prof_begin {
 	uint32_t flavors;     /* SAMPLED_PC_* */
 	uint32_t rate;        /* Hz, as asked for or cut by the host's cap; 0 without PERIODIC. */
 	uint32_t interval_ns; /* The mean interval. */
-	uint32_t options;     /* SAMPLE_FIXED, SAMPLE_STACK */
+	uint32_t options;     /* SAMPLE_FIXED, SAMPLE_STACK, SAMPLE_NMI */
 	uint32_t depth;
 	uint32_t target; /* PROF_TARGET_* */
 	uint32_t id;     /* Of the task, the thread, or the label. */

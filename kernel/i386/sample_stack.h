@@ -35,6 +35,13 @@ static inline bool code_has_no_frame(const uint8_t *code)
 	}
 }
 
+/* Whether code_has_no_frame() can be true of code that begins with this byte. */
+static inline bool code_may_lack_frame(uint8_t first)
+{
+	return first == 0x55 || first == 0xc3 || first == 0xc2 || first == 0xf3 || first == 0xe9 ||
+	       first == 0xeb;
+}
+
 /* Whether a `mov %esp, %ebp` is about to come: where %ebp is on top of the stack, it was pushed. */
 static inline bool code_makes_frame(const uint8_t *code)
 {

@@ -83,15 +83,25 @@ static bool is_translated(void)
 		(uint32_t) machine_cycles() - before;                          \
 	})
 
-#define TRIES 4
+#define NOPS  48
+#define TRIES 8
 
-/* An interrupt in between may spoil a try. */
+/* Whether each instruction takes one cycle, or two, four, eight...: the emulator chooses that. */
+static bool is_counted(uint32_t cycles)
+{
+	uint32_t each = cycles / NOPS;
+
+	return cycles % NOPS == 0 && each != 0 && (each & (each - 1)) == 0;
+}
+
+/* An interrupt in between may spoil a try, and a clock that does not count be right by chance. */
 static bool counts_instructions(void)
 {
-	for (int i = 0; i < TRIES; i++)
-		if (CYCLES_OF(64) - CYCLES_OF(16) == 64 - 16)
-			return true;
-	return false;
+	unsigned in_a_row = 0;
+
+	for (int i = 0; i < TRIES && in_a_row < 2; i++)
+		in_a_row = is_counted(CYCLES_OF(16 + NOPS) - CYCLES_OF(16)) ? in_a_row + 1 : 0;
+	return in_a_row == 2;
 }
 
 bool machine_clock_is_block(void)

@@ -36,6 +36,7 @@ static struct {
 	int64_t adjust_by;     /* and how far it will go. */
 	struct factor to_ns;
 	struct factor to_cycles;
+	uint64_t cycle; /* How long one is, in nanoseconds * 2^32. */
 } clock;
 
 enum rounding {
@@ -108,6 +109,7 @@ void clock_init(uint64_t hz, uint64_t cycles_at_zero)
 	clock.cycles_at_zero = cycles_at_zero;
 	clock.to_ns = factor_make(NS_PER_SECOND, hz, TO_NEAREST);
 	clock.to_cycles = factor_make(1ull << clock.to_ns.shift, clock.to_ns.multiplier, UP);
+	clock.cycle = ((uint64_t)clock.to_ns.multiplier << 32) >> clock.to_ns.shift;
 	clock.hz = hz;
 	clock.wall_at_zero = machine_wall_seconds() * NS_PER_SECOND - clock_now();
 }
@@ -124,12 +126,9 @@ uint64_t clock_at(uint64_t cycles)
 
 uint64_t clock_short_ns(uint32_t cycles)
 {
-	uint64_t product = (uint64_t)cycles * clock.to_ns.multiplier;
-	uint32_t high = (uint32_t)(product >> 32), shift = clock.to_ns.shift;
+	uint32_t whole = (uint32_t)(clock.cycle >> 32), rest = (uint32_t)clock.cycle;
 
-	if (shift >= 32)
-		return high >> (shift & 31);
-	return (uint64_t)(high >> shift) << 32 | shift_words(high, (uint32_t)product, shift);
+	return (uint64_t)cycles * whole + (((uint64_t)cycles * rest) >> 32);
 }
 
 uint64_t clock_now(void)

@@ -26,7 +26,7 @@ uint64_t clock_now(void);
 /* The same for a moment at which machine_cycles() was `cycles`. */
 uint64_t clock_at(uint64_t cycles);
 
-/* How many nanoseconds a short time takes, rounded down: the quicker clock_cycles_to_ns(). */
+/* How many nanoseconds a short time takes, or up to two less: the quicker clock_cycles_to_ns(). */
 uint64_t clock_short_ns(uint32_t cycles);
 
 /* Nanoseconds since 1970-01-01 00:00 UTC. */

@@ -48,13 +48,13 @@ static inline bool buffer_has_room(const struct buffer *buffer, uint32_t words)
 /* Appends `n` words, for which there is room. */
 void buffer_append(struct buffer *buffer, const void *record, uint32_t n);
 
-/* Where the next record can be written, if `n` words of it are free in one page; else NULL. */
-static inline void *buffer_place(const struct buffer *buffer, uint32_t n)
+/* Where the next record can be written, and how many words of that page, up to `end`, are free. */
+static inline uint32_t *buffer_place(const struct buffer *buffer, uint32_t end, uint32_t *words)
 {
-	uint32_t at = buffer->words % PAGE_WORDS;
+	uint32_t at = buffer->words % PAGE_WORDS, left = PAGE_WORDS - at;
 
-	if (at + n > PAGE_WORDS)
-		return NULL;
+	assert(buffer->words <= end && end <= BUFFER_WORDS);
+	*words = end - buffer->words < left ? end - buffer->words : left;
 	return (uint32_t *)page_data(buffer->pages[buffer->words / PAGE_WORDS]) + at;
 }
 

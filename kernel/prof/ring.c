@@ -64,11 +64,17 @@ static bool is_over(const struct ring *ring)
 	       ring_slot_of((const struct ring_sample *)ring->tail) == SKIPPED;
 }
 
-const struct ring_sample *ring_first(struct ring *ring)
+const struct ring_sample *ring_first(struct ring *ring, const struct ring_sample **end)
 {
-	while (ring->tail != __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE)) {
-		if (!is_over(ring))
+	const uint32_t *next;
+
+	while (ring->tail != (next = __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE))) {
+		if (!is_over(ring)) {
+			*end = (const struct ring_sample *)next;
+			if (next < ring->tail)
+				*end = (const struct ring_sample *)end_of(ring);
 			return (const struct ring_sample *)ring->tail;
+		}
 		__atomic_store_n(&ring->tail, ring->words, __ATOMIC_RELEASE);
 	}
 	return NULL;

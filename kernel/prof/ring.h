@@ -83,12 +83,20 @@ static inline void ring_commit(struct ring *ring, uint32_t words)
 	__atomic_store_n(&ring->next, ring->next + words, __ATOMIC_RELEASE);
 }
 
-/* The oldest sample, or NULL; ring_drop() takes it out. */
-const struct ring_sample *ring_first(struct ring *ring);
+static inline const struct ring_sample *ring_behind(const struct ring_sample *sample)
+{
+	return (const struct ring_sample *)((const uint32_t *)sample + ring_words_of(sample));
+}
 
+/*
+ * The oldest sample, or NULL.  Others may follow it up to *end, or up to a record that is nobody's.
+ */
+const struct ring_sample *ring_first(struct ring *ring, const struct ring_sample **end);
+
+/* Takes out those that lie before `first`, which is among them or at their end. */
 static inline void ring_drop(struct ring *ring, const struct ring_sample *first)
 {
-	__atomic_store_n(&ring->tail, ring->tail + ring_words_of(first), __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->tail, (uint32_t *)first, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -14,7 +14,7 @@
 #include "mach/assay_server.h"
 #include "prof/stream_internal.h"
 
-#define ALL_OPTIONS (SAMPLE_FIXED | SAMPLE_STACK)
+#define ALL_OPTIONS (SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI)
 
 /* ---------------- Targets: none is no target of a stream's ---------------- */
 
@@ -204,9 +204,9 @@ kern_return_t thread_sample(thread_t thread, ipc_port_t reply)
 
 /* ---------------- The clock ---------------- */
 
-kern_return_t host_sample_control(host_t host, unsigned max_rate, unsigned flags, unsigned seed)
+kern_return_t host_sample_control(host_t host, unsigned max_rate, unsigned seed)
 {
-	if (host == NULL || max_rate > SAMPLE_RATE_MAX || (flags & ~SAMPLE_NMI) != 0)
+	if (host == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return sampler_control(max_rate, flags, seed);
+	return sampler_control(max_rate, seed);
 }

@@ -155,25 +155,35 @@ static inline void arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint6
 
 /* ---------------- Samples ---------------- */
 
-/* The frames of what was interrupted; returns the words of the sample with them. */
-static uint32_t add_stack(struct ring_sample *sample, const struct frame *frame, uint32_t depth)
+/* Notes the frames that were found; returns the words of the sample with them. */
+static inline uint32_t note_stack(struct ring_sample *sample, uint32_t frames, uint32_t flags,
+				  bool cut)
 {
-	bool cut = false;
-	uint32_t flags = 0, n;
-
-	if (sample->kernel_pc == 0) {
-		n = machine_user_stack(frame, sample->frames, depth, &cut);
-		flags = RING_USER;
-	} else {
-		n = machine_kernel_stack(frame, sample->frames, depth, &cut);
-		/* The user's are read before the thread goes on in user mode. */
-		if ((ring_flags_of(sample) & PROF_NO_USER_PC) == 0)
-			machine_sample_work();
-	}
 	if (cut)
 		flags |= PROF_STACK_CUT;
-	sample->head += n | flags << RING_FLAGS_SHIFT;
-	return RING_SAMPLE_WORDS + n;
+	sample->head += frames | flags << RING_FLAGS_SHIFT;
+	return RING_SAMPLE_WORDS + frames;
+}
+
+static __attribute__((noinline)) uint32_t add_user_stack(struct ring_sample *sample,
+							 const struct frame *frame, uint32_t depth)
+{
+	bool cut;
+	uint32_t n = machine_user_stack(frame, sample->frames, depth, &cut);
+
+	return note_stack(sample, n, RING_USER, cut);
+}
+
+/* The user's frames are read before the thread goes on in user mode. */
+static __attribute__((noinline)) uint32_t
+add_kernel_stack(struct ring_sample *sample, const struct frame *frame, uint32_t depth)
+{
+	bool cut;
+	uint32_t n = machine_kernel_stack(frame, sample->frames, depth, &cut);
+
+	if ((ring_flags_of(sample) & PROF_NO_USER_PC) == 0)
+		machine_sample_work();
+	return note_stack(sample, n, 0, cut);
 }
 
 /* The ring has no room that is known of: it wants to be read, and perhaps has been. */
@@ -205,13 +215,15 @@ static inline uint32_t half_of(const uint64_t *value, unsigned half)
 	return ((const uint32_t *)value)[half];
 }
 
+/* With the frames of what was interrupted, if they are asked for. */
 static inline void commit(struct sampler_cpu *cpu, const struct sampler_cursor *cursor,
-			  struct ring_sample *sample, const struct frame *frame)
+			  struct ring_sample *sample, const struct frame *frame, bool user)
 {
 	uint32_t words = RING_SAMPLE_WORDS;
 
 	if (cursor->depth != 0)
-		words = add_stack(sample, frame, cursor->depth);
+		words = user ? add_user_stack(sample, frame, cursor->depth)
+			     : add_kernel_stack(sample, frame, cursor->depth);
 	ring_commit(&cpu->ring, words);
 }
 
@@ -240,7 +252,7 @@ take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame 
 		sample = (struct ring_sample *)cpu->ring.next;
 		write_time(sample, now);
 		write_place(sample, cursor, place);
-		commit(cpu, cursor, sample, frame);
+		commit(cpu, cursor, sample, frame, place->kernel_pc == 0);
 	}
 }
 
@@ -353,7 +365,7 @@ static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *fr
 	cursor->due += interval;
 	count_due(cursor);
 	cursor->ringed++;
-	commit(cpu, cursor, sample, frame);
+	commit(cpu, cursor, sample, frame, true);
 	machine_sample_timer_arm(wait);
 	return true;
 }

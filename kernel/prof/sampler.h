@@ -54,7 +54,7 @@ struct sampler_counts {
 /*
  * Begins a schedule of `rate` due times a second for `stream`, which its samples go to;
  * SAMPLER_NO_SLOT if all SAMPLE_CLOCKS_MAX are in use.
- * `options`: SAMPLE_FIXED, SAMPLE_STACK.  Under the kernel lock, in thread code.
+ * `options`: SAMPLE_FIXED, SAMPLE_STACK, SAMPLE_NMI.  Under the kernel lock, in thread code.
  */
 uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint32_t rate,
 		       uint32_t options, uint32_t depth);
@@ -96,7 +96,7 @@ uint32_t sampler_interval_ns(uint32_t rate);
 bool sampler_clock_is_block(void);
 
 /* host_sample_control(); a rate of 0 and a seed of 0 leave what there is. */
-kern_return_t sampler_control(uint32_t max_rate, uint32_t flags, uint32_t seed);
+kern_return_t sampler_control(uint32_t max_rate, uint32_t seed);
 
 /* The interrupt, on every CPU; from nmi() as from interrupt(). */
 void sampler_interrupt(const struct frame *frame);

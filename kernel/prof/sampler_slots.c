@@ -23,7 +23,6 @@
 /* What host_sample_control() has set. */
 static struct {
 	uint32_t max_rate;
-	uint32_t flags; /* SAMPLE_NMI */
 	uint32_t seed;
 	uint32_t begun; /* Schedules since then. */
 } control = {.max_rate = SAMPLE_RATE_MAX};
@@ -31,8 +30,12 @@ static struct {
 static struct {
 	struct stream *stream; /* NULL: the slot is free. */
 	uint32_t depth;        /* Of stacks; 0: without. */
+	bool nmi;              /* It asks for NMIs. */
 	bool active;           /* Else it has ended, and its counts can be read. */
 } slots[SAMPLE_CLOCKS_MAX];
+
+/* Active slots that ask for NMIs: as long as there is one, all have them. */
+static uint32_t nmi_slots;
 
 /* Never cleared: an NMI may be pending for long after the clock stopped. */
 static bool nmi_used;
@@ -59,8 +62,15 @@ static bool is_running(void)
 
 static void route(void)
 {
-	machine_sample_timer_route((control.flags & SAMPLE_NMI) != 0 ? SAMPLE_BY_NMI
-								     : SAMPLE_BY_IRQ);
+	nmi_used = nmi_used || nmi_slots > 0;
+	machine_sample_timer_route(nmi_slots > 0 ? SAMPLE_BY_NMI : SAMPLE_BY_IRQ);
+}
+
+/* A shot that comes while the timer's route changes is nobody's; so it is armed again. */
+static void reroute(void)
+{
+	route();
+	sampler_arm();
 }
 
 /*
@@ -77,25 +87,16 @@ static void set_only(void)
 		cpu->only = first;
 }
 
-/* A shot that comes while the timer's route changes is nobody's; so it is armed again. */
-kern_return_t sampler_control(uint32_t max_rate, uint32_t flags, uint32_t seed)
+kern_return_t sampler_control(uint32_t max_rate, uint32_t seed)
 {
 	assert(kernel_locked());
-	if (max_rate > SAMPLE_RATE_MAX || (flags & ~SAMPLE_NMI) != 0)
+	if (max_rate > SAMPLE_RATE_MAX)
 		return KERN_INVALID_ARGUMENT;
 	if (max_rate != 0)
 		control.max_rate = max_rate;
-	control.flags = flags;
 	if (seed != 0) {
 		control.seed = seed;
 		control.begun = 0;
-	}
-	nmi_used = nmi_used || (flags & SAMPLE_NMI) != 0;
-	if (is_running()) {
-		cpu_sampler()->only = NULL;
-		route();
-		sampler_arm();
-		set_only();
 	}
 	return KERN_SUCCESS;
 }
@@ -195,10 +196,12 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 	slots[n].depth = 0;
 	if ((options & SAMPLE_STACK) != 0)
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
+	slots[n].nmi = (options & SAMPLE_NMI) != 0;
+	nmi_slots += slots[n].nmi;
 	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
 		    (options & SAMPLE_FIXED) != 0);
-	/* Until now the timer was silent: since boot, or since the last slot ended. */
-	if (!is_running())
+	/* Until now the timer was silent, since boot or the last slot's end, or not by NMI. */
+	if (!is_running() || (slots[n].nmi && nmi_slots == 1))
 		route();
 	/* Before arming: an interrupt that finds no slot does not arm the next. */
 	link_cursors(n);
@@ -240,8 +243,11 @@ void sampler_end(uint32_t slot)
 	unlink_cursors(slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	rendezvous();
+	nmi_slots -= slots[slot].nmi;
 	if (!is_running())
 		machine_sample_timer_silence();
+	else if (slots[slot].nmi && nmi_slots == 0)
+		reroute();
 	set_only();
 	sampler_work_all();
 }
@@ -292,16 +298,21 @@ static struct {
 	uint64_t ns;
 } known = {.high = UINT32_MAX};
 
+static __attribute__((noinline)) void learn(const struct ring_sample *first)
+{
+	uint64_t cycles = (uint64_t)first->time[1] << 32 | first->time[0];
+
+	known.high = first->time[1];
+	known.ns = clock_at(cycles) - clock_short_ns(first->time[0]);
+}
+
 static inline void set_time(uint32_t time[2], const struct ring_sample *first)
 {
 	uint64_t ns;
 
-	ns = clock_short_ns(first->time[0]);
-	if (first->time[1] != known.high) {
-		known.high = first->time[1];
-		known.ns = clock_at((uint64_t)known.high << 32 | first->time[0]) - ns;
-	}
-	ns += known.ns;
+	if (first->time[1] != known.high)
+		learn(first);
+	ns = known.ns + clock_short_ns(first->time[0]);
 	time[0] = (uint32_t)ns;
 	time[1] = (uint32_t)(ns >> 32);
 }
@@ -325,9 +336,9 @@ _Static_assert(offsetof(struct prof_sample, cpu) == offsetof(struct prof_sample,
 			       offsetof(struct prof_sample, kernel_frames) + 1,
 	       "as words");
 
-/* What the interrupt wrote, and what it had no need to; returns its words. */
-static inline uint32_t complete(struct prof_sample *sample, const struct ring_sample *first,
-				uint32_t cpu)
+/* What the interrupt wrote, and what it had no need to. */
+static inline void complete(struct prof_sample *sample, const struct ring_sample *first,
+			    uint32_t cpu)
 {
 	sample->record = (struct prof_record){
 		.words = SAMPLE_WORDS,
@@ -339,10 +350,9 @@ static inline uint32_t complete(struct prof_sample *sample, const struct ring_sa
 	sample->thread = first->thread;
 	sample->task = first->task;
 	sample->label = first->label;
-	set_kind(sample, SAMPLED_PC_PERIODIC, cpu, ring_flags_of(first));
+	set_kind(sample, SAMPLED_PC_PERIODIC, cpu, ring_flags_of(first) & ~RING_USER);
 	set_frames(sample, 0, 0);
 	set_time(sample->time, first);
-	return SAMPLE_WORDS;
 }
 
 static uint32_t read_user_stack(uint32_t *frames, const struct ring_sample *first, uint32_t cpu,
@@ -355,8 +365,8 @@ static uint32_t read_user_stack(uint32_t *frames, const struct ring_sample *firs
 }
 
 /* The frames that came with it; the user's behind the kernel's are read only now. */
-static uint32_t add_stacks(struct prof_sample *sample, const struct ring_sample *first,
-			   uint32_t cpu, uint32_t depth)
+static inline void add_stacks(struct prof_sample *sample, const struct ring_sample *first,
+			      uint32_t cpu, uint32_t depth)
 {
 	uint32_t kernel = ring_words_of(first) - RING_SAMPLE_WORDS, user = 0;
 	uint32_t flags = ring_flags_of(first);
@@ -369,38 +379,63 @@ static uint32_t add_stacks(struct prof_sample *sample, const struct ring_sample 
 	} else if ((flags & PROF_NO_USER_PC) == 0) {
 		user = read_user_stack(sample->frames + kernel, first, cpu, depth, &cut);
 	}
-	sample->flags = (uint8_t)((flags & ~RING_USER) | (cut ? PROF_STACK_CUT : 0));
+	if (cut)
+		sample->flags |= PROF_STACK_CUT;
 	set_frames(sample, kernel, user);
 	sample->record.words = (uint16_t)(SAMPLE_WORDS + kernel + user);
-	return SAMPLE_WORDS + kernel + user;
 }
 
-/* Written where the stream's buffer is, if that can be, and else beside it. */
-static inline void hand_over_one(const struct ring_sample *first, uint32_t cpu)
+/* Writes all of the sample, and returns its words. */
+static inline uint32_t make_up(struct prof_sample *sample, const struct ring_sample *first,
+			       uint32_t cpu, uint32_t depth)
+{
+	complete(sample, first, cpu);
+	if (depth == 0)
+		return SAMPLE_WORDS;
+	add_stacks(sample, first, cpu, depth);
+	return sample->record.words;
+}
+
+/* Made up beside the stream's buffer. */
+static __attribute__((noinline)) void hand_over_one(const struct ring_sample *first, uint32_t cpu)
+{
+	uint32_t slot = ring_slot_of(first);
+
+	make_up(&whole.sample, first, cpu, slots[slot].depth);
+	stream_take(slots[slot].stream, &whole.sample);
+}
+
+/*
+ * Hands over the first of the samples up to `end`, and with it those behind it that are the same
+ * slot's, as many as there is a place for in the stream's buffer.  Returns what follows.
+ */
+static const struct ring_sample *hand_over_some(const struct ring_sample *first,
+						const struct ring_sample *end, uint32_t cpu)
 {
 	uint32_t slot = ring_slot_of(first), depth = slots[slot].depth;
-	struct stream *stream = slots[slot].stream;
-	struct prof_sample *place = stream_place(stream, SAMPLE_WORDS + 2 * depth);
-	struct prof_sample *sample = place != NULL ? place : &whole.sample;
-	uint32_t words = complete(sample, first, cpu);
+	uint32_t most = SAMPLE_WORDS + 2 * depth, room, samples = 0;
+	uint32_t *place = stream_place(slots[slot].stream, &room), *next = place;
 
-	if (depth != 0)
-		words = add_stacks(sample, first, cpu, depth);
-	if (place != NULL)
-		stream_placed(stream, words);
-	else
-		stream_take(stream, sample);
+	if (room < most) {
+		hand_over_one(first, cpu);
+		return ring_behind(first);
+	}
+	do {
+		next += make_up((struct prof_sample *)next, first, cpu, depth);
+		first = ring_behind(first);
+		samples++;
+	} while (first < end && ring_slot_of(first) == slot && next <= place + room - most);
+	stream_placed(slots[slot].stream, (uint32_t)(next - place), samples);
+	return first;
 }
 
 static void hand_over(uint32_t cpu)
 {
 	struct ring *ring = &cpu_sampler_of(cpu)->ring;
-	const struct ring_sample *first;
+	const struct ring_sample *first, *end;
 
-	while ((first = ring_first(ring)) != NULL) {
-		hand_over_one(first, cpu);
-		ring_drop(ring, first);
-	}
+	while ((first = ring_first(ring, &end)) != NULL)
+		ring_drop(ring, hand_over_some(first, end, cpu));
 }
 
 void sampler_work(void)

@@ -105,21 +105,22 @@ static void buffer_put(struct stream *stream, const struct prof_sample *sample)
 }
 
 /* The first sample of a buffer is for buffer_put(), which sets its timer. */
-struct prof_sample *stream_place(const struct stream *stream, uint32_t words)
+uint32_t *stream_place(const struct stream *stream, uint32_t *words)
 {
 	const struct buffer *buffer = stream->current;
 
-	if (buffer == NULL || buffer->samples == 0 || buffer->words + words > stream->room)
+	*words = 0;
+	if (buffer == NULL || buffer->samples == 0)
 		return NULL;
-	return buffer_place(buffer, words);
+	return buffer_place(buffer, stream->room, words);
 }
 
-void stream_placed(struct stream *stream, uint32_t words)
+void stream_placed(struct stream *stream, uint32_t words, uint32_t samples)
 {
 	check(stream);
-	stream->clock_handed++;
-	stream->buffered++;
-	stream->current->samples++;
+	stream->clock_handed += samples;
+	stream->buffered += samples;
+	stream->current->samples += samples;
 	stream->current->words += words;
 }
 
@@ -223,11 +224,10 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 	stream->simple = wish->simple;
 }
 
-/* Whether one task has too many with this one; who has the host's port may have the last. */
+/* Whether one task, or all, have too many with this one; the last are for the host's port. */
 static bool exceeds_share(const struct stream *stream)
 {
-	bool periodic = (stream->flavors & SAMPLED_PC_PERIODIC) != 0;
-	uint32_t streams = 0, clocks = periodic ? 1 : 0;
+	uint32_t own = 0, own_clocks = 1, clocks = 1;
 	struct list *link;
 
 	if (n_streams <= SAMPLE_CLOCKS_SHARE || stream->target.kind == PROF_TARGET_HOST ||
@@ -235,11 +235,16 @@ static bool exceeds_share(const struct stream *stream)
 		return false;
 	list_for_each (link, &all_streams) {
 		const struct stream *other = list_object(link, struct stream, link);
+		bool is_own = other->label == stream->label;
 
-		streams += other->label == stream->label;
-		clocks += other->label == stream->label && other->clock_runs;
+		own += is_own;
+		own_clocks += is_own && other->clock_runs;
+		clocks += other->clock_runs;
 	}
-	return streams > STREAMS_SHARE || clocks > SAMPLE_CLOCKS_SHARE;
+	if ((stream->flavors & SAMPLED_PC_PERIODIC) != 0 &&
+	    (own_clocks > SAMPLE_CLOCKS_SHARE || clocks > SAMPLE_CLOCKS_TASKS))
+		return true;
+	return own > STREAMS_SHARE || n_streams > STREAMS_TASKS;
 }
 
 /* A stream without anything yet; NULL when there is no memory or there are too many. */

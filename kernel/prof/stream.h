@@ -36,11 +36,11 @@ void delivery_start(void);
 void stream_take(struct stream *stream, const struct prof_sample *sample);
 
 /*
- * The same, quicker: where the next sample of the clock, of up to `words` words, can be written at
- * once, or NULL; and that it was written there.
+ * The same, quicker, for several: where the next samples of the clock can be written at once, one
+ * behind the other, and how many words there are, 0 if none; and that so many were written there.
  */
-struct prof_sample *stream_place(const struct stream *stream, uint32_t words);
-void stream_placed(struct stream *stream, uint32_t words);
+uint32_t *stream_place(const struct stream *stream, uint32_t *words);
+void stream_placed(struct stream *stream, uint32_t words, uint32_t samples);
 
 /* Streams that sample events: fault_event() looks at it before it calls stream_event(). */
 extern uint32_t stream_event_takers;

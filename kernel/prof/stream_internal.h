@@ -28,7 +28,8 @@ struct port;
 
 /* Streams that there can be at a time: what they hold is the kernel's own memory. */
 #define STREAMS_MAX   64u
-#define STREAMS_SHARE 48u /* Of these, those that are begun on behalf of one task. */
+#define STREAMS_TASKS 60u /* Of these, those that are of tasks and threads, */
+#define STREAMS_SHARE 48u /* and those that are begun on behalf of one task. */
 
 /* Beside the current one: what a receiver that is late finds room in. */
 #define STREAM_BUFFERS 4u

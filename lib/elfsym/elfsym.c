@@ -97,16 +97,42 @@ static bool find_sections(struct elfsym *elf)
 	return true;
 }
 
+/* A segment of code may have headers before it and constants behind. */
+static void find_code(struct elfsym *elf)
+{
+	elf->code_start = UINT64_MAX;
+	for (uint32_t i = 0; i < elf->n_sections; i++) {
+		struct elf_section section = elf_section(elf, i);
+		uint64_t end = section.address + section.size;
+
+		if (!(section.flags & SECTION_IS_CODE) || section.address < elf->text_start ||
+		    end <= section.address || end > elf->text_end)
+			continue;
+		if (section.address < elf->code_start)
+			elf->code_start = section.address;
+		if (end > elf->code_end)
+			elf->code_end = end;
+	}
+	if (elf->code_end == 0) {
+		elf->code_start = elf->text_start;
+		elf->code_end = elf->text_end;
+	}
+}
+
 static const char *find_text(struct elfsym *elf)
 {
 	bool is_found = false;
 
+	elf->image_start = UINT64_MAX;
 	for (unsigned i = 0; i < elf->n_segments; i++) {
 		struct elf_segment segment = elf_segment(elf, i);
 		uint64_t end = segment.address + segment.memory_bytes;
 
-		if (segment.type != SEGMENT_IS_LOADED || !(segment.flags & SEGMENT_IS_CODE) ||
-		    segment.memory_bytes == 0)
+		if (segment.type != SEGMENT_IS_LOADED || segment.memory_bytes == 0)
+			continue;
+		if (segment.address < elf->image_start)
+			elf->image_start = segment.address;
+		if (!(segment.flags & SEGMENT_IS_CODE))
 			continue;
 		if (end < segment.address)
 			return damaged;
@@ -116,6 +142,7 @@ static const char *find_text(struct elfsym *elf)
 			elf->text_end = end;
 		is_found = true;
 	}
+	find_code(elf);
 	return is_found ? NULL : "is not a program: it has no code to execute";
 }
 
@@ -206,4 +233,16 @@ const unsigned char *elfsym_bytes(const struct elfsym *elf, uint64_t address, ui
 			return elf->image + segment.offset + into;
 	}
 	return NULL;
+}
+
+bool elfsym_ends_code(const struct elfsym *elf, uint64_t address, uint64_t slack)
+{
+	for (uint32_t i = 0; i < elf->n_sections; i++) {
+		struct elf_section section = elf_section(elf, i);
+		uint64_t end = section.address + section.size;
+
+		if ((section.flags & SECTION_IS_CODE) && end <= address && address - end < slack)
+			return true;
+	}
+	return false;
 }

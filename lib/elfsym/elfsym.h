@@ -44,10 +44,13 @@ struct elfsym {
 	const unsigned char *image;
 	size_t size;
 	bool is_64;
-	unsigned machine;    /* ELFSYM_* or another of ELF's numbers. */
-	uint64_t entry;      /* The first instruction. */
-	uint64_t text_start; /* The executable segments, from the first's start */
-	uint64_t text_end;   /* to the last's end. */
+	unsigned machine;     /* ELFSYM_* or another of ELF's numbers. */
+	uint64_t entry;       /* The first instruction. */
+	uint64_t text_start;  /* The executable segments, from the first's start */
+	uint64_t text_end;    /* to the last's end. */
+	uint64_t image_start; /* Of the first segment, whatever is in it. */
+	uint64_t code_start;  /* Of the code in the executable segments, as sections tell, */
+	uint64_t code_end;    /* and its end. */
 
 	/* Tables in the image, checked to lie in it. */
 	uint64_t segments;
@@ -88,6 +91,9 @@ const struct elfsym_function *elfsym_find(const struct elfsym *elf, uint64_t add
 
 /* The first function of that name, NULL if there is none. */
 const struct elfsym_function *elfsym_find_name(const struct elfsym *elf, const char *name);
+
+/* Whether one of the sections with code ends there, or up to `slack` bytes before. */
+bool elfsym_ends_code(const struct elfsym *elf, uint64_t address, uint64_t slack);
 
 /* The bytes of the file at [address, address + length); NULL if not all of them are in it. */
 const unsigned char *elfsym_bytes(const struct elfsym *elf, uint64_t address, uint64_t length);

@@ -54,6 +54,9 @@ void __collection_clear(struct collection *collection, uint32_t flavors)
 		.own_thread = collection->own_thread,
 		.of_kernel = collection->of_kernel,
 		.only_task = collection->only_task,
+		.runs_here = collection->runs_here,
+		.has_program = collection->has_program,
+		.program = collection->program,
 		.flavors = flavors,
 	};
 }
@@ -80,11 +83,16 @@ static void take_begin(struct collection *collection, const void *record)
 	collection->clock_is_block = begin->clock_is_block != 0;
 }
 
+static uint32_t kind_of(uint32_t flavor, uint32_t mode)
+{
+	return 2 * (uint32_t)__builtin_ctz(flavor) + mode;
+}
+
 static void count(struct collection *collection, uint32_t pc, uint32_t flavor, uint32_t mode)
 {
 	if (pc < collection->low || pc >= collection->high)
 		collection->outside++;
-	if (!__pc_table_add(&collection->pcs, pc, 2 * (uint32_t)__builtin_ctz(flavor) + mode))
+	if (!__pc_table_add(&collection->pcs, pc, kind_of(flavor, mode)))
 		collection->not_kept++;
 }
 
@@ -170,12 +178,44 @@ static const struct {
 	[PROF_END] = {take_end, sizeof(struct prof_end)},
 };
 
+/* The first word of a sample without frames. */
+#define PLAIN_WORDS (sizeof(struct prof_sample) / sizeof(uint32_t))
+#define PLAIN_HEAD  (PLAIN_WORDS | PROF_SAMPLE << 16 | PROF_VERSION << 24)
+
+/*
+ * Counts samples as long as they are of the usual kind, which is nearly always: of the program's
+ * text, in user mode, where there have been some.  Returns how many words they take.
+ */
+static size_t add_usual(struct collection *collection, const uint32_t *words, size_t count)
+{
+	const uint32_t low = collection->low, size = collection->high - low;
+	const uint32_t own_thread = collection->own_thread;
+	const struct pc_table pcs = collection->pcs;
+	size_t used = 0;
+
+	if (collection->of_kernel || collection->only_task || pcs.size == 0)
+		return 0;
+	for (; count - used >= PLAIN_WORDS && words[used] == PLAIN_HEAD; used += PLAIN_WORDS) {
+		const struct prof_sample *sample = (const struct prof_sample *)&words[used];
+
+		if (sample->kernel_pc != 0 || sample->flavor == 0 || sample->thread == own_thread ||
+		    sample->pc - low >= size ||
+		    !__pc_table_add_again(&pcs, sample->pc, kind_of(sample->flavor, 0)))
+			break;
+	}
+	return used;
+}
+
 void __collection_add(struct collection *collection, const uint32_t *words, size_t count)
 {
-	while (count > 0) {
-		const struct prof_record *record = (const struct prof_record *)words;
+	for (;;) {
+		const struct prof_record *record;
+		size_t used = add_usual(collection, words, count);
 
-		if (record->words == 0 || record->words > count)
+		words += used;
+		count -= used;
+		record = (const struct prof_record *)words;
+		if (count == 0 || record->words == 0 || record->words > count)
 			return;
 		if (record->version == PROF_VERSION &&
 		    record->type < sizeof types / sizeof types[0] &&

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gmon_program.h>
 #include <mach/prof.h>
 
 #include "pc_table.h"
@@ -36,6 +37,9 @@ struct collection {
 	uint32_t own_thread; /* The collecting thread, if it is the program's; 0: none is. */
 	bool of_kernel;      /* The kernel is the program: its own program counters are counted. */
 	bool only_task;      /* The stream is of other tasks too, which are not counted. */
+	bool runs_here;      /* Its code is in this memory, at its own addresses. */
+	bool has_program;    /* Which executable it is, is known: */
+	struct gmon_program program;
 
 	/* How it was sampled: of the last stream. */
 	uint32_t flavors;

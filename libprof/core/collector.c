@@ -4,13 +4,12 @@
  *
  * Samples and requests come to ports of one set, from which its thread receives: so nothing here is
  * guarded.  What has been taken reaches the collection when the kernel sends it; to have all of it,
- * the stream is stopped, which makes the kernel send the rest and then an end, and begun again.
+ * the stream is flushed, and goes on.
  */
 #include "collector.h"
 
 #include <mach.h>
 #include <mach/prof.h>
-#include <mach/task_info.h>
 #include <servers/gprof_server.h>
 
 #include "arcs.h"
@@ -18,6 +17,7 @@
 #include "gmon_file.h"
 #include "message.h"
 #include "pages.h"
+#include "ports.h"
 #include "prof_thread.h"
 
 #define MESSAGE_MAX 512u   /* No request is as long. */
@@ -100,15 +100,22 @@ static kern_return_t stop(void)
 				   : task_sample_stop(target->task, collector.samples);
 }
 
+static kern_return_t flush(uint64_t *delivered)
+{
+	const struct collector_target *target = &collector.target;
+
+	return target->begin != NULL
+		       ? target->flush(collector.samples, delivered)
+		       : task_sample_flush(target->task, collector.samples, delivered);
+}
+
 static kern_return_t begin_stream(uint32_t flavors)
 {
 	const gprof_options_t *chosen = &collector.chosen;
 	sample_options_t options = {
 		.flags = chosen->flags, .age_ms = chosen->age_ms, .depth = chosen->depth};
-	kern_return_t result;
+	kern_return_t result = start(flavors, chosen->rate, options);
 
-	__collection_next_stream(&collector.collection);
-	result = start(flavors, chosen->rate, options);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return GPROF_NO_SAMPLING;
 	if (result != KERN_SUCCESS)
@@ -118,31 +125,40 @@ static kern_return_t begin_stream(uint32_t flavors)
 }
 
 /*
- * Receives what the stream still sends, up to its end.  Requests wait meanwhile: the port is taken
- * out of the set, as nobody can receive from a port that is in one.
+ * Receives a message, and more until so many samples of the stream are there, or its end.  Requests
+ * wait meanwhile: the port is taken out of the set, as nobody can receive from a port that is in
+ * one.
  */
-static void await_end(mach_msg_timeout_t timeout_ms)
+static void await(uint64_t delivered, mach_msg_timeout_t timeout_ms)
 {
+	const struct collection *collection = &collector.collection;
 	mach_port_t self = mach_task_self_cached();
 	union buffer message;
+	bool is_enough = false;
 
 	if (mach_port_move_member(self, collector.samples, MACH_PORT_NULL) != KERN_SUCCESS)
 		return;
-	while (!collector.collection.is_over &&
+	while (!collection->is_over && !is_enough &&
 	       mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof message,
-			collector.samples, timeout_ms, MACH_PORT_NULL) == MACH_MSG_SUCCESS)
+			collector.samples, timeout_ms, MACH_PORT_NULL) == MACH_MSG_SUCCESS) {
 		take(&message.head);
+		is_enough = collection->stream.delivered >= delivered;
+	}
 	mach_port_move_member(self, collector.samples, collector.set);
+}
+
+static void await_end(mach_msg_timeout_t timeout_ms)
+{
+	await(UINT64_MAX, timeout_ms);
 	if (collector.target_died)
 		note_end();
 }
 
-/* A stream that has ended already, with its target, has sent its end. */
+/* If it cannot be stopped, it has ended with its target: the end comes, too, or has come. */
 static void end_stream(void)
 {
-	kern_return_t result = stop();
-
-	await_end(result == KERN_SUCCESS ? END_WAIT_MS : 0);
+	stop();
+	await_end(END_WAIT_MS);
 	collector.flavors = 0;
 }
 
@@ -155,16 +171,24 @@ static void end_with_target(void)
 		await_end(collector.flavors != 0 ? END_WAIT_MS : 0);
 }
 
-/* Brings all that was taken up to now. */
+/*
+ * Brings all that was taken up to now.  Without the memory that it takes to send it, there is what
+ * has come already.  A stream that cannot be flushed otherwise has ended with its target.
+ */
 static void bring_all(void)
 {
-	uint32_t flavors = collector.flavors;
+	uint64_t delivered = 0;
+	kern_return_t result;
 
-	if (flavors == 0)
+	if (collector.flavors == 0)
 		return;
-	end_stream();
-	if (!collector.target_ended && begin_stream(flavors) != KERN_SUCCESS)
-		collector.flavors = 0;
+	result = flush(&delivered);
+	if (result == KERN_RESOURCE_SHORTAGE)
+		return;
+	if (result == KERN_SUCCESS)
+		await(delivered, END_WAIT_MS);
+	if (result != KERN_SUCCESS || collector.target_died)
+		end_with_target();
 }
 
 /* ---------------- Requests ---------------- */
@@ -199,6 +223,26 @@ static void forget_collected(uint32_t flavors)
 		__arcs_clear();
 }
 
+/* Where nothing can be sampled any more, what was collected stays, lest it be in no file. */
+static kern_return_t begin(uint32_t flavors)
+{
+	kern_return_t result;
+
+	if (collector.target_ended)
+		return GPROF_ENDED;
+	collector.chosen = collector.options;
+	result = begin_stream(flavors);
+	if (result == GPROF_ENDED)
+		return result;
+	if (may_resume(flavors))
+		__collection_next_stream(&collector.collection);
+	else
+		forget_collected(flavors);
+	collector.beginnings++;
+	count_calls(true);
+	return result;
+}
+
 kern_return_t __collector_switch(uint32_t *flavors)
 {
 	uint32_t wanted = *flavors, before = collector.flavors;
@@ -211,17 +255,12 @@ kern_return_t __collector_switch(uint32_t *flavors)
 	*flavors = before;
 	if (wanted == 0)
 		return KERN_SUCCESS;
-	collector.chosen = collector.options;
-	if (!may_resume(wanted))
-		forget_collected(wanted);
-	collector.beginnings++;
-	count_calls(true);
-	return begin_stream(wanted);
+	return begin(wanted);
 }
 
 kern_return_t __collector_options(const gprof_options_t *options)
 {
-	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK;
+	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI;
 
 	if ((options->flags & ~flags) != 0 || options->rate > SAMPLE_RATE_MAX ||
 	    options->depth > SAMPLE_DEPTH_MAX || options->format > GPROF_BSD)
@@ -239,9 +278,12 @@ static void put_u64(unsigned words[2], uint64_t number)
 void __collector_status(gprof_status_t *status)
 {
 	const struct collection *collection = &collector.collection;
-	struct stream_counts counts = __collection_counts(collection);
-	struct clock_counts clocks = __collection_clocks(collection);
+	struct stream_counts counts;
+	struct clock_counts clocks;
 
+	bring_all();
+	counts = __collection_counts(collection);
+	clocks = __collection_clocks(collection);
 	*status = (gprof_status_t){
 		.pid = collection->pid,
 		.flavors = collector.flavors,
@@ -291,19 +333,6 @@ kern_return_t __collector_dump(char **data, size_t *size)
 
 /* ---------------- Serving ---------------- */
 
-/* Whoever does not take the answer does not get it; what it was to bring is given back. */
-static void answer(union buffer *reply)
-{
-	mach_msg_return_t result;
-
-	if (reply->reply.RetCode == MIG_NO_REPLY)
-		return;
-	result = mach_msg(&reply->head, MACH_SEND_MSG | MACH_SEND_TIMEOUT, reply->head.msgh_size, 0,
-			  MACH_PORT_NULL, 0, MACH_PORT_NULL);
-	if (result != MACH_MSG_SUCCESS)
-		mach_msg_destroy(&reply->head);
-}
-
 static void handle(union buffer *message)
 {
 	mach_port_t port = message->head.msgh_local_port;
@@ -317,7 +346,7 @@ static void handle(union buffer *message)
 		gprof_server(&message->head, &reply.head);
 		message->head.msgh_remote_port = MACH_PORT_NULL; /* It is the answer's now. */
 		mach_msg_destroy(&message->head);
-		answer(&reply);
+		__message_answer(&reply.reply);
 	} else if (collector.target.other != NULL) {
 		collector.target.other(&message->head);
 	}
@@ -370,43 +399,6 @@ kern_return_t __collector_run(void)
 
 /* ---------------- Its ports ---------------- */
 
-static kern_return_t make_port(mach_port_t *port)
-{
-	mach_port_t self = mach_task_self_cached();
-	kern_return_t result = mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, port);
-
-	if (result == KERN_SUCCESS)
-		result = mach_port_insert_right(self, *port, *port, MACH_MSG_TYPE_MAKE_SEND);
-	return result;
-}
-
-static kern_return_t make_member(mach_port_t *port)
-{
-	kern_return_t result = make_port(port);
-
-	if (result == KERN_SUCCESS)
-		result = mach_port_move_member(mach_task_self_cached(), *port, collector.set);
-	return result;
-}
-
-static kern_return_t watch_task(mach_port_t task)
-{
-	mach_port_t previous = MACH_PORT_NULL;
-
-	return mach_port_request_notification(mach_task_self_cached(), task, MACH_NOTIFY_DEAD_NAME,
-					      TRUE, collector.samples, MACH_MSG_TYPE_MAKE_SEND_ONCE,
-					      &previous);
-}
-
-static uint32_t task_number(mach_port_t task)
-{
-	struct task_id_info info = {.id = 0};
-	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
-
-	task_info(task, TASK_ID_INFO, (task_info_t)&info, &count);
-	return info.id;
-}
-
 kern_return_t __collector_prepare(const struct collector_target *target)
 {
 	kern_return_t result;
@@ -415,22 +407,25 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 	collector.collection = (struct collection){.low = target->low,
 						   .high = target->high,
 						   .pid = target->pid,
-						   .task = task_number(target->task),
+						   .task = __prof_task_number(target->task),
 						   .of_kernel = target->of_kernel,
+						   .runs_here = target->runs_here,
 						   .only_task = target->only_task};
+	collector.collection.has_program =
+		gmon_program_read(&collector.collection.program, target->image, target->image_size);
 	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
 				    &collector.set);
 	if (result == KERN_SUCCESS)
-		result = make_port(&collector.signature);
+		result = __prof_port_make(&collector.signature);
 	if (result == KERN_SUCCESS)
-		result = make_member(&collector.samples);
+		result = __prof_port_member(&collector.samples, collector.set);
 	if (result == KERN_SUCCESS)
-		result = make_member(&collector.control);
+		result = __prof_port_member(&collector.control, collector.set);
 	collector.known = collector.control;
 	if (result == KERN_SUCCESS && target->owner_only)
-		result = make_member(&collector.known);
+		result = __prof_port_member(&collector.known, collector.set);
 	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL)
-		result = watch_task(target->task);
+		result = __prof_port_watch(target->task, collector.samples);
 	return result;
 }
 

@@ -25,6 +25,9 @@ struct collector_target {
 	mach_port_t task; /* By whose right it is sampled. */
 	uint32_t low;     /* The program's text: what the histogram covers. */
 	uint32_t high;
+	const void *image; /* The program's ELF file, in memory while it is prepared, */
+	size_t image_size; /* or as much of its beginning: files say which program it is. */
+	bool runs_here;    /* It is this program, and all its code can be read. */
 	uint32_t pid;
 	uint32_t proxy; /* The task is another program's, and this is the number of ours; or 0. */
 	bool counts_calls; /* It has arcs, those of this program (arcs.h). */
@@ -33,10 +36,11 @@ struct collector_target {
 	bool owner_only;   /* Whoever looks up the name needs this token: */
 	gprof_token_t token;
 
-	/* Begin and end a stream of another kind than the task's; both, or none. */
+	/* Begin, end and flush a stream of another kind than the task's; all, or none. */
 	kern_return_t (*begin)(uint32_t flavors, uint32_t rate, sample_options_t options,
 			       mach_port_t reply);
 	kern_return_t (*end)(mach_port_t reply);
+	kern_return_t (*flush)(mach_port_t reply, uint64_t *delivered);
 
 	/* Sees every message's records before they are counted.  May be null. */
 	void (*watch)(const uint32_t *words, size_t count);

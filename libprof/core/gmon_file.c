@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arcs.h"
+#include "code.h"
 
 #define BIN_BYTES 2u /* Of text, for each bin; the exact places are in records of our own. */
 #define BIN_MAX   0xffffu
@@ -214,6 +215,21 @@ static void put_settings(struct output *output, const struct collection *collect
 	put_value(output, GMON_TASK, collection->task);
 }
 
+static void put_code(uint32_t code, uint32_t bytes, uint32_t sum, void *argument)
+{
+	put_arc(argument, GMON_EXTRA_CODE, code, bytes);
+	put_arc(argument, GMON_EXTRA_CODE_SUM, code, sum);
+}
+
+static void put_program(struct output *output, const struct collection *collection, bool with_arcs)
+{
+	if (collection->has_program) {
+		put_value(output, GMON_TEXT_LOW, collection->program.low);
+		put_value(output, GMON_TEXT_HIGH, collection->program.high);
+	}
+	__code_visit(collection, with_arcs, put_code, output);
+}
+
 static void put_sums(struct output *output, const struct collection *collection)
 {
 	struct clock_counts clocks = __collection_clocks(collection);
@@ -341,7 +357,8 @@ size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gpr
 	if (format != GPROF_GNU)
 		return sizeof(struct gmon_44bsd_header) + bins + records * ARC_SIZE;
 	room = sizeof(struct gmon_header) + histograms_of(collection) * (HISTOGRAM_SIZE + bins);
-	records += 2 * VALUES_MAX + records_of(&collection->pcs) + records_of(&collection->labels);
+	records += 2 * VALUES_MAX + 2 * __code_ranges(collection) + records_of(&collection->pcs) +
+		   records_of(&collection->labels);
 	return room + records * ARC_SIZE;
 }
 
@@ -353,6 +370,7 @@ size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gp
 	if (format == GPROF_GNU) {
 		put_gnu_head(&output, collection);
 		put_settings(&output, collection);
+		put_program(&output, collection, with_arcs);
 		put_sums(&output, collection);
 		put_pcs(&output, collection);
 		put_labels(&output, collection);

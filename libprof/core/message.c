@@ -5,6 +5,7 @@
  */
 #include "message.h"
 
+#include <mach.h>
 #include <stdbool.h>
 
 #define ID_SAMPLES 2450
@@ -43,4 +44,16 @@ const uint32_t *__message_samples(const mach_msg_header_t *message, size_t *coun
 		return NULL;
 	*count = body->longer.type.msgtl_number;
 	return is_words(type, body->longer.type.msgtl_size) ? body->longer.data : NULL;
+}
+
+void __message_answer(mig_reply_header_t *reply)
+{
+	mach_msg_return_t result;
+
+	if (reply->RetCode == MIG_NO_REPLY)
+		return;
+	result = mach_msg(&reply->Head, MACH_SEND_MSG | MACH_SEND_TIMEOUT, reply->Head.msgh_size, 0,
+			  MACH_PORT_NULL, 0, MACH_PORT_NULL);
+	if (result != MACH_MSG_SUCCESS)
+		mach_msg_destroy(&reply->Head);
 }

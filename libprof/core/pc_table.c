@@ -6,15 +6,10 @@
 
 #define SIZE_FIRST 256u /* Places: one page. */
 
-static uint32_t hash(uint32_t pc, uint32_t kind)
-{
-	return (pc ^ kind << 27) * 2654435761u >> 8;
-}
-
 /* The place of this pc, or the empty one where it belongs.  The table is never full. */
 static struct pc_count *place_of(const struct pc_table *table, uint32_t pc, uint32_t kind)
 {
-	uint32_t n = hash(pc, kind) & (table->size - 1);
+	uint32_t n = __pc_table_hash(pc, kind) & (table->size - 1);
 
 	while (table->places[n].count != 0 &&
 	       (table->places[n].pc != pc || table->places[n].kind != kind))

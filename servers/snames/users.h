@@ -15,7 +15,9 @@ uid_t users_of_task(natural_t label);
 
 /*
  * Whether a name can be this user's.  One that ends in a dot and the number of a process is for
- * that process's user and for root; others are for everybody.
+ * that process's user and for root.  Of those that begin with `gprof.`, number 0, the Unix server,
+ * is for root and the group kmem, and whatever is no number for root alone.  Others are for
+ * everybody.
  */
 bool users_may_have(uid_t user, const char *name);
 

@@ -35,6 +35,8 @@ static kern_return_t start(void)
 		.task = mach_task_self_cached(),
 		.low = (uint32_t)__executable_start,
 		.high = (uint32_t)etext,
+		.image = __executable_start,
+		.image_size = (size_t)(etext - __executable_start),
 		.counts_calls = mcount != NULL,
 	};
 	kern_return_t result = KERN_SUCCESS;

@@ -19,9 +19,25 @@ MAGIC_44BSD = 0x51879
 
 # <gmon.h>
 EXTRA_VALUE, EXTRA_VALUE_HIGH, EXTRA_PC = 0x10, 0x11, 0x100
+EXTRA_LABEL, EXTRA_LABEL_PID, EXTRA_LABEL_NAME = 0x20, 0x21, 0x22
+EXTRA_CODE, EXTRA_CODE_SUM = 0x30, 0x31
 VALUES = ("format flavor flavors rate interval options pid task due fired missed idle elsewhere "
-          "taken all_taken delivered lost buffered profiler outside arcs_lost kernel").split()
+          "taken all_taken delivered lost buffered profiler outside arcs_lost kernel others "
+          "text_low text_high").split()
 PERIODIC, ZFILL, COW = 0x1, 0x10, 0x80
+
+
+def code_sum(code: bytes) -> int:
+    """What <gmon_program.h> calls the sum of a program's code."""
+    sum_ = 0
+    for (word,) in struct.iter_unpack("<I", code):
+        sum_ ^= word
+        sum_ = ((sum_ << 13 | sum_ >> 19) & 0xFFFFFFFF) * 0x9E3779B1 & 0xFFFFFFFF
+    return sum_ ^ len(code)
+
+
+def code_records(start: int, code: bytes) -> list[tuple[int, int, int]]:
+    return [(EXTRA_CODE, start, len(code)), (EXTRA_CODE_SUM, start, code_sum(code))]
 
 
 def make_program(path: Path, names: list[str], text: int = USER, calls: dict | None = None,
@@ -55,6 +71,7 @@ class Profile:
     dimension: str = "ticks"
     values: dict[str, int] = field(default_factory=dict)
     exact: list[tuple[int, int, int, int]] = field(default_factory=list)  # bit, mode, pc, count
+    extra: list[tuple[int, int, int]] = field(default_factory=list)  # Records of ours.
 
     @property
     def high(self) -> int:
@@ -77,7 +94,7 @@ class Profile:
 
     def ours(self) -> bytes:
         """With what include/gmon.h adds."""
-        extra = []
+        extra = list(self.extra)
         for name, value in ({"format": 1} | self.values).items():
             number = VALUES.index(name) + 1
             extra.append((EXTRA_VALUE, number, value & 0xFFFFFFFF))

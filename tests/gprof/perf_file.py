@@ -13,6 +13,7 @@ SAMPLE_TYPE = IP | TID | TIME | CALLCHAIN | ID | CPU | PERIOD | CGROUP
 
 SOFTWARE, DUMMY = 1, 9
 ATTR_SIZE = 136
+SAMPLE_ID_ALL = 1 << 18
 CMDLINE = 11
 
 
@@ -43,9 +44,10 @@ def header() -> bytes:
     return struct.pack("<8sQ", b"PERFILE2", 16)
 
 
-def event(id_: int, name: str, period: int) -> bytes:
+def event(id_: int, name: str, period: int, times: bool = False) -> bytes:
+    """With `times` all records say when, not only samples."""
     attr = struct.pack("<IIQQQQQ", SOFTWARE, ATTR_SIZE, 0 if period > 1 else DUMMY, period,
-                       SAMPLE_TYPE, 0, 0)
+                       SAMPLE_TYPE, 0, SAMPLE_ID_ALL if times else 0)
     return (record(64, 0, attr.ljust(ATTR_SIZE, b"\0") + struct.pack("<Q", id_)) +
             record(78, 0, struct.pack("<QQ", 2, id_) + padded(name)))
 
@@ -56,9 +58,21 @@ def task(label: int, pid: int, name: str, threads: Iterable[int]) -> bytes:
                      for thread in (pid, *threads)))
 
 
-def image(pid: int, address: int, length: int, offset: int, path: str) -> bytes:
+def at(pid: int, time: int | None) -> bytes:
+    """What ends a record that says when."""
+    return b"" if time is None else struct.pack("<IIQQQ", pid, pid, time, 0, 0)
+
+
+def executes(label: int, pid: int, name: str, time: int | None) -> bytes:
+    """The process becomes another task, or the same with another program."""
+    return (record(19, 0, struct.pack("<Q", label) + padded(f"/{pid}:{name}") + at(pid, 0)) +
+            record(3, 1 << 13, struct.pack("<II", pid, pid) + padded(name) + at(pid, time)))
+
+
+def image(pid: int, address: int, length: int, offset: int, path: str,
+          time: int | None = None) -> bytes:
     return record(10, USER, struct.pack("<IIQQQIIQQII", pid, pid, address, length, offset,
-                                        0, 0, 0, 0, 5, 2) + padded(path))
+                                        0, 0, 0, 0, 5, 2) + padded(path) + at(pid, time))
 
 
 def kernel_image(address: int, length: int) -> bytes:

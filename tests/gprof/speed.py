@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """How fast is gprof, and how much memory does it need, beside GNU's?
 
-    tests/gprof/speed.py [--functions N] [--patience SECONDS]
+    tests/gprof/speed.py [--functions N] [--patience SECONDS] [--brief]
 
 For 1,000 functions, then four times as many and so on up to N (100,000), each with ten arcs and
 160 bytes of code, all of it with samples: time of the processor and the most memory of ours and of
@@ -14,8 +14,9 @@ hundred leads anywhere, so that nearly all functions are one cycle.
 
 GNU's is ended after SECONDS (120) of the processor, or five times what ours needed if that is more;
 once it was ended, for larger graphs after ten times ours.  Its columns then say `>`: at least so
-much.  With 100,000 functions the exit status is 1 if it did not need five times our time, or if it
-came to its end with less memory.
+much.  With --brief there are only graphs of N functions, and of those in cycle GNU's is ended as
+soon as it has needed five times as long as ours.  With 100,000 functions the exit status is 1 if it
+did not need five times our time, or if it came to its end with less memory.
 """
 
 import argparse
@@ -126,16 +127,26 @@ def growth(now: tuple[int, Cost], before: tuple[int, Cost] | None) -> str:
     return f"{math.log(now[1].seconds / before[1].seconds) / math.log(now[0] / before[0]):.2f}"
 
 
-def compare(graph: str, most: int, patience: float, folder: Path) -> bool:
+def limit_of(least: float, patience: float, is_hopeless: bool, is_brief: bool) -> float:
+    """Seconds of the processor that GNU's has."""
+    if is_brief and is_hopeless:
+        return least + 1
+    return 2 * least if is_hopeless else max(least, patience)
+
+
+def compare(graph: str, arguments: argparse.Namespace, folder: Path) -> bool:
     """Prints the curve of one kind of graph.  Whether the last line is as it should be."""
     before: list[tuple[int, Cost]] | None = None
-    functions = min(most, 1000)
+    most = arguments.functions
+    functions = most if arguments.brief else min(most, 1000)
     while True:
         files = make_files(folder, functions, graph)
         ours = measure(GPROF, *files)
         least = FACTOR * ours.seconds
-        is_hopeless = before is not None and before[1][1].is_ended
-        theirs = measure(GNU, *files, limit=2 * least if is_hopeless else max(least, patience))
+        is_hopeless = (arguments.brief and graph == "cycle") or \
+            (before is not None and before[1][1].is_ended)
+        theirs = measure(GNU, *files, limit=limit_of(least, arguments.patience, is_hopeless,
+                                                     arguments.brief))
         now = [(functions, ours), (functions, theirs)]
         grown = [growth(one, before[i] if before else None) for i, one in enumerate(now)]
         sign = ">" if theirs.is_ended else " "
@@ -154,11 +165,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--functions", type=int, default=100_000, help="at most")
     parser.add_argument("--patience", type=float, default=120, help="seconds that GNU's has")
+    parser.add_argument("--brief", action="store_true", help="the largest graphs alone")
     arguments = parser.parse_args()
     print("graph  functions      arcs  histogram  ours, s growth   MiB    GNU's, s growth    MiB"
           "   ratio")
     with tempfile.TemporaryDirectory() as folder:
-        good = [compare(graph, arguments.functions, arguments.patience, Path(folder))
+        good = [compare(graph, arguments, Path(folder))
                 for graph in ANYWHERE]
     if not all(good):
         sys.exit(f"gprof is not {FACTOR} times as fast as GNU's in less memory")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """perf.data: callers out of stacks, samples on somebody's behalf, samples of other programs."""
 
+import json
 import random
 import re
+import struct
 from collections import Counter
 from pathlib import Path
 
@@ -151,6 +153,66 @@ def test_another_program_s(program: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "perf.data", program, samples, {137: "/bin/a", 138: "/bin/b"},
                  USER - 0x10000)
     assert "samples of other programs only" in refused(program, file)
+
+
+@pytest.mark.parametrize("how", ["another task", "the same task", "no times"])
+def test_a_process_that_executes_another_program(program: Path, tmp_path: Path, how: str) -> None:
+    """At one address and with one pid: each sample is of the program that ran when it was taken,
+    though some of the old one's stand behind the new one's beginning."""
+    labels = (7, 7) if how == "the same task" else (7, 9)
+    has_times = how != "no times"
+    samples = [perf_file.sample(perf_file.Sample(CLOCK, 5, 5, labels[i >= 60], [address(i % 5, 3)],
+                                                 time=1000 + i), PERIOD) for i in range(100)]
+    begins = [perf_file.executes(labels[i], 5, name, time if has_times else None) +
+              perf_file.image(5, USER, len(FUNCTIONS) * FUNCTION_BYTES, 0, path,
+                              time if has_times else None)
+              for i, (name, path, time) in enumerate([("sh", "/bin/sh", 0),
+                                                      ("program", "/bin/program", 1060)])]
+    late = 10 if has_times else 0
+    file = tmp_path / "perf.data"
+    file.write_bytes(b"".join([
+        perf_file.header(), perf_file.event(CLOCK, "periodic", PERIOD, times=True), begins[0],
+        *samples[:60 - late], begins[1], *samples[60:], *samples[60 - late:60],
+        perf_file.round_end()]))
+    text = output("-b", "-N", program, file)
+    assert "samples of other programs, not shown: 60\n" in text
+    assert {name: row[0] for name, row in read_flat(text).items()} == \
+        dict.fromkeys(FUNCTIONS[:5], 8)
+    view = output("--view=folded", program, file)
+    assert Counter({line.split()[0]: int(line.split()[1]) for line in view.splitlines()}) == \
+        Counter({"sh": 60} | dict.fromkeys(FUNCTIONS[:5], 8))
+    if how != "the same task":  # The view of perf has a program for each task.
+        again = tmp_path / "again"
+        output("--view=perf-data", "-o", again, program, file)
+        assert output("--view=folded", program, again) == view
+
+
+def test_threads_have_numbers_of_their_own(program: Path, tmp_path: Path) -> None:
+    """For perf a thread's number may be no process's: ours are larger by a round number."""
+    file = tmp_path / "perf.data"
+    samples = [perf_file.Sample(CLOCK, 137, 1_000_000_000 + thread, 7, [address(1, 3)])
+               for thread in (138, 139)]
+    write(file, program, samples)
+    assert [sample["thread"] for sample in
+            json.loads(output("--view=json", program, file))["stacks"]] == [138, 139]
+
+
+def test_where_in_its_file_code_lies(program: Path, tmp_path: Path) -> None:
+    """Of a program that is not at hand its recording says it: the view of perf has it, too."""
+    samples = [sample for sample, _ in random_samples(16)]
+    file = write(tmp_path / "perf.data", program, samples,
+                 {137: str(program), 138: "/mach_servers/startup"})
+    view = tmp_path / "view"
+    output("--view=perf-data", "-o", view, program, file)
+    offsets, data, at = {}, view.read_bytes(), 16
+    while at < len(data):
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        if kind == 10:
+            path = data[at + 8 + 64:].partition(b"\0")[0].decode()
+            offsets[path] = struct.unpack_from("<Q", data, at + 8 + 24)[0]
+        at += size
+    assert offsets["/mach_servers/startup"] == 0x1000
+    assert offsets[str(program)] == 0x1000
 
 
 def test_other_rates_are_not_summed(program: Path, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_a_cycle_of_very_many_calls(tmp_path: Path) -> None:
             for other in (places[(i + 1) % 100], places[(i + 7) % 100], places[(i * 3) % 100])]
     file.write_bytes(Profile(USER, [1] * (100 * FUNCTION_BYTES // 2), arcs).gnu())
     assert "<cycle 1 as a whole>" in output("-b", program, file)
-    text = output("-b", "-C3", program, file)
+    text = output("-b", "-C2", program, file)
     assert "<cycle" not in text and 0 < text.count("-C: arc taken out") < len(arcs) / 2
 
 

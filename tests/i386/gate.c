@@ -234,14 +234,12 @@ TEST(flags_survive_the_gate)
 /* The sampling clock's NMI finds them too, ten thousand times a second. */
 TEST(flags_survive_interrupts)
 {
-	mach_port_t host = check_number(0);
-	sample_options_t options = {.age_ms = 60000};
+	sample_options_t options = {.flags = SAMPLE_NMI, .age_ms = 60000};
 	mach_port_t port;
 
 	want_usual();
 	EXPECT_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &port),
 		  KERN_SUCCESS);
-	EXPECT_EQ(host_sample_control(host, 0, SAMPLE_NMI, 0), KERN_SUCCESS);
 	EXPECT_EQ(task_sample_start(mach_task_self(), SAMPLED_PC_PERIODIC, 10000, options, port),
 		  KERN_SUCCESS);
 	for (unsigned set = 0; set < 4; set++) {
@@ -250,7 +248,6 @@ TEST(flags_survive_interrupts)
 		expect_kept(wait_for_interrupts, wanted.eax);
 	}
 	EXPECT_EQ(task_sample_stop(mach_task_self(), port), KERN_SUCCESS);
-	EXPECT_EQ(host_sample_control(host, 0, 0, 0), KERN_SUCCESS);
 	EXPECT_EQ(mach_port_destroy(mach_task_self(), port), KERN_SUCCESS);
 }
 

@@ -185,3 +185,22 @@ uint32_t samples_of(const struct collected *collected, uint32_t flavor)
 		n += kept[i].flavor == flavor;
 	return n;
 }
+
+void samples_expect_callers(const struct collected *collected, const char *from, const char *to,
+			    const char *one, const char *other, uint32_t least)
+{
+	uint32_t inside = 0, wrong = 0;
+
+	for (uint32_t i = 0; i < collected->samples && i < SAMPLES_KEPT; i++) {
+		const struct kept_sample *sample = &kept[i];
+
+		if (sample->pc < (uint32_t)from || sample->pc >= (uint32_t)to)
+			continue;
+		inside++;
+		if (sample->caller != (uint32_t)one && sample->caller != (uint32_t)other &&
+		    wrong++ == 0)
+			check_fail("pc %#x: caller %#x, not %#x or %#x", sample->pc, sample->caller,
+				   (uint32_t)one, (uint32_t)other);
+	}
+	EXPECT_LT(least, inside);
+}

@@ -57,6 +57,10 @@ bool samples_receive_all(struct collected *collected);
 /* Samples of a flavor among those that are kept. */
 uint32_t samples_of(const struct collected *collected, uint32_t flavor);
 
+/* More than `least` samples are between these places, and each has one of two callers. */
+void samples_expect_callers(const struct collected *collected, const char *from, const char *to,
+			    const char *one, const char *other, uint32_t least);
+
 /* One term of all CPUs' clocks, by its place in struct prof_clock. */
 #define samples_sum(collected, term)                                            \
 	({                                                                      \

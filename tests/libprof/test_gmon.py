@@ -12,7 +12,8 @@ from libprof.gmon_reader import EXTRA_END, EXTRA_VALUE, parse, pcs, values
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ["libprof/core/collection.c", "libprof/core/pc_table.c", "libprof/core/gmon_file.c",
-           "libprof/core/arcs.c", "tests/lib/libprof/pages.c"]
+           "libprof/core/arcs.c", "libprof/core/code.c",
+           "tests/lib/libprof/pages.c"]
 PERIODIC, ZFILL, COW = 0x1, 0x10, 0x80
 GNU, BSD44, BSD = 0, 1, 2
 OWN_THREAD = 9
@@ -153,6 +154,17 @@ def test_the_file_says_what_was_collected(core, program) -> None:
     assert pcs(gmon, 1) == {at[name] + 4: 3 for name in NAMES}
     assert (EXTRA_END, at["main"], 1) in gmon.arcs  # A call from nowhere is no record of ours.
     assert (at["middle"] + 5, at["leaf"], 70) in gmon.arcs
+
+
+def test_each_address_is_in_its_bin(core, program) -> None:
+    profile, first = Profile(core, program), program.at["leaf"]
+    profile.add(begin())
+    for n in range(16):
+        profile.add(sample(first + n) * (n + 1))
+    (low, _, _, _, bins), = parse(profile.file()).histograms
+    at = (first - low) // 2
+    assert list(bins[at:at + 8]) == [4 * n + 3 for n in range(8)]
+    assert sum(bins) == sum(range(17))
 
 
 def test_the_counts_are_in_it(core, program) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from assay import OUT, unix
 from assay.files import Files, Get, Put
-from libprof.gmon_reader import Gmon, parse, pcs, values
+from libprof.gmon_reader import Gmon, Image, code, parse, pcs, values
 
 PROGRAMS = Path(__file__).parent / "programs"
 UX_CC = OUT / "sdk/bin/ux-cc"
@@ -133,6 +133,22 @@ def test_the_file_is_written(ends: Ends, way: str) -> None:
     assert ends.program.calls(gmon)["main", "spin"] == 1
 
 
+def test_the_file_says_of_which_program(ends: Ends) -> None:
+    """Each page with samples or calls in it is summed up; the rest has perhaps never been read."""
+    image = Image(ends.program.path)
+    for way in ("return", "last", "child"):
+        gmon = of(ends, way)
+        assert (values(gmon)[24], values(gmon)[25]) == image.text
+        ranges = code(gmon)
+        assert ranges and all(image.sum(start, size) == found for start, size, found in ranges)
+        places = {address for source, target, _ in gmon.arcs if source >= 0x1000
+                  for address in (source, target)} | set(pcs(gmon, 0)) | set(pcs(gmon, 1))
+        assert not [place for place in places if not any(start <= place < start + size
+                                                         for start, size, _ in ranges)]
+        assert {start & ~0xfff for start, _, _ in ranges[1:]} <= {place & ~0xfff
+                                                                 for place in places}
+
+
 def test_what_ends_at_once_leaves_no_file(ends: Ends) -> None:
     listing = (ends.folder / "listing").read_text().split()
     for way in NO_FILE:
@@ -195,9 +211,12 @@ def test_gprof_reads_it(ends: Ends) -> None:
 def control_fixture(tmp_path_factory) -> tuple[dict[str, Program], Path, str]:
     folder = tmp_path_factory.mktemp("control")
     programs = {name: usual(folder, name) for name in ("control", "owner")}
+    programs["ended"] = compile_program(folder, "ended", "{source}", "-o", "{program}", "-lprof1",
+                                        "-lnetname")
     commands = """cd /tmp
 ./control; echo "control $?"
 ./owner; echo "owner $?"
+./ended; echo "ended $?"
 ls gmon.out* 2> /dev/null
 """
     names = ("first.out", "second.out", "middle.out", "end.out", "old.out", "mine.out")
@@ -211,7 +230,8 @@ ls gmon.out* 2> /dev/null
 
 def test_every_call_does_what_it_says(control) -> None:
     """And no gmon.out is written but by gprof_stop(), where crt0 has initialised nothing."""
-    assert control[2] == "control 0\nowner 0\n"
+    expected = r"\d+ dumps in \d+ ms, \d+ due\ncontrol 0\nowner 0\nended 0\n"
+    assert re.fullmatch(expected, control[2]), control[2]
 
 
 def test_each_beginning_zeroes_what_was_collected(control) -> None:
@@ -302,7 +322,7 @@ def test_no_call_is_missed(unix_machine, tmp_path, cpus: int) -> None:
     check_sums(gmon)
     calls = program.calls(gmon)
     assert calls["worker", "leaf"] == 2 * CALLS
-    assert calls["handler", "leaf"] == RAISED
+    assert calls["handler", "leaf"] == calls["with_a_pointer", "pointed_at"] == RAISED
     assert calls["main", "leaf"] == TIMED
     assert calls["before_main", "leaf"] == calls["after_main", "leaf"] == 1
     assert values(gmon)[21] == 0  # None lost.

@@ -3,12 +3,17 @@
 
 import struct
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MAGIC = struct.pack("<QQ", 0x32454C4946524550, 16)
-ATTRIBUTE, UPDATE, FEATURE, ROUND = 64, 78, 80, 68
+ATTRIBUTE, UPDATE, FEATURE = 64, 78, 80
 COMMAND, SAMPLE, MAP, LOST, CGROUP = 3, 9, 10, 13, 19
 FIELDS = 0x2001E7  # ip tid time callchain id cpu period cgroup
 KERNEL, USER = 2**64 - 128, 2**64 - 512
+ALL_HAVE_ID, ID_SIZE = 1 << 18, 32
+NO_PROGRAM = "[heap]"
+USER_MODE, EXECUTE = 2, 1 << 13
+THREAD = 10**9  # Threads' numbers begin there.
 
 
 @dataclass(frozen=True)
@@ -29,17 +34,36 @@ class Sample:
         return self.chain[self.chain.index(USER) + 1:] if USER in self.chain else ()
 
 
+class Map(NamedTuple):
+    misc: int
+    pid: int
+    start: int
+    length: int
+    offset: int
+    path: str
+
+
 @dataclass
 class Recording:
     events: dict[int, str] = field(default_factory=dict)
     periods: dict[int, int] = field(default_factory=dict)
     commands: dict[tuple[int, int], str] = field(default_factory=dict)
-    maps: list[tuple[int, int, int, int, int, str]] = field(default_factory=list)
+    maps: list[Map] = field(default_factory=list)
+    map_times: list[int] = field(default_factory=list)
+    executed: list[tuple[int, int, str]] = field(default_factory=list)  # When, of whom, what.
     labels: dict[int, str] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     lost: int = 0
     counts: dict[str, int] = field(default_factory=dict)
-    rounds: list[int] = field(default_factory=list)  # Where each ends in the file.
+    pieces: list[int] = field(default_factory=list)  # Where each ends in the file.
+
+    def program_of(self, sample: "Sample") -> str:
+        """As perf does it: the last that was mapped there by then."""
+        found = [(time, place, one.path)
+                 for place, (one, time) in enumerate(zip(self.maps, self.map_times))
+                 if (one.misc, one.pid) == (USER_MODE, sample.pid) and time <= sample.time and
+                 0 <= sample.user()[0] - one.start < one.length]
+        return max(found)[2] if found else ""
 
 
 def text(data: bytes) -> str:
@@ -67,26 +91,46 @@ def read_words(data: bytes) -> list[str]:
     return words
 
 
+def take_id(data: bytes) -> tuple[bytes, int]:
+    """A record without its end, and the time that this tells."""
+    time, event, cpu = struct.unpack("<QQQ", data[8 - ID_SIZE:])
+    assert event == 0 and cpu == 0
+    return data[:-ID_SIZE], time
+
+
+def take_name(recording: Recording, kind: int, misc: int, data: bytes) -> None:
+    data, time = take_id(data)
+    if kind == COMMAND:
+        pid, tid = struct.unpack_from("<II", data)
+        recording.commands[pid, tid] = text(data[8:])
+        assert misc == (EXECUTE if time else 0) and (time == 0 or pid == tid)
+        if time:
+            recording.executed.append((time, pid, text(data[8:])))
+    elif kind == MAP:
+        pid, _, start, length, offset = struct.unpack_from("<IIQQQ", data)
+        assert (struct.unpack_from("<Q", data, 48)[0] != 0) == (text(data[64:]) != NO_PROGRAM)
+        recording.maps.append(Map(misc, pid, start, length, offset, text(data[64:])))
+        recording.map_times.append(time)
+    elif kind == CGROUP:
+        label, path = struct.unpack_from("<Q", data)[0], text(data[8:])
+        assert recording.labels.setdefault(label, path) == path
+    else:
+        assert kind == LOST
+        recording.lost += struct.unpack("<Q", data)[0]
+
+
 def take(recording: Recording, kind: int, misc: int, data: bytes) -> None:
     if kind == ATTRIBUTE:
-        software, size, _, period, fields = struct.unpack_from("<IIQQQ", data)
+        software, size, _, period, fields, _, flags = struct.unpack_from("<IIQQQQQ", data)
         (number,) = struct.unpack_from("<Q", data, size)
-        assert (software, fields, len(data)) == (1, FIELDS, size + 8)
+        assert (software, fields, flags, len(data)) == (1, FIELDS, ALL_HAVE_ID, size + 8)
         recording.periods[number] = period
     elif kind == UPDATE:
         what, number = struct.unpack_from("<QQ", data)
         assert what == 2
         recording.events[number] = text(data[16:])
-    elif kind == COMMAND:
-        pid, tid = struct.unpack_from("<II", data)
-        recording.commands[pid, tid] = text(data[8:])
-    elif kind == MAP:
-        pid, _, start, length, offset = struct.unpack_from("<IIQQQ", data)
-        recording.maps.append((misc, pid, start, length, offset, text(data[64:])))
-    elif kind == CGROUP:
-        recording.labels[struct.unpack_from("<Q", data)[0]] = text(data[8:])
-    elif kind == LOST:
-        recording.lost += struct.unpack("<Q", data)[0]
+    elif kind in (COMMAND, MAP, CGROUP, LOST):
+        take_name(recording, kind, misc, data)
     elif kind == FEATURE:
         words = read_words(data)
         assert words[0] == "monctl"
@@ -98,6 +142,7 @@ def take(recording: Recording, kind: int, misc: int, data: bytes) -> None:
         # Whatever a sample refers to has its name by then.
         assert sample.flavor in recording.events and sample.label in recording.labels
         assert (sample.pid, sample.tid) in recording.commands
+        assert sample.tid > THREAD or sample.tid == sample.pid
         recording.samples.append(sample)
 
 
@@ -108,9 +153,8 @@ def read(data: bytes) -> Recording:
     while at < len(data):
         kind, misc, size = struct.unpack_from("<IHH", data, at)
         assert size % 8 == 0 and 8 <= size <= len(data) - at
-        if kind == ROUND:
-            recording.rounds.append(at + size)
-        else:
-            take(recording, kind, misc, data[at + 8:at + size])
+        take(recording, kind, misc, data[at + 8:at + size])
         at += size
+        if kind == FEATURE:
+            recording.pieces.append(at)
     return recording

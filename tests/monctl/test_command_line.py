@@ -20,6 +20,7 @@ WRONG = {
     "-pid 1 -on periodic -rate 10001": "from 1 to 10000 Hz",
     "-pid 1 -off -rate 100": "say -on too",
     "-pid 1 -off -nmi": "say -on too",
+    "-pid 1 -status -fixed": "say -on too",
     "-pid 1 -monfile f -format elf": "gnu, 4.4bsd and bsd",
     "-pid 1 -status -format gnu": "-format is that of -monfile",
     "-pid 1 -status -stack": "-stack goes with -record only",

@@ -28,6 +28,17 @@ def keys(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
+# What is there stays, what was collected too: $X is a proxy without a place for it, $Y a recorder.
+NO_ROOM = """
+cd /tmp; echo old >f; echo old >r; echo >x; echo >y; cat /dev/zero >fill
+slowprog 100 >/dev/null & P=$!; monctl -pid $P -proxy -on periodic -monfile f >>x 2>&1 & X=$!
+monctl -record r -run slowprog 10 >/dev/null 2>>y & Y=$!
+until grep -q 'kill -9' x && grep -q 'make room and' y; do sleep 0.05; done
+monctl -pid $P -monfile f; monctl -pid $P -monfile none; cat f r; ls none
+rm fill; monctl -pid $P -monfile got; kill $X $Y; wait $X; echo $?; wait $Y; echo $?
+cmp f got && cat x y
+"""
+
 # $P is the program's number.
 ENDS = {
     # It has ended before the file has been read, which is made long for that.
@@ -51,8 +62,8 @@ ENDS = {
             "monctl -pid $P -proxy -monfile /nowhere/f & X=$!; monctl -pid $P -status >/dev/null; "
             "kill $P; wait $X; cat p",
     "full disk": "sleep 1000 & P=$!; monctl -pid $P -proxy -monfile /dev/full & X=$!; "
-                 "monctl -pid $P -off -monfile /dev/full; kill $P; wait $X; "
-                 "monctl -record /dev/full -run slowprog 1; echo $?",
+                 "monctl -pid $P -off -monfile /dev/full; kill $P; wait $X",
+    "own full disk": NO_ROOM,
     "rates": "sleep 1000 & P=$!; monctl -pid $P -proxy -bg -monfile end; "
              "monctl -pid $P -on periodic -rate 5000; monctl -pid $P -monfile one; "
              "monctl -pid $P -monfile two -format bsd -status; monctl -pid $P -monfile three; "
@@ -62,8 +73,17 @@ ENDS = {
 }
 
 
-def test_what_ends_and_what_stays(cases) -> None:
-    said = cases(ENDS, user="root")
+NO_ROOM_SAYS = (
+    "(/tmp/)?f: No space left on device; nothing is lost.*\n.*none: No space left.*\n"
+    "old\nold\nls: none: No such file.*\n0\n0\n"
+    r".*: f: No space.*: its profile is in no file; fetch it by: monctl -pid (\d+) -monfile FILE, "
+    r"then: kill -9 (\d+); or make room, then: kill \3\nprocess \2: (\d+) samples, 0 lost, f\n"
+    r".*: r: No space left on device; what is recorded is kept, to be written later\n"
+    r".*make room and say: kill (\d+), and it is tried again\nprocess \d+: \d+ samples, 0 lost, r")
+
+
+def test_what_ends_and_what_stays(cases, tmp_path: Path) -> None:
+    said = cases(ENDS, user="root", files=Files(get=(Get("/tmp/r", tmp_path / "r"),)))
     text = {name: one.text for name, one in said.items()}
     assert re.search(r"process \d+ has ended meanwhile; one that ends soon is sampled by: "
                      "monctl -run COMMAND", text["while it gets ready"])
@@ -77,8 +97,9 @@ def test_what_ends_and_what_stays(cases) -> None:
     assert "/dev/full: No space left on device; nothing is lost, the program still has it" in \
         text["full disk"]
     assert re.search(r"kept in /tmp/gmon.out.\d+\n", text["full disk"])
-    assert "/dev/full: No space left on device; what was recorded before is in it" in \
-        text["full disk"] and text["full disk"].endswith("\n1")
+    assert re.search(NO_ROOM_SAYS, text["own full disk"], re.S), text["own full disk"]
+    rest = perf_data.read((tmp_path / "r").read_bytes())
+    assert rest.counts["delivered"] == len(rest.samples) > 20
     assert keys(text["rates"])["rate"] == "5000"
     assert re.search(r"0000000 +g +m +o +n", text["rates"]), text
     assert "exports no profiling" in text["at once"]
@@ -130,6 +151,8 @@ def test_a_program_for_its_owner_only(cases, tmp_path: Path) -> None:
         "open to all": "cd /tmp/d; su student -c '../open >/dev/null 2>&1 & echo $! >q'; "
                        "su ta -c 'monctl -pid $(cat q) -on periodic -rate 200; "
                        "monctl -pid $(cat q) -off -status'; kill $(cat q)",
+        "stopped": "cd /tmp; ./open >/dev/null 2>&1 & P=$!; monctl -pid $P -status >/dev/null; "
+                   "kill -STOP $P; monctl -pid $P -proxy; echo $?; kill -9 $P",
         "run into": "cd /tmp/d; rm -f gmon.out; monctl -monfile m -run ../exports & X=$!; "
                     "sleep 0.3; kill $X; wait $X; ls",
     }, user="root", files=Files(put=(compiled(tmp_path, "exports"),
@@ -144,6 +167,7 @@ def test_a_program_for_its_owner_only(cases, tmp_path: Path) -> None:
     assert (tmp_path / "second").read_bytes()[:4] == b"gmon"
     assert "exports its own profiling" in said["proxy"].text
     assert keys(said["open to all"].text)["rate"] == "200", said["open to all"]
+    assert re.search("it does not answer; if it is stopped .*\n1$", said["stopped"].text), said
     assert "gmon.out" in said["end"].text.split()
     assert "writes gmon.out by itself; say -monfile FILE" in said["run"].text
     assert {"gmon.out", "m"} <= set(said["run into"].text.split())

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from assay import OUT
 from assay.files import Files, Get
-from libprof.gmon_reader import EXTRA_END, Gmon, parse, pcs, values
+from libprof.gmon_reader import EXTRA_END, Gmon, Image, code, parse, pcs, values
 
 KERNEL = OUT / "mach_kernel"
-LABEL, KERNEL_MODE, OTHERS = 0x20, 22, 23
+LABEL, LABEL_PID, LABEL_NAME, KERNEL_MODE, OTHERS = 0x20, 0x21, 0x22, 22, 23
 
 # The program makes calls of the Unix server, so messages.
 CALLS = "for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done"
@@ -23,7 +23,7 @@ COMMANDS = {
     "begin": "kgmon -B",
     "work": f"{CALLS}; kgmon -p; mv gmon.out running",
     "halt": f"{CALLS}; kgmon -hp; mv gmon.out halted",
-    "off": f"{CALLS}; kgmon -p; cmp gmon.out halted",
+    "off": f"{CALLS}; kgmon -p; mv gmon.out again",
     "resume": f"kgmon -B; {CALLS}; kgmon -hp; mv gmon.out resumed",
     "zeroed": f"kgmon -B; {CALLS}; kgmon -r; kgmon -hp; mv gmon.out zeroed",
     "another rate": "kgmon -b; kgmon -p; mv gmon.out slow; kgmon",
@@ -35,7 +35,7 @@ COMMANDS = {
     "wrong": "kgmon -b -h; kgmon -x; kgmon word",
     "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; kgmon -b",
 }
-FILES = ("running", "halted", "resumed", "zeroed", "nmi", "slow")
+FILES = ("running", "halted", "again", "resumed", "zeroed", "nmi", "slow")
 SUMS = re.compile(r"kernel profiling is (running|off)\n(\d+) samples, 0 lost, at (\d+) Hz")
 
 
@@ -63,10 +63,10 @@ def test_what_it_says(said) -> None:
     assert (text["before"], status["before"]) == ("kernel profiling is off", 0)
     assert (text["nothing"], status["nothing"]) == (
         "kgmon: -p: nothing was collected; begin by: kgmon -b", 1)
-    assert SUMS.match(text["begin"]).groups() == ("running", "0", "10000")
+    running, taken, rate = SUMS.match(text["begin"]).groups()
+    assert (running, rate) == ("running", "10000") and int(taken) < 100  # It has just begun.
     assert SUMS.search(text["halt"])[1] == "off"
     assert SUMS.search(text["off"])[2] == SUMS.search(text["halt"])[2]
-    assert status["off"] == 0  # The same file again.
     assert text["another rate"].count(" Hz") == text["another rate"].count(" at 1000 Hz") == 3
     assert "gmon.out: Is a directory; nothing is lost, the collector still has it" in \
         text["unwritable"] and text["unwritable"].endswith("\ngmon.out")
@@ -111,6 +111,20 @@ def test_it_goes_on_where_it_was_halted(said) -> None:
     assert taken["slow"] < 20
 
 
+def test_after_a_halt_nothing_is_added(said) -> None:
+    halted, again = ([arc for arc in said[1][name].arcs if not LABEL < arc[0] < 0x30]
+                     for name in ("halted", "again"))
+    assert halted == again
+
+
+def test_the_file_says_of_which_kernel(said) -> None:
+    image = Image(KERNEL)
+    (start, size, found), = code(said[1]["halted"])
+    assert (values(said[1]["halted"])[24], values(said[1]["halted"])[25]) == image.text
+    assert (start, start + size) == (image.text[0], image.text[1] & ~3)
+    assert found == image.sum(start, size)
+
+
 def test_gprofs_read_it(said, tmp_path_factory) -> None:
     """Ours and GNU's name the same functions with the same times."""
     file = tmp_path_factory.getbasetemp() / "kgmon0" / "halted"
@@ -131,6 +145,14 @@ def test_on_whose_behalf(said) -> None:
     rows = re.findall(r"^ *(\d+\.\d) % +(\d+)  (.*)$", said[0]["halt"].text, re.M)
     assert rows[0][2] == "what has ended" and float(rows[0][0]) > 75, rows
     assert sum(int(row[1]) for row in rows) == values(said[1]["halted"])[KERNEL_MODE]
+    names: dict[int, bytes] = {}
+    for source, task, word in said[1]["halted"].arcs:
+        if LABEL_NAME <= source < LABEL_NAME + 8:
+            names[task] = names.get(task, b"") + word.to_bytes(4, "little")
+    pids = {task: number - 1 for source, task, number in said[1]["halted"].arcs
+            if source == LABEL_PID}
+    assert {f"{pid} {names[task].rstrip(bytes(1)).decode()}" for task, pid in pids.items()} == \
+        {row[2] for row in rows} - {"what has ended", "the system"}
 
 
 def test_code_with_interrupts_off_is_seen_by_nmi(said) -> None:

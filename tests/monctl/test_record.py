@@ -57,11 +57,11 @@ def test_events_and_names(recording) -> None:
     pid, label = users[0].pid, users[0].label
     assert recording.labels[label] == f"/{pid}:slowprog"
     assert recording.commands[pid, users[0].tid] == "slowprog"
-    program, kernel = (next(entry for entry in recording.maps if entry[0] == misc)
-                       for misc in (2, 1))
-    assert (program[1], program[2], program[4:]) == (pid, 0x08048000, (0, "/bin/slowprog"))
-    assert kernel[5] == "[kernel.kallsyms]_text"
-    assert all(kernel[2] <= sample.ip < kernel[2] + kernel[3]
+    program, kernel = (next(one for one in recording.maps if one.misc == misc) for misc in (2, 1))
+    assert (program.pid, program.start, program.offset, program.path) == (
+        pid, 0x08048000, 0, "/bin/slowprog")
+    assert kernel.path == "[kernel.kallsyms]_text"
+    assert all(kernel.start <= sample.ip < kernel.start + kernel.length
                for sample in recording.samples if sample.in_kernel)
 
 
@@ -98,8 +98,8 @@ def test_nothing_is_missing(recording) -> None:
 
 def test_every_beginning_can_be_read(recorded, recording) -> None:
     data = recorded[0].read_bytes()
-    assert recording.rounds[-1] == len(data) and len(recording.rounds) > 1
-    for end in recording.rounds:
+    assert recording.pieces[-1] == len(data) and len(recording.pieces) > 1
+    for end in recording.pieces:
         beginning = perf_data.read(data[:end])
         assert beginning.counts["delivered"] == len(beginning.samples)
 
@@ -134,14 +134,29 @@ def test_perf_is_told_what_is_no_recording(tmp_path: Path) -> None:
     assert perf(tmp_path / "none").returncode == 1
 
 
-def test_the_whole_machine(unix_machine, tmp_path: Path) -> None:
-    """Of everybody, on everybody's behalf: what the server did for a program has its label."""
-    result = unix_machine(
-        "cd; monctl -for all -record all & M=$!; monctl -help >/dev/null; slowprog 40;"
-        " readprog /bin/sh; kill $M; wait $M",
-        user="root", limit=LIMIT, files=Files(get=(Get("/root/all", tmp_path / "all"),)))
+ALL = """
+cd; monctl -for all -on periodic,any -record all & M=$!; monctl -help >/dev/null
+slowprog 40; readprog /bin/sh
+(n=0; while [ $n -lt 2000 ]; do n=$((n + 1)); done; exec slowprog 10) & E=$!; wait $E
+echo executed $E
+sh -c 'slowprog 3 & exec sleep 1000' &
+until ps -a | grep ' Z .*slowprog'; do sleep 0.01; done
+kill $M; wait $M
+"""
+
+
+@pytest.fixture(name="whole", scope="module")
+def whole_fixture(tmp_path_factory):
+    """The file of a whole machine, what is in it, and what the shell saw."""
+    file = tmp_path_factory.mktemp("whole") / "all"
+    result = unix.run(ALL, user="root", limit=LIMIT, files=Files(get=(Get("/root/all", file),)))
     assert result.outcome == "exit", (result.message, result.output)
-    recording = perf_data.read((tmp_path / "all").read_bytes())
+    return file, perf_data.read(file.read_bytes()), result.output.decode()
+
+
+def test_the_whole_machine(whole) -> None:
+    """Of everybody, on everybody's behalf: what the server did for a program has its label."""
+    recording = whole[1]
     commands = {recording.commands[sample.pid, sample.tid] for sample in recording.samples}
     assert {"slowprog", "ux"} <= commands
     served = Counter(recording.labels[sample.label].partition(":")[2]
@@ -149,6 +164,37 @@ def test_the_whole_machine(unix_machine, tmp_path: Path) -> None:
                      if recording.commands[sample.pid, sample.tid] == "ux")
     assert set(served) & {"readprog", "slowprog", "sh", "ls", "monctl"}, served
     assert recording.counts["delivered"] == len(recording.samples)
+
+
+def test_a_process_goes_on_with_another_program(whole) -> None:
+    """Each sample's program is the one that was there then, though some come a second late."""
+    _, recording, output = whole
+    pid = int(re.search(r"executed (\d+)", output)[1])
+    (time,) = [one[0] for one in recording.executed if one[1:] == (pid, "slowprog")]
+    for is_after, program in ((False, "/bin/sh"), (True, "/bin/slowprog")):
+        part = [one for one in recording.samples
+                if one.pid == pid and (one.time >= time) == is_after and not one.in_kernel]
+        assert {one.flavor for one in part} == {PERIODIC, ANY} and len(part) > 20
+        assert {recording.program_of(one) for one in part} == {program}
+
+
+def test_what_was_not_waited_for(whole) -> None:
+    """A process that has ended, and still has a number, has its name and its program's map."""
+    _, recording, output = whole
+    pid = int(re.search(r"^\S+ +(\d+) .* Z .*slowprog", output, re.M)[1])
+    part = [one for one in recording.samples if one.pid == pid and one.flavor == PERIODIC]
+    assert len(part) > 5 and {recording.commands[pid, one.tid] for one in part} == {"slowprog"}
+    assert {recording.program_of(one) for one in part} == {"/bin/slowprog"}
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed: ./setup viewers")
+def test_perf_shows_nobody_in_another_s_program(whole) -> None:
+    shown = perf(whole[0], "report", "--stdio", "--no-children", "-g", "none", "--sort",
+                 "comm,dso").stdout
+    rows = set(re.findall(r"^ +\d+\.\d+% +(\S+) +(\S+)", shown, re.M))
+    assert {("sh", "sh"), ("slowprog", "slowprog")} <= rows
+    strange = {row for row in rows if not row[1].startswith("[") and row[0] != row[1]}
+    assert strange == {("ux", "startup")}, shown
 
 
 def test_for_one(unix_machine, tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ def test_run(cases, tmp_path: Path) -> None:
                   "sleep 0.2; kill $M; wait $M; echo $?; cat said",
         "unwritable": "monctl -monfile /nowhere/f -run slowprog 1; echo $?; ls /tmp",
         "rate": "monctl -rate 100 -monfile slow -run slowprog 20 2>said; cat said",
+        # It works between two ticks of the scheduler, three tenths of the time.
+        "fixed": "monctl -rate 100 -fixed -run lockstep 50 2>&1",
+        "random": "monctl -rate 100 -run lockstep 50 2>&1",
     }, files=Files(get=(Get("/home/student/first", tmp_path / "first"),)))
     plain = re.fullmatch(r"0\nmonctl: process (\d+)\nprocess \1: (\d+) samples, 0 lost, gmon.out",
                          said["plain"].text)
@@ -39,6 +42,10 @@ def test_run(cases, tmp_path: Path) -> None:
                      said["unwritable"].text, re.S), said["unwritable"]
     slow = int(re.search(r"(\d+) samples", said["rate"].text)[1])
     assert abs(slow - int(plain[2]) / 10) < 2
+
+    assert re.search(r": 0 samples, 0 lost", said["fixed"].text), said["fixed"]
+    random = int(re.search(r": (\d+) samples, 0 lost", said["random"].text)[1])
+    assert abs(random - 15) < 5 * (50 * 0.3 * 0.7) ** 0.5 and random > 0, said["random"]
 
     # All but what the kernel and libc did is in the four functions.
     data = (tmp_path / "first").read_bytes()

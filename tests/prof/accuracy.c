@@ -15,11 +15,10 @@
 #include "shares.h"
 #include "tally.h"
 
-#define FULL_RATE    10000u
-#define STREAMS      4u
-#define SLOW_STREAMS 10u                  /* At the tick's rate, where they seldom meet. */
-#define WORSE        (PRIORITY_USUAL + 5) /* So that who collects runs when a message comes. */
-#define GO           1
+#define FULL_RATE 10000u
+#define STREAMS   10u                  /* One task may have two more. */
+#define WORSE     (PRIORITY_USUAL + 5) /* So that who collects runs when a message comes. */
+#define GO        1
 
 /* ---------------- What is sampled ---------------- */
 
@@ -75,7 +74,7 @@ static void count_place(struct tally *tally, const struct prof_sample *sample)
 
 /* ---------------- Sampling it ---------------- */
 
-static struct tally tallies[SLOW_STREAMS];
+static struct tally tallies[STREAMS];
 static mach_port_t start_port;
 
 struct work {
@@ -94,7 +93,7 @@ static void do_work(void *work)
 
 static void set_seed(uint32_t seed)
 {
-	EXPECT_EQ(host_sample_control(check_number(0), 0, 0, seed), KERN_SUCCESS);
+	EXPECT_EQ(host_sample_control(check_number(0), 0, seed), KERN_SUCCESS);
 }
 
 static void begin_stream(uint32_t n, uint32_t rate, uint32_t flags)
@@ -226,24 +225,23 @@ static uint32_t first_of(const struct shares *result)
 TEST(a_program_in_step_with_the_clock)
 {
 	static const struct work work = {work_in_step, STEPS};
-	struct shares results[SLOW_STREAMS], pooled = steps;
+	struct shares results[STREAMS], pooled = steps;
 
-	begin(&work, SLOW_STREAMS, count_step);
+	begin(&work, STREAMS, count_step);
 	set_seed(1);
-	for (uint32_t n = 0; n < SLOW_STREAMS; n++) {
+	for (uint32_t n = 0; n < STREAMS; n++) {
 		results[n] = steps;
 		tallies[n].data = &results[n];
-		begin_stream(n, TICK_RATE, n == SLOW_STREAMS - 1 ? SAMPLE_FIXED : 0);
+		begin_stream(n, TICK_RATE, n == STREAMS - 1 ? SAMPLE_FIXED : 0);
 	}
-	collect(SLOW_STREAMS);
-	for (uint32_t n = 0; n < SLOW_STREAMS - 1; n++)
+	collect(STREAMS);
+	for (uint32_t n = 0; n < STREAMS - 1; n++)
 		shares_add(&pooled, &results[n]);
 	shares_print("random", &pooled);
-	shares_print("fixed", &results[SLOW_STREAMS - 1]);
+	shares_print("fixed", &results[STREAMS - 1]);
 	EXPECT_LE(370, first_of(&pooled));
 	EXPECT_LE(first_of(&pooled), 430);
-	EXPECT(first_of(&results[SLOW_STREAMS - 1]) < 370 ||
-	       first_of(&results[SLOW_STREAMS - 1]) > 430);
+	EXPECT(first_of(&results[STREAMS - 1]) < 370 || first_of(&results[STREAMS - 1]) > 430);
 }
 
 /* ---------------- With interrupts off ---------------- */
@@ -280,12 +278,11 @@ static void sample_off(uint32_t flags, uint32_t *found, uint32_t *truth)
 	struct shares result = {.places = 2, .truth = {0.5, 0.5}};
 
 	time_off = 0;
-	EXPECT_EQ(host_sample_control(check_number(0), 0, flags, 1), KERN_SUCCESS);
+	set_seed(1);
 	begin(&work, 1, count_off);
 	tallies[0].data = &result;
-	begin_stream(0, FULL_RATE, 0);
+	begin_stream(0, FULL_RATE, flags);
 	collect(1);
-	EXPECT_EQ(host_sample_control(check_number(0), 0, 0, 0), KERN_SUCCESS);
 	*found = first_of(&result);
 	*truth = (uint32_t)((double)time_off * 1000 / (double)time_in_all);
 	print("# off for %u per thousand, found in %u of %u samples\n", *truth, result.counts[0],

@@ -4,9 +4,10 @@
  * beforehand, and no other.  That the equations hold is checked in every message that is received
  * (tests/lib/samples.c).
  *
- * The schedules have intervals of one length here, so that what is due is known.
+ * The schedules have intervals of one length here, and what is done is done in the middle of one,
+ * so that what is due by then is known.
  *
- * machine: cpus=1 append="inject=1" arguments="${host-port}"
+ * machine: cpus=1 append="inject=1"
  */
 #include "check.h"
 #include "ipc.h"
@@ -24,11 +25,6 @@
 	((sizeof(struct prof_clock) + sizeof(struct prof_stream) + sizeof(struct prof_end)) / 4)
 
 static struct collected collected;
-
-static mach_port_t host_port(void)
-{
-	return check_number(0);
-}
 
 static uint64_t now(void)
 {
@@ -51,18 +47,33 @@ static void compute(uint32_t ms)
 			continue;
 }
 
-static void start_with_age(uint32_t rate, uint32_t flags, uint32_t age_ms)
+/* Begins a stream, and returns when: the first due time is an interval later, and half of one. */
+static uint64_t begin(struct collected *stream, uint32_t rate, uint32_t flags, uint32_t age_ms)
 {
 	sample_options_t options = {.flags = flags, .age_ms = age_ms};
+	uint64_t begun;
 
-	samples_new(&collected);
-	EXPECT_EQ(task_sample_start(SELF, SAMPLED_PC_PERIODIC, rate, options, collected.port),
+	samples_new(stream);
+	begun = now();
+	EXPECT_EQ(task_sample_start(SELF, SAMPLED_PC_PERIODIC, rate, options, stream->port),
 		  KERN_SUCCESS);
+	EXPECT_LT(now() - begun, FAST_NS / 2);
+	return begun;
 }
 
-static void start(uint32_t rate, uint32_t flags)
+static uint64_t start(uint32_t flags)
 {
-	start_with_age(rate, flags, 0);
+	return begin(&collected, FAST_HZ, SAMPLE_FIXED | flags, 0);
+}
+
+/* Computes until so many due times of a stream that has begun then have come. */
+static void compute_until(uint64_t begun, uint32_t due)
+{
+	uint64_t until = begun + (uint64_t)due * FAST_NS + FAST_NS / 2, before = now();
+
+	while (before < until)
+		before = now();
+	EXPECT_LT(before - until, FAST_NS / 4);
 }
 
 static void stop(void)
@@ -105,7 +116,7 @@ static void set_priority(int priority)
 /* A collector that receives what comes has all, at the rates that are usual. */
 static void lose_none(uint32_t rate, uint32_t ms)
 {
-	start_with_age(rate, SAMPLE_FIXED, AGE_MS);
+	begin(&collected, rate, SAMPLE_FIXED, AGE_MS);
 	worker_start(0, collect, NULL);
 	set_priority(PRIORITY_USUAL + 5); /* The collector has the CPU when a message comes. */
 	compute(ms);
@@ -137,34 +148,31 @@ TEST(a_collector_that_is_stopped)
 {
 	const uint32_t in_first = (BUFFER_SIZE - BEGIN_SIZE - TRAILER_SIZE) / SAMPLE_SIZE;
 	const uint32_t in_others = (BUFFER_SIZE - TRAILER_SIZE) / SAMPLE_SIZE;
-	uint64_t begun = now(), due, elsewhere;
+	const uint32_t room = in_first + 8 * in_others;
+	uint64_t begun = start(0), elsewhere;
 
-	start(FAST_HZ, SAMPLE_FIXED);
-	compute(1000);
-	due = now() - begun;
-	divide(&due, FAST_NS);
+	compute(999);
+	compute_until(begun, FAST_HZ);
 	stop();
 	EXPECT_EQ(samples_sum(&collected, missed), 0);
 	EXPECT_EQ(samples_sum(&collected, idle), 0);
 	/* The thread that sends looks for room with each tick, perhaps at a due time. */
 	elsewhere = samples_sum(&collected, elsewhere);
 	EXPECT_LE(elsewhere, 10);
-	/* The clock is read at other moments than that at which the schedule begins and ends. */
-	EXPECT_LE(due, taken() + elsewhere + 2);
-	EXPECT_LE(taken() + elsewhere, due + 2);
+	EXPECT_EQ(taken() + elsewhere, FAST_HZ);
 	EXPECT_EQ(collected.messages, 9);
-	EXPECT_EQ(collected.samples, in_first + 8 * in_others);
-	EXPECT_EQ(lost(), taken() - in_first - 8 * in_others);
+	EXPECT_EQ(collected.samples, room);
+	EXPECT_EQ(lost() + elsewhere, FAST_HZ - room);
 }
 
 /* ---------------- Interrupts off ---------------- */
 
 /* The longest time between two samples, in due times, of which the second is one. */
-static uint64_t longest_gap(void)
+static uint64_t longest_gap(uint64_t samples)
 {
 	uint64_t longest = 0;
 
-	for (uint32_t n = 1; n < collected.samples && n < SAMPLES_KEPT; n++)
+	for (uint32_t n = 1; n < samples && n < SAMPLES_KEPT; n++)
 		if (kept[n].time - kept[n - 1].time > longest)
 			longest = kept[n].time - kept[n - 1].time;
 	longest += FAST_NS / 2;
@@ -172,79 +180,92 @@ static uint64_t longest_gap(void)
 	return longest;
 }
 
+#define OFF_DUE 100u /* Due times for which interrupts are off, */
+#define AROUND  50u  /* and before it and after it. */
+
+/* Interrupts are off for a hundred due times; when that was is in `off`. */
+static void turn_off(uint32_t flags, uint64_t off[2])
+{
+	uint64_t begun = start(flags);
+
+	compute_until(begun, AROUND);
+	off[0] = now();
+	EXPECT_EQ(assay_interrupts_off(OFF_DUE * (FAST_NS / 1000)), KERN_SUCCESS);
+	off[1] = now();
+	compute_until(begun, 2 * AROUND + OFF_DUE);
+	stop();
+	EXPECT_EQ(samples_sum(&collected, due), 2 * AROUND + OFF_DUE);
+	EXPECT_EQ(lost(), 0);
+	EXPECT_EQ(collected.samples, taken());
+}
+
 /* What is due while interrupts are off has passed when they are on again, but for the last. */
 TEST(interrupts_off)
 {
-	start(FAST_HZ, SAMPLE_FIXED);
-	compute(5);
-	EXPECT_EQ(assay_interrupts_off(10000), KERN_SUCCESS);
-	compute(5);
-	stop();
-	EXPECT_EQ(samples_sum(&collected, missed), longest_gap() - 1);
-	EXPECT_LE(99, samples_sum(&collected, missed));
-	EXPECT_LE(samples_sum(&collected, missed), 100);
-	EXPECT_EQ(lost(), 0);
-	EXPECT_EQ(collected.samples, taken());
+	uint64_t off[2];
+
+	turn_off(0, off);
+	EXPECT_EQ(samples_sum(&collected, missed), OFF_DUE - 1);
+	EXPECT_EQ(longest_gap(collected.samples), OFF_DUE);
 }
 
 /* An NMI is not kept out: nothing is missed, and the kernel is seen where it is. */
 TEST(interrupts_off_seen_by_nmi)
 {
-	uint32_t off = 0;
+	uint32_t seen = 0;
+	uint64_t off[2];
 
-	EXPECT_EQ(host_sample_control(host_port(), 0, SAMPLE_NMI, 0), KERN_SUCCESS);
-	start(FAST_HZ, SAMPLE_FIXED);
-	compute(5);
-	EXPECT_EQ(assay_interrupts_off(10000), KERN_SUCCESS);
-	compute(5);
-	stop();
-	EXPECT_EQ(host_sample_control(host_port(), 0, 0, 0), KERN_SUCCESS);
+	turn_off(SAMPLE_NMI, off);
 	EXPECT_EQ(samples_sum(&collected, missed), 0);
-	EXPECT_EQ(lost(), 0);
-	EXPECT_EQ(collected.samples, taken());
 	for (uint32_t n = 0; n < collected.samples; n++)
-		off += (kept[n].flags & PROF_INTERRUPTS_OFF) != 0;
-	EXPECT_LE(99, off);
-	EXPECT_LE(off, 103);
+		seen += kept[n].time > off[0] && kept[n].time < off[1] &&
+			(kept[n].flags & PROF_INTERRUPTS_OFF) != 0;
+	EXPECT_EQ(seen, OFF_DUE);
 }
 
 /* ---------------- A full ring ---------------- */
 
 #define STREAMS   4u
+#define DUE       1200u
 #define RING_SIZE 16384u                 /* Words, of which one is never used. */
 #define IN_RING   ((RING_SIZE - 1) / 8u) /* Samples, which are shorter there. */
 
+static struct collected streams[STREAMS];
+
+/* A stream's last messages: how many of its samples came before those that were lost. */
+static uint32_t receive_to_the_gap(struct collected *stream, uint32_t due)
+{
+	uint64_t gap;
+	uint32_t before = 1;
+
+	samples_receive_all(stream);
+	samples_forget(stream);
+	gap = longest_gap(stream->samples);
+	EXPECT_EQ(samples_sum(stream, missed), 0);
+	EXPECT_EQ(samples_sum(stream, due), due);
+	EXPECT_EQ(prof_u64(stream->stream.lost), gap - 1);
+	while (before < stream->samples && kept[before].time - kept[before - 1].time < 2 * FAST_NS)
+		before++;
+	return before;
+}
+
 /*
  * While interrupts are off nobody reads the ring.  It has room for fewer samples than four streams
- * take in 100 ms: what it had no room for is lost, of all four together as many as do not fit.
+ * take in 100 ms: of each stream those are lost whose due times lie between two that are not.
  */
 TEST(a_full_ring)
 {
-	struct collected streams[STREAMS];
-	uint64_t sum_taken = 0, sum_lost = 0, received = 0;
-	sample_options_t options = {.flags = SAMPLE_FIXED};
+	uint64_t begun[STREAMS];
+	uint32_t before = 0;
 
-	EXPECT_EQ(host_sample_control(host_port(), 0, SAMPLE_NMI, 0), KERN_SUCCESS);
-	for (uint32_t n = 0; n < STREAMS; n++) {
-		samples_new(&streams[n]);
-		EXPECT_EQ(task_sample_start(SELF, SAMPLED_PC_PERIODIC, FAST_HZ, options,
-					    streams[n].port),
-			  KERN_SUCCESS);
-	}
-	EXPECT_EQ(assay_interrupts_off(100000), KERN_SUCCESS);
 	for (uint32_t n = 0; n < STREAMS; n++)
-		EXPECT_EQ(task_sample_stop(SELF, streams[n].port), KERN_SUCCESS);
+		begun[n] = begin(&streams[n], FAST_HZ, SAMPLE_FIXED | SAMPLE_NMI, 0);
+	EXPECT_EQ(assay_interrupts_off(100000), KERN_SUCCESS);
 	for (uint32_t n = 0; n < STREAMS; n++) {
-		samples_receive_all(&streams[n]);
-		samples_forget(&streams[n]);
-		EXPECT_EQ(samples_sum(&streams[n], missed), 0);
-		sum_taken += prof_u64(streams[n].stream.taken);
-		sum_lost += prof_u64(streams[n].stream.lost);
-		received += streams[n].samples;
+		compute_until(begun[n], DUE + n); /* One takes too long for two in an interval. */
+		EXPECT_EQ(task_sample_stop(SELF, streams[n].port), KERN_SUCCESS);
 	}
-	EXPECT_EQ(host_sample_control(host_port(), 0, 0, 0), KERN_SUCCESS);
-	EXPECT_EQ(sum_lost, sum_taken - received);
-	/* 1,000 due times of each, or one more; where the ring begins anew room may be left. */
-	EXPECT_LE(STREAMS * 1000, sum_lost + IN_RING);
-	EXPECT_LE(sum_lost + IN_RING, STREAMS * 1001 + 1);
+	for (uint32_t n = 0; n < STREAMS; n++)
+		before += receive_to_the_gap(&streams[n], DUE + n);
+	EXPECT_EQ(before, IN_RING);
 }

@@ -12,6 +12,7 @@
 #define SELF    mach_task_self()
 #define PAGES   32u
 #define FLUSHES 20u
+#define FULL    50u /* So often, it is more than two buffers. */
 #define FAST_HZ 10000u
 
 #define DUE_TIMES 40u
@@ -79,6 +80,20 @@ TEST(all_comes_and_the_stream_goes_on)
 	stop();
 	EXPECT_EQ(collected.samples, FLUSHES * PAGES + 1);
 	EXPECT_EQ(prof_u64(collected.stream.lost), 0);
+	samples_forget(&collected);
+}
+
+/* One message waits for the receiver and a full buffer for room; what came since is flushed too. */
+TEST(behind_a_full_queue)
+{
+	start(SAMPLED_PC_VM_ZFILL_FAULTS, 0);
+	EXPECT_EQ(mach_port_set_qlimit(SELF, collected.port, 1), KERN_SUCCESS);
+	for (uint32_t turn = 0; turn < FLUSHES; turn++)
+		touch(FULL);
+	flush_and_receive();
+	EXPECT_EQ(collected.samples, FLUSHES * FULL);
+	EXPECT_LE(3, collected.messages);
+	stop();
 	samples_forget(&collected);
 }
 

@@ -47,6 +47,15 @@ def sample(record: bytes) -> Sample:
     return Sample(pc, kernel_pc, thread, task, label, flavor, cpu, flags, high << 32 | low)
 
 
+def streams(data: bytes) -> list[bytes]:
+    """The records of each of the streams that lie one after the other."""
+    starts, at = [], 0
+    for kind, record in records(data):
+        starts += [at] if kind == BEGIN else []
+        at += len(record)
+    return [data[start:end] for start, end in zip(starts, [*starts[1:], at])]
+
+
 def read(data: bytes) -> Recording:
     samples, missed, taken, lost, ended = [], {}, 0, 0, False
     for kind, record in records(data):

@@ -57,15 +57,17 @@ static void compute(uint32_t ms)
 			continue;
 }
 
+static uint32_t delivery; /* SAMPLE_NMI or not: of streams that begin. */
+
 static void use_nmi(bool nmi)
 {
-	EXPECT_EQ(host_sample_control(host_port(), 0, nmi ? SAMPLE_NMI : 0, 0), KERN_SUCCESS);
+	delivery = nmi ? SAMPLE_NMI : 0;
 }
 
 /* A stream of all that runs, whose messages wait for the end. */
 static void start(uint32_t hz, uint32_t flags, uint32_t depth)
 {
-	sample_options_t options = {.flags = flags, .age_ms = LONG_AGE, .depth = depth};
+	sample_options_t options = {.flags = flags | delivery, .age_ms = LONG_AGE, .depth = depth};
 
 	samples_new(&collected);
 	EXPECT_EQ(mach_port_set_qlimit(SELF, collected.port, MACH_PORT_QLIMIT_MAX), KERN_SUCCESS);
@@ -353,32 +355,14 @@ __attribute__((noinline)) static void call_often(uint32_t times)
 			 : "eax", "memory");
 }
 
-static void expect_callers(void)
-{
-	uint32_t inside = 0, wrong = 0;
-	uint32_t second = (uint32_t)callee_returns + 5;
-
-	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++) {
-		if (kept[i].pc < (uint32_t)callee_begins || kept[i].pc >= (uint32_t)callee_ends)
-			continue;
-		inside++;
-		if (kept[i].caller != (uint32_t)callee_returns && kept[i].caller != second) {
-			wrong++;
-			print("pc %x: caller %x, not %x or %x\n", kept[i].pc, kept[i].caller,
-			      (uint32_t)callee_returns, second);
-		}
-	}
-	EXPECT_LT(100, inside);
-	EXPECT_EQ(wrong, 0);
-	EXPECT_EQ(count_flagged(PROF_STACK_CUT), 0);
-}
-
 static void sample_calls(void)
 {
 	start(10000, SAMPLE_STACK, 0);
 	call_often(2000000);
 	stop();
-	expect_callers();
+	samples_expect_callers(&collected, callee_begins, callee_ends, callee_returns,
+			       callee_returns + 5, 100);
+	EXPECT_EQ(count_flagged(PROF_STACK_CUT), 0);
 	samples_forget(&collected);
 }
 

@@ -15,13 +15,18 @@
 
 static struct collected collected;
 
-static void start(uint32_t flavors, uint32_t hz)
+static void start_with(uint32_t flavors, uint32_t hz, uint32_t flags)
 {
-	sample_options_t options = {.flags = SAMPLE_STACK, .age_ms = LONG_AGE};
+	sample_options_t options = {.flags = SAMPLE_STACK | flags, .age_ms = LONG_AGE};
 
 	samples_new(&collected);
 	EXPECT_EQ(mach_port_set_qlimit(SELF, collected.port, MACH_PORT_QLIMIT_MAX), KERN_SUCCESS);
 	EXPECT_EQ(task_sample_start(SELF, flavors, hz, options, collected.port), KERN_SUCCESS);
+}
+
+static void start(uint32_t flavors, uint32_t hz)
+{
+	start_with(flavors, hz, 0);
 }
 
 static void stop(void)
@@ -31,21 +36,9 @@ static void stop(void)
 	EXPECT_EQ(prof_u64(collected.stream.lost), 0);
 }
 
-/* Samples whose program counter is in a range all have this caller, and there are some. */
 static void expect_caller(const char *begin, const char *end, const char *caller)
 {
-	uint32_t inside = 0, wrong = 0;
-
-	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++) {
-		if (kept[i].pc < (uint32_t)begin || kept[i].pc >= (uint32_t)end)
-			continue;
-		inside++;
-		if (kept[i].caller != (uint32_t)caller && wrong++ == 0)
-			print("pc %x: caller %x, not %x\n", kept[i].pc, kept[i].caller,
-			      (uint32_t)caller);
-	}
-	EXPECT_LT(50, inside);
-	EXPECT_EQ(wrong, 0);
+	samples_expect_callers(&collected, begin, end, caller, caller, 50);
 }
 
 /* ---------------- A function without a frame ---------------- */
@@ -96,9 +89,9 @@ __attribute__((noinline)) static void call_leaf_often(uint32_t times)
 			 : "eax", "memory");
 }
 
-static void sample_leaf(void)
+static void sample_leaf(uint32_t flags)
 {
-	start(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX);
+	start_with(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX, flags);
 	call_leaf_often(2500000);
 	stop();
 	expect_caller(leaf_begins, leaf_ends, leaf_returns);
@@ -108,10 +101,8 @@ static void sample_leaf(void)
 
 TEST(a_leaf_names_its_caller)
 {
-	sample_leaf();
-	EXPECT_EQ(host_sample_control(check_number(0), 0, SAMPLE_NMI, 0), KERN_SUCCESS);
-	sample_leaf();
-	EXPECT_EQ(host_sample_control(check_number(0), 0, 0, 0), KERN_SUCCESS);
+	sample_leaf(0);
+	sample_leaf(SAMPLE_NMI);
 }
 
 extern const char holder_loops[], holder_ends[], holder_returns[], holder_never_returns[];
@@ -181,6 +172,111 @@ TEST(a_frame_at_the_edge_of_memory)
 	}
 	samples_forget(&collected);
 	EXPECT_EQ(vm_deallocate(SELF, page, PAGE_SIZE), KERN_SUCCESS);
+}
+
+extern const char wild_begins[], wild_ends[];
+
+/* Touches fresh memory and computes for a while, with such a stack. */
+__attribute__((noinline)) static void run_wild(uint32_t esp, uint32_t ebp, uint32_t *fresh)
+{
+	__asm__ volatile(".globl wild_begins, wild_ends\n"
+			 "pushl %%ebp\n"
+			 "movl %%esp, %%ebx\n"
+			 "movl %0, %%esp\n"
+			 "movl %1, %%ebp\n"
+			 "wild_begins:\n"
+			 "movl $0, (%2)\n"
+			 "movl $200000, %%eax\n"
+			 "1: endbr32\n" /* At which the return address is on top of the stack. */
+			 "decl %%eax\n"
+			 "jnz 1b\n"
+			 "wild_ends:\n"
+			 "movl %%ebx, %%esp\n"
+			 "popl %%ebp\n" ::"c"(esp),
+			 "d"(ebp), "D"(fresh)
+			 : "eax", "ebx", "memory");
+}
+
+/*
+ * Registers that lead to where nothing is mapped, or into the kernel: both where the sampling
+ * interrupt reads the stack and where the kernel, on its way to a page, looks it up.
+ */
+TEST(wild_registers_harm_nothing)
+{
+	static const uint32_t wild[] = {0,          8,          0xffe,      0xbffffffc, 0xc0000000,
+					0xc0000008, 0xc0100000, 0xfffff000, 0xfffffffc};
+	const uint32_t n = sizeof wild / sizeof wild[0];
+	vm_address_t fresh = 0;
+	uint32_t inside = 0;
+
+	EXPECT_EQ(vm_allocate(SELF, &fresh, n * n * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	start(SAMPLED_PC_PERIODIC | SAMPLED_PC_VM_ZFILL_FAULTS, SAMPLE_RATE_MAX);
+	for (uint32_t i = 0; i < n * n; i++)
+		run_wild(wild[i / n], wild[i % n], (uint32_t *)(fresh + i * PAGE_SIZE));
+	stop();
+	EXPECT_LE(n * n, samples_of(&collected, SAMPLED_PC_VM_ZFILL_FAULTS));
+	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++)
+		if (kept[i].pc >= (uint32_t)wild_begins && kept[i].pc < (uint32_t)wild_ends) {
+			EXPECT_EQ(kept[i].user_frames, 0);
+			inside++;
+		}
+	EXPECT_LT(2 * n * n, inside);
+	samples_forget(&collected);
+	EXPECT_EQ(vm_deallocate(SELF, fresh, n * n * PAGE_SIZE), KERN_SUCCESS);
+}
+
+#define JUMPS   2500u
+#define NO_CODE 8u
+
+static void jump(uint32_t to)
+{
+	__asm__ volatile("jmp *%0" ::"r"(to));
+}
+
+/* As if its exceptions were mended, so that it tries again. */
+static bool answer_exception(mach_port_t handler)
+{
+	struct message message, reply;
+
+	if (!EXPECT_EQ(message_get(&message, handler, LONG_WAIT), MACH_MSG_SUCCESS))
+		return false;
+	port_drop_send(message.body[1]);
+	port_drop_send(message.body[3]);
+	message_head(&reply, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
+		     message.head.msgh_id + 100);
+	reply.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	reply.body[1] = KERN_SUCCESS;
+	return EXPECT_EQ(message_post(&reply, 2), MACH_MSG_SUCCESS);
+}
+
+/* A call through a null pointer: samples in the kernel, on the way to the exception. */
+TEST(a_program_counter_in_the_first_page)
+{
+	sample_options_t options = {.flags = SAMPLE_STACK, .age_ms = LONG_AGE};
+	mach_port_t handler = port_new(), child = child_new(), thread;
+	uint32_t inside = 0;
+
+	samples_new(&collected);
+	EXPECT_EQ(task_sample_start(child, SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX, options,
+				    collected.port),
+		  KERN_SUCCESS);
+	EXPECT_EQ(mach_port_insert_right(SELF, handler, handler, MACH_MSG_TYPE_MAKE_SEND),
+		  KERN_SUCCESS);
+	EXPECT_EQ(task_set_special_port(child, TASK_EXCEPTION_PORT, handler), KERN_SUCCESS);
+	port_drop_send(handler);
+	thread = child_start(child, 0, jump, NO_CODE);
+	for (uint32_t n = 0; n < JUMPS && answer_exception(handler); n++)
+		continue;
+	EXPECT_EQ(task_terminate(child), KERN_SUCCESS);
+	samples_receive_all(&collected);
+	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++)
+		inside += kept[i].pc == NO_CODE && kept[i].kernel_pc != 0;
+	EXPECT_LT(5, inside);
+	samples_forget(&collected);
+	message_drain(handler);
+	child_end(child);
+	port_destroy(thread);
+	port_destroy(handler);
 }
 
 /* ---------------- Events ---------------- */

@@ -18,11 +18,11 @@ ALLOWED = {("kern/thread.c", "thread"), ("kern/label.c", "current_thread()"),
            ("device/device_request.c", "thread")}
 
 
-def assignments() -> set[tuple[str, str]]:
+def assignments(kernel: Path = KERNEL) -> set[tuple[str, str]]:
     """File and what is assigned to, for each label in the kernel that is."""
     found = set()
-    for source in sorted(KERNEL.rglob("*.[ch]")):
-        place = str(source.relative_to(KERNEL))
+    for source in sorted(kernel.rglob("*.[ch]")):
+        place = str(source.relative_to(kernel))
         found |= {(place, name) for name in ASSIGNMENT.findall(source.read_text())}
     return found
 
@@ -37,3 +37,10 @@ def test_nobody_else_sets_the_label_of_a_thread() -> None:
 def test_it_is_set_where_messages_are_received() -> None:
     places = {place for place, name in assignments() if name in OF_THREADS}
     assert {"ipc/fast_path.c", "ipc/message_copyout.c"} <= places
+
+
+def test_it_is_seen_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "vm").mkdir()
+    (tmp_path / "vm" / "fault.c").write_text(
+        "\tcurrent_thread()->label = 0;\n\tif (a->label == 1)\n")
+    assert assignments(tmp_path) == {("vm/fault.c", "current_thread()")}

@@ -5,28 +5,17 @@
  * Which are the fewest arcs that will do is a hard problem: all sets of one arc are tried, of two,
  * and so on, as long as that takes not too many trials; from then on the one arc is taken that
  * leaves the smallest cycle, and among such the one with the fewest calls.  A cycle of very many
- * arcs is broken altogether, by taking out the calls that close a circle.
+ * arcs is split (splitting.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph.h"
+#include "breaking.h"
 #include "util.h"
 
 #define ARCS_MAX 200u     /* More are very many. */
 #define WORK_MAX 1000000u /* Arcs that the trials of sets look at. */
-
-/* One cycle as a graph of its own, some of whose arcs are out for a trial. */
-struct trial {
-	struct graph graph;
-	struct arc *arcs;
-	uint32_t n_arcs;
-	uint32_t *places; /* Of arcs in the whole graph. */
-	bool *is_out;
-	uint32_t size; /* A cycle must have fewer members. */
-	uint32_t left; /* Trials. */
-};
 
 static uint32_t size_of(const struct graph *graph, uint32_t component)
 {
@@ -89,94 +78,6 @@ static void take_best(struct trial *trial)
 	trial->is_out[best] = true;
 }
 
-/* ---------------- Very many arcs ---------------- */
-
-struct step {
-	uint32_t node;
-	uint32_t next; /* Arc to follow. */
-};
-
-struct call {
-	struct arc arc;
-	uint32_t index; /* In the trial's arcs. */
-};
-
-struct walk {
-	struct trial *trial;
-	struct call *calls; /* In the order of the trial graph's arcs. */
-	struct step *path;
-	uint32_t depth;
-	uint8_t *state; /* Of each node: 0: not reached; */
-};
-
-#define ON_PATH 1u
-#define IS_DONE 2u
-
-static int compare_calls(const void *first, const void *second)
-{
-	const struct call *one = first;
-	const struct call *other = second;
-
-	if (one->arc.from != other->arc.from)
-		return one->arc.from < other->arc.from ? -1 : 1;
-	if (one->arc.calls != other->arc.calls)
-		return one->arc.calls > other->arc.calls ? -1 : 1;
-	return (one->index > other->index) - (one->index < other->index);
-}
-
-static void walk_to(struct walk *walk, uint32_t node)
-{
-	walk->state[node] = ON_PATH;
-	walk->path[walk->depth++] = (struct step){node, walk->trial->graph.nodes[node].first_out};
-}
-
-/* One call further, or back.  A call that leads back into the path goes out. */
-static void walk_on(struct walk *walk)
-{
-	struct step *step = &walk->path[walk->depth - 1];
-	const struct call *call = &walk->calls[step->next];
-
-	if (step->next == walk->trial->graph.nodes[step->node + 1].first_out) {
-		walk->state[step->node] = IS_DONE;
-		walk->depth--;
-		return;
-	}
-	step->next++;
-	if (walk->state[call->arc.to] == ON_PATH)
-		walk->trial->is_out[call->index] = true;
-	else if (walk->state[call->arc.to] == 0)
-		walk_to(walk, call->arc.to);
-}
-
-/*
- * Follows calls, the most frequent first, and takes out those that come back to where the walk has
- * come through: without them there is no cycle.
- */
-static void take_many(struct trial *trial)
-{
-	struct graph *graph = &trial->graph;
-	struct walk walk = {
-		.trial = trial,
-		.calls = allocate(trial->n_arcs, sizeof(*walk.calls)),
-		.path = allocate(graph->n_nodes, sizeof(*walk.path)),
-		.state = allocate(graph->n_nodes, sizeof(*walk.state)),
-	};
-
-	for (uint32_t i = 0; i < trial->n_arcs; i++)
-		walk.calls[i] = (struct call){trial->arcs[i], i};
-	qsort(walk.calls, trial->n_arcs, sizeof(*walk.calls), compare_calls);
-	graph->n_arcs = trial->n_arcs;
-	for (uint32_t i = 0; i < trial->n_arcs; i++)
-		graph->arcs[i] = walk.calls[i].arc;
-	graph_index_arcs(graph);
-	walk_to(&walk, 0);
-	while (walk.depth > 0)
-		walk_on(&walk);
-	free(walk.calls);
-	free(walk.path);
-	free(walk.state);
-}
-
 /* ---------------- One cycle ---------------- */
 
 /* `numbers` has room for each node of the graph. */
@@ -232,7 +133,7 @@ static void break_one(const struct graph *graph, uint32_t component, uint32_t si
 	for (unsigned n = 1; !is_done && trial.left > 0 && n <= trial.n_arcs; n++)
 		is_done = try_sets(&trial, 0, n);
 	if (trial.n_arcs > ARCS_MAX)
-		take_many(&trial);
+		breaking_split(&trial);
 	else if (!is_done)
 		take_best(&trial);
 	for (uint32_t i = 0; i < trial.n_arcs; i++)

@@ -124,7 +124,7 @@ static bool runs(const struct profile *profile, uint32_t task, const char *progr
 static bool is_of(const struct profile *profile, const struct profile_sample *sample,
 		  const char *program)
 {
-	const struct profile_image *image = profile_image(profile, sample->task, false, sample->pc);
+	const struct profile_image *image = profile_image(profile, sample, sample->pc);
 
 	if (image != NULL)
 		return strcmp(file_part(image->path), program) == 0;

@@ -14,6 +14,8 @@
 
 #define HEADER_BYTES 20u
 #define COUNT_BYTES  4u
+#define NAME_RECORDS 8u /* Of four bytes each. */
+#define NO_PID       0xffffffffu
 
 /* A histogram's record behind its addresses: bins, rate, dimension, abbreviation. */
 #define HISTOGRAM_BYTES 24u
@@ -34,7 +36,13 @@ struct reader {
 	uint64_t low;   /* The range of the histogram, */
 	uint64_t high;  /* which in ours is one. */
 	uint64_t binned;
-	uint64_t exact; /* Of the first flavor, in user mode and in the range. */
+	uint64_t exact;           /* Of the first flavor, in user mode and in the range. */
+	struct profile_code code; /* Whose sum the next record is. */
+
+	/* The task that is named just now. */
+	uint32_t named;
+	int32_t pid;
+	char name[4 * NAME_RECORDS + 1];
 };
 
 struct histogram {
@@ -225,8 +233,11 @@ static const char *add_histogram(struct reader *reader, struct histogram *histog
 	if (flavor == NULL)
 		return "has more flavors of samples than can be told apart";
 	flavor->is_event |= !is_time && flavor->bit == 0;
-	if (reader->is_ours)
+	if (reader->is_ours) {
+		reader->profile->low = histogram->low;
+		reader->profile->high = histogram->high;
 		return NULL;
+	}
 	if (!read_rate(flavor, histogram->rate))
 		return read_other_rate;
 	if (histogram->n == 0)
@@ -239,21 +250,68 @@ static const char *add_histogram(struct reader *reader, struct histogram *histog
 	return NULL;
 }
 
-static const char *add_arc(struct reader *reader, struct profile_arc *arc)
+/* Of a piece of code one record says where it is, and the next its sum. */
+static const char *add_code(struct reader *reader, const struct profile_arc *arc)
+{
+	struct profile_code *code = &reader->code;
+
+	if (arc->from == GMON_EXTRA_CODE) {
+		*code = (struct profile_code){.start = arc->self, .bytes = (uint32_t)arc->count};
+		return NULL;
+	}
+	if (code->bytes == 0 || code->bytes % sizeof(uint32_t) != 0 || code->start != arc->self)
+		return "is damaged: it has a sum of no code";
+	code->sum = (uint32_t)arc->count;
+	profile_add_code(reader->profile, code);
+	code->bytes = 0;
+	return NULL;
+}
+
+/* On whose behalf the kernel ran: a task's samples, its process, and four letters of its name. */
+static void add_label(struct reader *reader, const struct profile_arc *arc)
+{
+	uint32_t task = (uint32_t)arc->self;
+
+	if (arc->from == GMON_EXTRA_LABEL) {
+		profile_add_label(reader->profile, task, arc->count);
+		return;
+	}
+	if (arc->from == GMON_EXTRA_LABEL_PID || task != reader->named) {
+		memset(reader->name, 0, sizeof(reader->name));
+		reader->named = task;
+		reader->pid = -1;
+	}
+	if (arc->from == GMON_EXTRA_LABEL_PID && arc->count != NO_PID)
+		reader->pid = (int32_t)(uint32_t)(arc->count - 1);
+	for (unsigned i = 0; arc->from != GMON_EXTRA_LABEL_PID && i < 4; i++)
+		reader->name[4 * (arc->from - GMON_EXTRA_LABEL_NAME) + i] =
+			(char)(arc->count >> 8 * i & 0xff);
+	profile_name_task(reader->profile, task, reader->pid, reader->name);
+}
+
+static const char *add_extra(struct reader *reader, const struct profile_arc *arc)
 {
 	enum profile_mode mode;
 	unsigned bit;
 
-	if (!reader->is_ours || !is_extra(arc)) {
-		profile_add_arc(reader->profile, arc->from, arc->self, arc->count);
-		return NULL;
-	}
+	if (arc->from == GMON_EXTRA_CODE || arc->from == GMON_EXTRA_CODE_SUM)
+		return add_code(reader, arc);
+	if (arc->from >= GMON_EXTRA_LABEL && arc->from < GMON_EXTRA_LABEL_NAME + NAME_RECORDS)
+		add_label(reader, arc);
 	if (!is_pc(arc, &bit, &mode))
 		return NULL;
 	profile_add_count(profile_flavor(reader->profile, bit, NULL), mode, arc->self, arc->count);
 	if (bit == first_flavor(reader) && mode == PROFILE_USER && arc->self >= reader->low &&
 	    arc->self < reader->high)
 		reader->exact += arc->count;
+	return NULL;
+}
+
+static const char *add_arc(struct reader *reader, struct profile_arc *arc)
+{
+	if (reader->is_ours && is_extra(arc))
+		return add_extra(reader, arc);
+	profile_add_arc(reader->profile, arc->from, arc->self, arc->count);
 	return NULL;
 }
 

@@ -11,10 +11,13 @@
 
 #include "gmon.h"
 #include "mach/pc_sample.h"
+#include "read.h"
 #include "sum.h"
 #include "util.h"
 
 #define BIN_MAX 0xffffu
+
+#define NAME_RECORDS 8u /* Of a task's name. */
 
 /* Code that a bin of ours covers. */
 #define BIN_STEP 4u
@@ -154,6 +157,44 @@ static void put_values(const struct writer *writer)
 	}
 }
 
+/* What program it is of: what the last file said of the code, which all agree about. */
+static void put_codes(const struct writer *writer)
+{
+	for (size_t i = 0; i < writer->profile->n_codes; i++) {
+		const struct profile_code *code = &writer->profile->codes[i];
+
+		put_arc(writer, GMON_EXTRA_CODE, code->start, code->bytes);
+		put_arc(writer, GMON_EXTRA_CODE_SUM, code->start, code->sum);
+	}
+}
+
+/* Four letters a record, as many as there are of eight. */
+static void put_name(const struct writer *writer, const struct profile_task *task)
+{
+	size_t length = strlen(task->name);
+
+	put_arc(writer, GMON_EXTRA_LABEL_PID, task->id,
+		(uint32_t)(task->pid + 1) - (task->pid < 0));
+	for (unsigned i = 0; i < NAME_RECORDS && i * 4 < length; i++) {
+		char letters[5] = "";
+
+		strncpy(letters, task->name + i * 4, 4);
+		put_arc(writer, GMON_EXTRA_LABEL_NAME + i, task->id,
+			load_u32((const unsigned char *)letters));
+	}
+}
+
+static void put_labels(const struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+
+	for (size_t i = 0; i < profile->n_labels; i++)
+		put_arc(writer, GMON_EXTRA_LABEL, profile->labels[i].task,
+			profile->labels[i].samples);
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		put_name(writer, &profile->tasks[i]);
+}
+
 /* ---------------- The file ---------------- */
 
 /* Ours say exactly what is in which flavor; a histogram beside them would be passed over. */
@@ -195,8 +236,11 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 		if (writer->is_ours)
 			put_counts(writer, flavor);
 	}
-	if (writer->is_ours)
+	if (writer->is_ours) {
 		put_values(writer);
+		put_codes(writer);
+		put_labels(writer);
+	}
 	for (size_t i = 0; i < profile->n_arcs; i++)
 		put_arc(writer, profile->arcs[i].from, profile->arcs[i].self,
 			profile->arcs[i].count);

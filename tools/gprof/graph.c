@@ -8,8 +8,7 @@
 
 #include "util.h"
 
-/* What counts calls is in no program's own graph; the names that compilers and systems call it. */
-static const char *const counting_names[] = {
+const char *const graph_counting_names[COUNTING_NAMES] = {
 	"mcount", "_mcount", "__mcount", "mcountaux", "__fentry__",
 };
 
@@ -22,8 +21,8 @@ static const char *const special_names[NODE_EXTRA] = {
 
 static bool counts_calls(const char *name)
 {
-	for (size_t i = 0; i < sizeof(counting_names) / sizeof(*counting_names); i++)
-		if (strcmp(name, counting_names[i]) == 0)
+	for (unsigned i = 0; i < COUNTING_NAMES; i++)
+		if (strcmp(name, graph_counting_names[i]) == 0)
 			return true;
 	return false;
 }

@@ -27,9 +27,10 @@ enum node_kind {
 	NODE_OF_KERNEL,   /* A function of the kernel, if its symbols are at hand (--kernel). */
 };
 
-#define NODE_EXTRA  4u        /* Those that are no functions. */
-#define KERNEL_NAME "kernel:" /* What the names of the kernel's functions begin with. */
-#define NODE_NONE   UINT32_MAX
+#define NODE_EXTRA     4u /* Those that are no functions. */
+#define COUNTING_NAMES 5u
+#define KERNEL_NAME    "kernel:" /* What the names of the kernel's functions begin with. */
+#define NODE_NONE      UINT32_MAX
 
 struct node {
 	const char *name;
@@ -112,6 +113,9 @@ struct choice {
 };
 
 /* ---- graph.c ---- */
+
+/* What counts calls is in no program's own graph; the names that compilers and systems call it. */
+extern const char *const graph_counting_names[COUNTING_NAMES];
 
 void graph_make(struct graph *graph, const struct elfsym *elf, const struct choice *choice,
 		const struct options *options);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fits.h"
 #include "gmon.h"
 #include "print.h"
 #include "read.h"
@@ -19,8 +20,8 @@
 #include "sum.h"
 #include "util.h"
 
-/* Histograms and mappings may be rounded to pages. */
-#define PAGE_BYTES 4096ull
+/* Of the guest's addresses: programs are below. */
+#define KERNEL_START 0xc0000000u
 
 /* ---------------- Files ---------------- */
 
@@ -34,84 +35,62 @@ static void open_program(struct elfsym *elf, const struct file *file)
 		fail("%s: %s", file->name, error);
 }
 
-static bool is_in_text(const struct elfsym *elf, uint64_t address)
-{
-	return address >= elf->text_start && address < elf->text_end;
-}
-
-/* Samples and calls of another program lie somewhere else, in whole or in part. */
-static bool fits(const struct profile *profile, const struct elfsym *elf)
-{
-	uint64_t inside = 0;
-	uint64_t outside = 0;
-
-	for (size_t i = 0; i < profile->n_arcs; i++)
-		if (profile->arcs[i].count > 0 && !is_in_text(elf, profile->arcs[i].self))
-			return false;
-	for (size_t i = 0; i < profile->n_flavors; i++) {
-		const struct profile_flavor *flavor = &profile->flavors[i];
-		const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
-
-		for (size_t j = 0; j < flavor->n_bins; j++)
-			if (flavor->bins[j].low + PAGE_BYTES <= elf->text_start ||
-			    flavor->bins[j].high >= elf->text_end + PAGE_BYTES)
-				return false;
-		for (size_t j = 0; j < counts->n; j++)
-			*(is_in_text(elf, counts->items[j].pc) ? &inside : &outside) +=
-				counts->items[j].count;
-	}
-	return inside > 0 || outside == 0;
-}
-
-static bool is_mapped_as(const struct profile_image *image, const struct elfsym *elf)
-{
-	return image->low / PAGE_BYTES == elf->text_start / PAGE_BYTES &&
-	       (image->high - 1) / PAGE_BYTES == (elf->text_end - 1) / PAGE_BYTES;
-}
-
-/*
- * Single samples say which program was mapped where.  A profile of one program is of this one if
- * its code lay where this one has it; its name may be another by now.
- */
-static bool fits_images(const struct profile *profile, const struct elfsym *elf)
-{
-	bool is_any = false;
-
-	if (!profile_is_of_one(profile))
-		return true;
-	for (size_t i = 0; i < profile->n_images; i++) {
-		if (!profile->images[i].is_kernel && is_mapped_as(&profile->images[i], elf))
-			return true;
-		is_any |= !profile->images[i].is_kernel;
-	}
-	return !is_any;
-}
-
-/* Views name other programs, tables have only functions of this one. */
+/* Of a program that is not in the profile, views show the others; tables have nothing to show. */
 static void check_program(const struct profile *profile, const struct elfsym *elf,
-			  const char *program)
+			  const struct options *options)
 {
-	if (!fits_images(profile, elf))
-		fail("%s: the profile is of another program, whose code lay elsewhere", program);
-	if (profile->n_samples > 0 && profile->strangers == profile->n_samples)
-		fail("%s: the profile has samples of other programs only", program);
+	bool is_above = options->view != NULL && elf->text_start >= KERNEL_START;
+	enum profile_fit fit = profile_fits_images(profile, elf, options->program);
+
+	if (fit != PROFILE_MAY_FIT && !is_above)
+		fail("%s: the profile is of another program, whose code %s", options->program,
+		     fit == PROFILE_OTHER_CODE ? "is another" : "lay elsewhere");
+	if (options->view == NULL && profile->n_samples > 0 &&
+	    profile->strangers == profile->n_samples)
+		fail("%s: the profile has samples of other programs only", options->program);
+}
+
+static const char *const misfits[] = {
+	[PROFILE_OTHER_CODE] = "its code is another",
+	[PROFILE_OTHER_PLACES] = "there are addresses that it has not",
+	[PROFILE_OTHER_CALLS] = "calls were counted where it counts none",
+};
+
+/* No option overrides what the profile itself proves. */
+static void check_file(const struct file *program, const struct file *file, enum profile_fit fit,
+		       bool ignores_dates)
+{
+	bool is_newer = program->changed > file->changed;
+
+	if (misfits[fit] != NULL && is_newer)
+		fail("%s: was made anew after %s was written, and is another program now: %s; "
+		     "profile it again",
+		     program->name, file->name, misfits[fit]);
+	if (misfits[fit] != NULL)
+		fail("%s: is the profile of another program than %s: %s", file->name, program->name,
+		     misfits[fit]);
+	if (!is_newer || ignores_dates)
+		return;
+	if (fit == PROFILE_SAME_CODE)
+		fail("%s: is newer than %s, though its code is the same: --any-date if that will "
+		     "do",
+		     program->name, file->name);
+	fail("%s: is newer than %s: it is not what was profiled (--any-date if it is)",
+	     program->name, file->name);
 }
 
 static void read_file(struct profile *profile, const struct elfsym *elf, const struct file *program,
 		      const char *name, bool ignores_dates)
 {
 	struct file file = file_read(name);
-	unsigned address_bytes = elf != NULL && elf->is_64 ? 8 : 4;
-	const char *error = read_profile(profile, file.bytes, file.size, address_bytes);
+	struct profile_mark mark;
+	const char *error;
 
+	profile_mark(profile, &mark);
+	error = read_profile(profile, file.bytes, file.size, elf->is_64 ? 8 : 4);
 	if (error != NULL)
 		fail("%s: %s", name, error);
-	if (elf != NULL && !fits(profile, elf))
-		fail("%s: is the profile of another program: it has addresses that %s has not",
-		     name, program->name);
-	if (program != NULL && !ignores_dates && program->changed > file.changed)
-		fail("%s: is newer than %s: it is not what was profiled (--any-date if it is)",
-		     program->name, name);
+	check_file(program, &file, profile_fits(profile, &mark, elf), ignores_dates);
 	file_close(&file);
 }
 
@@ -202,6 +181,13 @@ static void print_report(const struct options *options, const struct profile *pr
 	graph_free(&graph);
 }
 
+static void check_labels(const struct profile *profile)
+{
+	if (profile->n_samples == 0 && profile->n_labels > 0)
+		fail("--for: the profile has only sums of on whose behalf the kernel ran, not of "
+		     "which function; what monctl -for all -record writes has both");
+}
+
 /* Columns take the flavor's place. */
 static void split(struct profile *profile, struct options *options)
 {
@@ -209,27 +195,6 @@ static void split(struct profile *profile, struct options *options)
 		fail("--for=each: the profile does not say on whose behalf samples were taken");
 	profile_split(profile, options->flavor);
 	options->flavor = NULL;
-}
-
-/*
- * What the profile calls the program: if none of its images has that name, then like the one whose
- * code lay exactly where this one has it.  (The Unix server is loaded as /mach_servers/startup.)
- */
-static const char *name_in(const struct profile *profile, const struct elfsym *elf,
-			   const char *program)
-{
-	const char *name = program;
-
-	for (size_t i = 0; i < profile->n_images; i++) {
-		const struct profile_image *image = &profile->images[i];
-
-		if (strcmp(file_part(image->path), file_part(program)) == 0)
-			return program;
-		if (!image->is_kernel && image->low == elf->text_start &&
-		    image->high == elf->text_end)
-			name = image->path;
-	}
-	return name;
 }
 
 static void read_kernel(struct profile *profile, struct elfsym *elf, struct file *file,
@@ -253,6 +218,8 @@ int main(int count, char **arguments)
 	struct file program, kernel = {0};
 
 	options_read(&options, count, arguments);
+	if (options.output != NULL && options.view == NULL)
+		fail("-o: is where a view goes; tables go to standard output (--view=NAME)");
 	program = file_read(options.program);
 	open_program(&elf, &program);
 	profile_begin(&profile);
@@ -261,13 +228,15 @@ int main(int count, char **arguments)
 			  options.ignores_dates);
 	if (options.kernel != NULL)
 		read_kernel(&profile, &kernel_elf, &kernel, options.kernel);
+	if (options.splits || options.label != NULL)
+		check_labels(&profile);
 	if (options.splits)
 		split(&profile, &options);
-	if (!profile_finish(&profile, name_in(&profile, &elf, options.program), options.label))
+	if (!profile_finish(&profile, profile_name_of(&profile, &elf, options.program),
+			    options.label))
 		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options.label);
 	check_flavor(&profile, options.flavor);
-	if (options.view == NULL)
-		check_program(&profile, &elf, options.program);
+	check_program(&profile, &elf, &options);
 	if (options.sums)
 		gmon_write(&profile, &elf, "gmon.sum");
 	if (options.view != NULL)

@@ -24,11 +24,11 @@ static const struct {
 
 /* Values that one file has, and another one another; what is in no list is a count. */
 static const unsigned char single_values[] = {
-	GMON_FORMAT,   GMON_FLAVOR,  GMON_FLAVORS, GMON_RATE,
-	GMON_INTERVAL, GMON_OPTIONS, GMON_PID,     GMON_TASK,
+	GMON_FORMAT,  GMON_FLAVOR, GMON_FLAVORS, GMON_RATE,     GMON_INTERVAL,
+	GMON_OPTIONS, GMON_PID,    GMON_TASK,    GMON_TEXT_LOW, GMON_TEXT_HIGH,
 };
 
-_Static_assert(GMON_KERNEL < PROFILE_VALUES, "each value has a place and a bit");
+_Static_assert(GMON_TEXT_HIGH < PROFILE_VALUES, "each value has a place and a bit");
 
 void profile_begin(struct profile *profile)
 {
@@ -59,10 +59,13 @@ void profile_end(struct profile *profile)
 	for (size_t i = 0; i < profile->n_images; i++)
 		free((char *)profile->images[i].path);
 	free(profile->arcs);
+	free(profile->labels);
+	free(profile->codes);
 	free(profile->samples);
 	free(profile->frames);
 	free(profile->tasks);
 	free(profile->images);
+	map_free(&profile->label_places);
 	map_free(&profile->task_places);
 	map_free(&profile->image_places);
 	*profile = (struct profile){0};
@@ -185,10 +188,32 @@ void profile_add_arc(struct profile *profile, uint64_t from, uint64_t self, uint
 	profile->arcs[profile->n_arcs++] = (struct profile_arc){from, self, count};
 }
 
+void profile_add_label(struct profile *profile, uint32_t task, uint64_t samples)
+{
+	uint32_t place = map_get(&profile->label_places, task);
+
+	if (place != MAP_NONE) {
+		profile->labels[place].samples += samples;
+		return;
+	}
+	profile->labels = grow(profile->labels, profile->n_labels, &profile->labels_room,
+			       sizeof(*profile->labels));
+	map_set(&profile->label_places, task, (uint32_t)profile->n_labels);
+	profile->labels[profile->n_labels++] = (struct profile_label){task, samples};
+}
+
+void profile_add_code(struct profile *profile, const struct profile_code *code)
+{
+	profile->codes = grow(profile->codes, profile->n_codes, &profile->codes_room,
+			      sizeof(*profile->codes));
+	profile->codes[profile->n_codes++] = *code;
+}
+
 void profile_add_sample(struct profile *profile, struct profile_sample sample,
 			const uint64_t *frames)
 {
 	sample.frames = (uint32_t)profile->n_frames;
+	sample.images = (uint32_t)profile->n_images;
 	for (unsigned i = 0; i < (unsigned)sample.kernel_frames + sample.user_frames; i++) {
 		profile->frames = grow(profile->frames, profile->n_frames, &profile->frames_room,
 				       sizeof(*profile->frames));
@@ -249,19 +274,52 @@ bool profile_add_image(struct profile *profile, const struct profile_image *imag
 	return true;
 }
 
-/* The last one that was mapped there. */
-const struct profile_image *profile_image(const struct profile *profile, uint32_t task,
-					  bool is_kernel, uint64_t address)
+/* Of a file that does not say when, what stands before the sample was. */
+static bool was_mapped(const struct profile *profile, const struct profile_image *image,
+		       const struct profile_sample *sample)
 {
-	uint32_t i = map_get(&profile->image_places, owner_of(task, is_kernel));
+	if (sample == NULL)
+		return true;
+	if (image->time == PROFILE_NO_TIME)
+		return (size_t)(image - profile->images) < sample->images;
+	return image->time <= sample->time;
+}
+
+/* From the last image of the task, or of the kernel, to the first. */
+static const struct profile_image *choose_image(const struct profile *profile, uint32_t owner,
+						const struct profile_sample *sample, uint64_t low,
+						uint64_t high)
+{
+	const struct profile_image *found = NULL;
+	uint32_t i = map_get(&profile->image_places, owner);
 
 	for (; i != MAP_NONE; i = profile->images[i].before) {
 		const struct profile_image *image = &profile->images[i];
 
-		if (address >= image->low && address < image->high && image->is_kernel == is_kernel)
-			return image;
+		if (high < image->low || low >= image->high)
+			continue;
+		found = image;
+		if (was_mapped(profile, image, sample))
+			break;
 	}
-	return NULL;
+	return found;
+}
+
+const struct profile_image *profile_image(const struct profile *profile,
+					  const struct profile_sample *sample, uint64_t address)
+{
+	return choose_image(profile, owner_of(sample->task, false), sample, address, address);
+}
+
+const struct profile_image *profile_last_image(const struct profile *profile,
+					       const struct profile_sample *sample)
+{
+	return choose_image(profile, owner_of(sample->task, false), sample, 0, UINT64_MAX);
+}
+
+const struct profile_image *profile_kernel_image(const struct profile *profile, uint64_t address)
+{
+	return choose_image(profile, owner_of(0, true), NULL, address, address);
 }
 
 bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel)

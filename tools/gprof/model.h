@@ -87,6 +87,7 @@ struct profile_sample {
 	uint32_t frames;        /* Index of the first frame in the profile's. */
 	uint16_t kernel_frames; /* Return addresses, innermost first, pc itself not among them, */
 	uint16_t user_frames;   /* these behind those. */
+	uint32_t images;        /* So many images were known when it was read. */
 	uint8_t flavor;         /* Index. */
 	uint8_t cpu;
 	bool is_kernel;
@@ -101,15 +102,33 @@ struct profile_task {
 	const char *name; /* The profile's own copy. */
 };
 
+/* Samples of the kernel on behalf of a task, in files that have their sums only. */
+struct profile_label {
+	uint32_t task;
+	uint64_t samples;
+};
+
+#define PROFILE_NO_TIME UINT64_MAX
+
 /* What lay where: for stacks through several programs and the kernel. */
 struct profile_image {
 	uint64_t low;
 	uint64_t high;
+	uint64_t offset;              /* In its file, of what is at low. */
+	uint64_t time;                /* When it was mapped; PROFILE_NO_TIME. */
+	uint32_t sum;                 /* Of its code: <gmon_program.h>; 0: not known. */
 	uint32_t task;                /* Whose; */
 	bool is_kernel;               /* of all in kernel mode. */
 	const char *path;             /* In the guest.  The profile's own copy. */
 	const struct elfsym *symbols; /* NULL: not at hand. */
 	uint32_t before;              /* Index of the task's image before this one; MAP_NONE. */
+};
+
+/* The code that ran: so many bytes of the program have that sum (gmon_code_sum()). */
+struct profile_code {
+	uint64_t start;
+	uint32_t bytes; /* Some words of 4. */
+	uint32_t sum;
 };
 
 /* Values of <gmon.h>, enum gmon_value, by number. */
@@ -144,6 +163,18 @@ struct profile {
 	/* Sums over the files of what counts; of what does not, the last file's. */
 	uint64_t values[PROFILE_VALUES];
 	uint32_t known; /* A bit for each value that a file gave. */
+
+	struct profile_label *labels;
+	size_t n_labels;
+	size_t labels_room;
+	struct map label_places; /* By task. */
+
+	struct profile_code *codes; /* Of the last file. */
+	size_t n_codes;
+	size_t codes_room;
+
+	uint64_t low;  /* The last file's histogram, if it is one of ours; */
+	uint64_t high; /* else 0. */
 
 	uint64_t strangers; /* Samples of other programs. */
 
@@ -183,7 +214,10 @@ uint64_t profile_bins_start(const struct profile_bins *bins, uint32_t bin);
 
 void profile_add_arc(struct profile *profile, uint64_t from, uint64_t self, uint64_t count);
 
-/* `sample->frames` is set here; the frames are copied. */
+void profile_add_label(struct profile *profile, uint32_t task, uint64_t samples);
+void profile_add_code(struct profile *profile, const struct profile_code *code);
+
+/* `sample->frames` and `images` are set here; the frames are copied. */
 void profile_add_sample(struct profile *profile, struct profile_sample sample,
 			const uint64_t *frames);
 
@@ -219,14 +253,26 @@ bool profile_is_of_one(const struct profile *profile);
  */
 void profile_split(struct profile *profile, const char *flavor);
 
+/* The name of a label for tables: "PID:NAME", or what is known of it. */
+void profile_label_name(const struct profile *profile, uint32_t label, char *name, size_t size);
+
 /* ---------------- Reading one ---------------- */
 
 /* All samples of a flavor, of both modes. */
 uint64_t profile_total(const struct profile_flavor *flavor);
 
-/* The image that an address of a sample is in; NULL. */
-const struct profile_image *profile_image(const struct profile *profile, uint32_t task,
-					  bool is_kernel, uint64_t address);
+/*
+ * The image that an address of a sample is in; NULL.  Of several the last that was mapped then, for
+ * a process may have executed another program since; else the first one after that.
+ */
+const struct profile_image *profile_image(const struct profile *profile,
+					  const struct profile_sample *sample, uint64_t address);
+
+/* The program that the sample's task ran then, wherever it lies; NULL if none is known. */
+const struct profile_image *profile_last_image(const struct profile *profile,
+					       const struct profile_sample *sample);
+
+const struct profile_image *profile_kernel_image(const struct profile *profile, uint64_t address);
 
 /* ---------------- Files ---------------- */
 

@@ -14,6 +14,9 @@
 #define PERF_FILE_HEADER 104u /* Of a file that is no pipe, which has the magic too. */
 #define PERF_RECORD_MAX  0xfff8u
 
+/* To perf a thread's number is no process's but its own: so ours are that much larger. */
+#define PERF_THREADS 1000000000u
+
 struct perf_header {
 	uint32_t type;
 	uint16_t misc;
@@ -68,13 +71,15 @@ struct perf_attr {
 	uint64_t flags;
 };
 
-#define PERF_ATTR_USED      48u /* sizeof(struct perf_attr) */
-#define PERF_TYPE_SOFTWARE  1u
-#define PERF_ATTR_SIZE      136u
-#define PERF_FLAG_FREQUENCY (1ull << 10) /* `period` is samples a second. */
+#define PERF_ATTR_USED          48u /* sizeof(struct perf_attr) */
+#define PERF_TYPE_SOFTWARE      1u
+#define PERF_ATTR_SIZE          136u
+#define PERF_FLAG_FREQUENCY     (1ull << 10) /* `period` is samples a second. */
+#define PERF_FLAG_SAMPLE_ID_ALL (1ull << 18) /* All records have a time and the like. */
 
 /* Between a mapping's offset and its path: device, inode, generation, protection, flags. */
-#define PERF_MMAP2_MORE 32u
+#define PERF_MMAP2_MORE       32u
+#define PERF_MMAP2_GENERATION 16u /* Of ours the program's sum: <gmon_program.h>. */
 
 #define PERF_UPDATE_NAME     2u
 #define PERF_FEATURE_CMDLINE 11u

@@ -14,6 +14,7 @@
 #include "model.h"
 #include "perf_cursor.h"
 #include "perf_format.h"
+#include "perf_tasks.h"
 #include "read.h"
 
 #define EVENTS      16u
@@ -32,14 +33,12 @@ struct reader {
 	struct profile *profile;
 	struct event events[EVENTS];
 	size_t n_events;
-	struct map tasks; /* By pid. */
-	uint64_t lost;    /* By the records about losses. */
+	struct perf_tasks tasks;
+	bool has_times; /* Records that are no samples have them, too. */
+	uint64_t lost;  /* By the records about losses. */
 	uint64_t values[PROFILE_VALUES];
 	uint32_t known;
 };
-
-/* Tasks of which no cgroup says the id: above all those of the kernel's. */
-#define TASK_OF_PID 0x40000000u
 
 /* Words of the command line. */
 static const struct {
@@ -61,6 +60,9 @@ static const struct {
 	{"options", GMON_OPTIONS},
 	{"outside", GMON_OUTSIDE},
 	{"profiler", GMON_PROFILER},
+	{"arcs-lost", GMON_ARCS_LOST},
+	{"kernel", GMON_KERNEL},
+	{"others", GMON_OTHERS},
 };
 
 /* ---------------- Events and tasks ---------------- */
@@ -109,6 +111,7 @@ static const char *read_attr(struct reader *reader, struct cursor *cursor)
 	else if (period > 1)
 		event.rate = NANOSECONDS / (double)period;
 	error = check_event(reader, &event);
+	reader->has_times = (flags & PERF_FLAG_SAMPLE_ID_ALL) != 0;
 	if (error == NULL)
 		reader->events[reader->n_events++] = event;
 	return error;
@@ -152,11 +155,11 @@ static const char *name_flavor(struct reader *reader, struct event *event)
 	return NULL;
 }
 
-static uint32_t task_of(const struct reader *reader, uint32_t pid)
+static uint64_t time_of(const struct reader *reader, const struct cursor *cursor)
 {
-	uint32_t task = map_get(&reader->tasks, pid);
-
-	return task == MAP_NONE ? pid | TASK_OF_PID : task;
+	if (!reader->has_times || reader->n_events == 0)
+		return PROFILE_NO_TIME;
+	return perf_record_time(cursor->at, cursor->left, reader->events[0].sample_type);
 }
 
 /* A label: the id is the task's, the path is /PID:NAME or /NAME. */
@@ -176,21 +179,26 @@ static const char *read_cgroup(struct reader *reader, struct cursor *cursor)
 		if (*end != ':' || pid > INT32_MAX)
 			return NULL;
 		name = end + 1;
-		map_set(&reader->tasks, (uint32_t)pid, (uint32_t)id);
+		perf_tasks_label(&reader->tasks, (uint32_t)pid, (uint32_t)id);
 	}
 	profile_name_task(reader->profile, (uint32_t)id, (int32_t)pid, name);
 	return NULL;
 }
 
-/* The process's, not that of another of its threads. */
+/* The process's, not that of another of its threads; of a new program, if it executed one. */
 static const char *read_comm(struct reader *reader, struct cursor *cursor)
 {
-	uint32_t pid = take32(cursor), tid = take32(cursor);
-	uint32_t task = task_of(reader, pid);
+	uint32_t pid = take32(cursor), tid = take32(cursor), task;
+	uint64_t time = time_of(reader, cursor);
 
-	(void)tid;
-	if (!cursor->is_short && (task & TASK_OF_PID) != 0)
-		profile_name_task(reader->profile, task, (int32_t)pid, take_text(cursor));
+	if (cursor->is_short)
+		return NULL;
+	if (pid == tid && !perf_tasks_turn(&reader->tasks, pid, time == PROFILE_NO_TIME ? 0 : time))
+		return "has a process that executed more programs than processes do";
+	task = perf_tasks_find(&reader->tasks, pid, time);
+	if ((task & PERF_TASK_OF_PID) != 0)
+		profile_name_task(reader->profile, task, pid < PERF_TASK_OF_PID ? (int32_t)pid : -1,
+				  take_text(cursor));
 	return NULL;
 }
 
@@ -200,18 +208,24 @@ static const char *read_map(struct reader *reader, struct cursor *cursor, unsign
 {
 	uint32_t pid = take32(cursor);
 	struct profile_image image = {.is_kernel = (misc & PERF_MISC_MODE) == PERF_MISC_KERNEL};
+	const unsigned char *rest;
 	uint64_t length;
 
 	take32(cursor);
 	image.low = take64(cursor);
 	length = take64(cursor);
-	take64(cursor);
-	take(cursor, more);
+	image.offset = take64(cursor);
+	rest = take(cursor, more);
 	if (cursor->is_short)
 		return NULL;
-	image.task = image.is_kernel ? 0 : task_of(reader, pid);
+	if (more > 0)
+		image.sum = load_u32(rest + PERF_MMAP2_GENERATION);
+	image.time = time_of(reader, cursor);
+	image.task = image.is_kernel ? 0 : perf_tasks_find(&reader->tasks, pid, image.time);
 	image.high = length <= UINT64_MAX - image.low ? image.low + length : UINT64_MAX;
 	image.path = take_text(cursor);
+	if (!image.is_kernel && image.path[0] == '[')
+		return NULL; /* Not of a file: its heap, or that nothing is there any more. */
 	return profile_add_image(reader->profile, &image)
 		       ? NULL
 		       : "has more mappings of a process than programs have";
@@ -355,6 +369,11 @@ static struct event *event_of(struct reader *reader, const uint64_t fields[])
 	return &reader->events[0];
 }
 
+static uint32_t thread_of(uint32_t tid)
+{
+	return tid > PERF_THREADS ? tid - PERF_THREADS : tid;
+}
+
 static const char *read_sample(struct reader *reader, struct cursor *cursor, unsigned misc)
 {
 	static struct chain chain;
@@ -381,8 +400,8 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 	sample = (struct profile_sample){
 		.time = fields[TIME],
 		.period = fields[PERIOD],
-		.thread = (uint32_t)(fields[PID_TID] >> 32),
-		.task = task_of(reader, (uint32_t)fields[PID_TID]),
+		.thread = thread_of((uint32_t)(fields[PID_TID] >> 32)),
+		.task = perf_tasks_find(&reader->tasks, (uint32_t)fields[PID_TID], fields[TIME]),
 		.flavor = (uint8_t)(event->flavor - reader->profile->flavors),
 		.cpu = (uint8_t)fields[CPU],
 		.is_kernel = is_kernel,
@@ -465,6 +484,6 @@ const char *perf_read(struct profile *profile, const unsigned char *bytes, size_
 		error = "describes no event";
 	if (error == NULL)
 		hand_over_values(&reader);
-	map_free(&reader.tasks);
+	perf_tasks_free(&reader.tasks);
 	return error;
 }

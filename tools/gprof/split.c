@@ -57,15 +57,14 @@ static struct share *count(const struct profile *profile, size_t *n)
 	return shares;
 }
 
-static void name_label(const struct profile *profile, uint32_t label, char name[PROFILE_NAME])
+void profile_label_name(const struct profile *profile, uint32_t label, char *name, size_t size)
 {
-	snprintf(name, PROFILE_NAME, label == 0 ? "system" : "task %u", label);
-	for (size_t i = 0; label != 0 && i < profile->n_tasks; i++) {
-		const struct profile_task *task = &profile->tasks[i];
+	uint32_t place = map_get(&profile->task_places, label);
 
-		if (task->id == label && task->pid >= 0)
-			snprintf(name, PROFILE_NAME, "%d:%s", (int)task->pid, task->name);
-	}
+	snprintf(name, size, label == 0 ? "system" : "task %u", label);
+	if (label != 0 && place != MAP_NONE && profile->tasks[place].pid >= 0)
+		snprintf(name, size, "%d:%s", (int)profile->tasks[place].pid,
+			 profile->tasks[place].name);
 }
 
 static void keep_flavor(struct profile *profile, size_t flavor)
@@ -98,7 +97,7 @@ void profile_split(struct profile *profile, const char *flavor)
 		char name[PROFILE_NAME] = "others";
 
 		if (i < COLUMNS_MAX)
-			name_label(profile, shares[i].label, name);
+			profile_label_name(profile, shares[i].label, name, sizeof(name));
 		shares[i].flavor = profile_flavor(profile, 0, name);
 		if (shares[i].flavor == NULL)
 			fail("--for=each: the profile has too many flavors for more columns");

@@ -6,10 +6,16 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gmon.h"
 #include "print.h"
+#include "util.h"
+
+#define RANGE_SLACK 16u /* Ends are rounded. */
+#define LABELS_MOST 8u
+#define LABEL_NAME  64u
 
 struct scale scale_of(const struct choice *choice, unsigned flavor)
 {
@@ -63,6 +69,22 @@ static void print_granularity(const struct report *report, unsigned index)
 		       scale_of(report->choice, index).decimals, total * worth, worth * 1000);
 }
 
+/* Whoever chose what to sample means it; but so ends another, smaller program, too. */
+static void print_range(const struct report *report)
+{
+	const struct elfsym *elf = report->graph->elf;
+	uint64_t high = 0;
+
+	for (unsigned i = 0; i < report->choice->n; i++)
+		for (size_t j = 0; j < report->choice->flavors[i]->n_bins; j++)
+			if (report->choice->flavors[i]->bins[j].high > high)
+				high = report->choice->flavors[i]->bins[j].high;
+	if (high != 0 && high + RANGE_SLACK < elf->code_end)
+		printf("the histogram ends at %#" PRIx64 " and the program's code at %#" PRIx64
+		       ": is it of this program?\n",
+		       high, elf->code_end);
+}
+
 static void print_missing(const struct profile *profile)
 {
 	uint64_t missed = profile->values[GMON_MISSED];
@@ -76,6 +98,8 @@ static void print_missing(const struct profile *profile)
 	       missed);
 	if (due > 0)
 		printf(" of %" PRIu64 " due (%.2f%%)", due, 100 * (double)missed / (double)due);
+	if (profile->values[GMON_OTHERS] > 0)
+		printf("; of others: %" PRIu64, profile->values[GMON_OTHERS]);
 	if (profile->values[GMON_PROFILER] > 0)
 		printf("; the profiler's own: %" PRIu64, profile->values[GMON_PROFILER]);
 	if (profile->values[GMON_BUFFERED] > 0)
@@ -97,6 +121,64 @@ static void print_sum(const struct profile *profile, const char *text, unsigned 
 		       profile->values[whole], sum);
 }
 
+static int compare_labels(const void *first, const void *second)
+{
+	const struct profile_label *one = first;
+	const struct profile_label *other = second;
+
+	if (one->samples != other->samples)
+		return one->samples > other->samples ? -1 : 1;
+	return (one->task > other->task) - (one->task < other->task);
+}
+
+/* Without its tasks that had ended when the others were named; so many are left. */
+static size_t take_labels(const struct profile *profile, struct profile_label *labels,
+			  uint64_t *ended)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->n_labels; i++) {
+		uint32_t task = profile->labels[i].task;
+
+		if (profile->n_tasks > 0 && task != 0 &&
+		    map_get(&profile->task_places, task) == MAP_NONE)
+			*ended += profile->labels[i].samples;
+		else
+			labels[n++] = profile->labels[i];
+	}
+	if (n > 0)
+		qsort(labels, n, sizeof(*labels), compare_labels);
+	return n;
+}
+
+/* Of files that say it in sums: those with the most samples, and the rest together. */
+static void print_labels(const struct profile *profile)
+{
+	struct profile_label *labels = allocate(profile->n_labels + 1, sizeof(*labels));
+	uint64_t ended = 0, rest = 0;
+	size_t n = take_labels(profile, labels, &ended);
+	const char *before = "on behalf of: ";
+
+	for (size_t i = 0; i < n; i++) {
+		char name[LABEL_NAME];
+
+		if (i >= LABELS_MOST) {
+			rest += labels[i].samples;
+			continue;
+		}
+		profile_label_name(profile, labels[i].task, name, sizeof(name));
+		printf("%s%s %" PRIu64, before, name, labels[i].samples);
+		before = ", ";
+	}
+	if (rest > 0)
+		printf(", others %" PRIu64, rest);
+	if (ended > 0)
+		printf("%swhat has ended %" PRIu64, before, ended);
+	if (profile->n_labels > 0)
+		printf("\n");
+	free(labels);
+}
+
 /* Each count was made where it happened, so that these are no tautologies. */
 static void print_conservation(const struct profile *profile)
 {
@@ -115,7 +197,9 @@ void print_summary(const struct report *report)
 
 	for (unsigned i = 0; i < report->choice->n; i++)
 		print_granularity(report, i);
+	print_range(report);
 	print_missing(profile);
+	print_labels(profile);
 	print_conservation(profile);
 	if ((profile->values[GMON_OPTIONS] & GMON_CLOCK_IS_BLOCK) != 0)
 		printf("the emulator interrupted between blocks only: see samples as of blocks\n");

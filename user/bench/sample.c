@@ -18,6 +18,7 @@ static struct {
 	mach_port_t port;
 	uint32_t taken;
 	bool ended;
+	uint32_t frames;          /* Of the first sample of a message. */
 	uint32_t histogram[4096]; /* By the two bytes of text that the program counter is in. */
 } collected;
 
@@ -30,9 +31,21 @@ static void count(uint32_t pc)
 		collected.histogram[place]++;
 }
 
+/* A message begins with a sample, a record and a sample, or none. */
+static void note_frames(const uint32_t *words)
+{
+	const struct prof_record *record = (const struct prof_record *)words;
+
+	if (record->type == PROF_BEGIN)
+		record = (const struct prof_record *)(words + record->words);
+	if (record->type == PROF_SAMPLE)
+		collected.frames = ((const struct prof_sample *)record)->user_frames;
+}
+
 kern_return_t receive_samples(mach_port_t port, sample_array_t words, mach_msg_type_number_t n)
 {
 	(void)port;
+	note_frames(words);
 	for (uint32_t at = 0; at < n;) {
 		const struct prof_record *record = (const struct prof_record *)(words + at);
 
@@ -44,7 +57,8 @@ kern_return_t receive_samples(mach_port_t port, sample_array_t words, mach_msg_t
 			collected.ended = true;
 		at += record->words;
 	}
-	return vm_deallocate(mach_task_self_cached(), (vm_address_t)words, n * sizeof words[0]);
+	return syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)words,
+				     n * sizeof words[0]);
 }
 
 static void collect(void *unused)
@@ -74,10 +88,10 @@ static void compute(uint32_t turns)
 
 static uint32_t depth;
 
-/* Computes below so many frames, itself and main's included. */
+/* Computes below so many frames: the others are its caller's and main's. */
 static __attribute__((noinline)) void compute_deep(uint32_t turns)
 {
-	if (++depth < FRAMES - 4)
+	if (++depth < FRAMES - 2)
 		compute_deep(turns);
 	else
 		compute(turns);
@@ -129,6 +143,10 @@ static void measure_capture(workload *run, uint32_t flags)
 	with = length(run, turns);
 	end();
 	collect(NULL);
+	if ((flags & SAMPLE_STACK) != 0 && collected.frames != FRAMES) {
+		print("bench: the samples have %u frames, not %u\n", collected.frames, FRAMES);
+		assay_exit(3);
+	}
 	print("excess %u\n", (uint32_t)(with - without));
 	print("samples %u\n", collected.taken);
 }
@@ -147,10 +165,9 @@ void bench_sample_stack(uint32_t n)
 
 static uint8_t collector_stack[16384] __attribute__((aligned(16)));
 
-/* All of it, up to the collector's histogram, and how many in a million the program is slower. */
-static void measure_all(workload *run, uint32_t turns, uint32_t rate)
+/* How long it is with a collector, from where that waits for samples to its end. */
+static uint64_t length_collected(workload *run, uint32_t turns, uint32_t rate)
 {
-	uint64_t without = length(run, turns);
 	uint64_t before;
 	uint32_t id;
 
@@ -162,8 +179,17 @@ static void measure_all(workload *run, uint32_t turns, uint32_t rate)
 	run(turns);
 	end();
 	assay_thread_join(id, TIMEOUT_NONE);
-	before = cycles() - before - without;
-	print("excess-%u %u\n", rate, (uint32_t)before);
+	return cycles() - before;
+}
+
+/* All of it, up to the collector's histogram, and how many in a million the program is slower. */
+static void measure_all(workload *run, uint32_t turns, uint32_t rate)
+{
+	uint64_t without = length(run, turns), excess;
+
+	length_collected(run, turns / 100, SAMPLE_RATE_MAX);
+	excess = length_collected(run, turns, rate) - without;
+	print("excess-%u %u\n", rate, (uint32_t)excess);
 	print("samples-%u %u\n", rate, collected.taken);
 	print("length-%u %u\n", rate, (uint32_t)(without >> 10));
 }
@@ -171,7 +197,7 @@ static void measure_all(workload *run, uint32_t turns, uint32_t rate)
 void bench_sample_all(uint32_t n)
 {
 	(void)n;
-	measure_all(compute, 500000000, 100);
+	measure_all(compute, 1000000000, 100);
 	measure_all(compute, 100000000, 1000);
 	measure_all(compute, 100000000, 10000);
 }

@@ -21,6 +21,7 @@
 #include <servers/netname.h>
 
 #include "common/common.h"
+#include "common/name_server.h"
 #include "kgmon.h"
 
 static mach_port_t host;
@@ -36,26 +37,17 @@ static kern_return_t end_host(mach_port_t reply)
 	return host_sample_stop(host, reply);
 }
 
-/* ---------------- Where the kernel's text is ---------------- */
-
-static bool read_all(int descriptor, unsigned char *bytes, size_t size)
+static kern_return_t flush_host(mach_port_t reply, uint64_t *delivered)
 {
-	for (size_t got = 0; got < size;) {
-		ssize_t part = read(descriptor, bytes + got, size - got);
-
-		if (part < 0 && errno == EINTR)
-			continue;
-		if (part <= 0)
-			return false;
-		got += (size_t)part;
-	}
-	return true;
+	return host_sample_flush(host, reply, delivered);
 }
 
-static bool find_text(const unsigned char *image, size_t size, struct collector_target *target)
+/* ---------------- Where the kernel's text is ---------------- */
+
+static bool find_text(struct collector_target *target)
 {
 	struct elfsym elf;
-	const char *wrong = elfsym_open(&elf, image, size);
+	const char *wrong = elfsym_open(&elf, target->image, target->image_size);
 
 	if (wrong != NULL) {
 		report("%s: %s; put the kernel that runs there", KERNEL_FILE, wrong);
@@ -67,24 +59,25 @@ static bool find_text(const unsigned char *image, size_t size, struct collector_
 	return true;
 }
 
+/* The file stays in memory, for whoever prepares the target. */
 static bool read_kernel(struct collector_target *target)
 {
 	int descriptor = open_input(KERNEL_FILE);
 	struct stat status = {0};
-	unsigned char *image;
+	void *image;
 	bool done;
 
 	if (descriptor < 0)
 		return false;
 	fstat(descriptor, &status);
 	image = allocate((size_t)status.st_size + 1);
-	done = read_all(descriptor, image, (size_t)status.st_size);
+	done = read_bytes(descriptor, image, (size_t)status.st_size);
 	if (!done)
 		report_errno(KERNEL_FILE);
-	done = done && find_text(image, (size_t)status.st_size, target);
 	close_input(descriptor);
-	free(image);
-	return done;
+	target->image = image;
+	target->image_size = (size_t)status.st_size;
+	return done && find_text(target);
 }
 
 /* ---------------- The process ---------------- */
@@ -98,6 +91,7 @@ static bool prepare(void)
 		.owner_only = true,
 		.begin = begin_host,
 		.end = end_host,
+		.flush = flush_host,
 	};
 
 	host = host_find();

@@ -10,6 +10,7 @@
 #include <servers/netname.h>
 
 #include "common/common.h"
+#include "common/name_server.h"
 #include "kgmon.h"
 
 #define PID_HOST (-1) /* What task_by_pid() answers with the host's control port. */
@@ -22,17 +23,6 @@ mach_port_t host_find(void)
 		report("%s", errno == EPERM ? "only root may do that: it is about the whole machine"
 					    : strerror(errno));
 	return host;
-}
-
-mach_port_t name_server_find(void)
-{
-	mach_port_t server = ux_name_server();
-
-	if (server == MACH_PORT_NULL)
-		report("%s", errno == ENOENT
-				     ? "there is no name server: root starts it by `snames &`"
-				     : strerror(errno));
-	return server;
 }
 
 /* A collector tells its control port to whoever knows the token of its process. */

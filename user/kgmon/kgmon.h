@@ -32,9 +32,6 @@ enum exit_status {
 /* The host's control port; MACH_PORT_NULL with a report if the caller is not root. */
 mach_port_t host_find(void);
 
-/* The name server's port; MACH_PORT_NULL with a report if there is none. */
-mach_port_t name_server_find(void);
-
 /* The collector's port for requests, and the collector; MACH_PORT_NULL: there is none. */
 mach_port_t collector_find(pid_t *pid);
 
@@ -45,7 +42,12 @@ bool collector_start(void);
 
 /* ---- labels.c ---- */
 
-/* Prints on whose behalf the kernel ran, by what a gmon.out says of it. */
-void labels_print(const char *gmon, size_t size);
+/* Reads on whose behalf the kernel ran, by what a gmon.out says of it. */
+void labels_read(const char *gmon, size_t size);
+
+/* The same gmon.out with the processes' numbers and names: memory of its own. */
+char *labels_add(const char *gmon, size_t *size);
+
+void labels_print(void);
 
 #endif

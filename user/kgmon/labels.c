@@ -67,10 +67,13 @@ static void add(uint32_t task, uint32_t samples)
 	labels.items[labels.count++] = (struct label){task, samples, process};
 }
 
-static void read_labels(const char *gmon, size_t size)
+void labels_read(const char *gmon, size_t size)
 {
 	size_t at = sizeof(struct gmon_header), length;
 
+	labels.found = ux_processes(labels.processes, UX_PROCESSES_MAX);
+	if (labels.found > UX_PROCESSES_MAX)
+		labels.found = UX_PROCESSES_MAX;
 	while (at < size && (length = record_size(gmon + at, size - at)) != 0) {
 		struct gmon_arc arc;
 
@@ -79,6 +82,48 @@ static void read_labels(const char *gmon, size_t size)
 			add(arc.self, arc.count);
 		at += length;
 	}
+}
+
+/* ---------------- Writing ---------------- */
+
+#define NAME_WORDS (sizeof(((struct ux_process_info *)NULL)->command) / sizeof(uint32_t))
+
+/* A tag, and the record. */
+#define RECORD_SIZE (1 + sizeof(struct gmon_arc))
+
+static char *put(char *to, uint32_t from, uint32_t self, uint32_t count)
+{
+	const struct gmon_arc arc = {.from = from, .self = self, .count = count};
+
+	*to++ = GMON_TAG_ARC;
+	memcpy(to, &arc, sizeof(arc));
+	return to + sizeof(arc);
+}
+
+static char *put_process(char *to, const struct ux_process_info *process)
+{
+	to = put(to, GMON_EXTRA_LABEL_PID, process->task_id, (uint32_t)process->pid + 1);
+	for (uint32_t n = 0; n < NAME_WORDS; n++) {
+		uint32_t word;
+
+		memcpy(&word, process->command + n * sizeof(word), sizeof(word));
+		if (word != 0)
+			to = put(to, GMON_EXTRA_LABEL_NAME + n, process->task_id, word);
+	}
+	return to;
+}
+
+char *labels_add(const char *gmon, size_t *size)
+{
+	char *file = allocate(*size + labels.count * (1 + NAME_WORDS) * RECORD_SIZE);
+	char *to = file + *size;
+
+	memcpy(file, gmon, *size);
+	for (size_t i = 0; i < labels.count; i++)
+		if (labels.items[i].process != NULL)
+			to = put_process(to, labels.items[i].process);
+	*size = (size_t)(to - file);
+	return file;
 }
 
 /* ---------------- Printing ---------------- */
@@ -104,12 +149,8 @@ static void print(const struct label *label)
 		puts(label->task == 0 ? "the system" : "what has ended");
 }
 
-void labels_print(const char *gmon, size_t size)
+void labels_print(void)
 {
-	labels.found = ux_processes(labels.processes, UX_PROCESSES_MAX);
-	if (labels.found > UX_PROCESSES_MAX)
-		labels.found = UX_PROCESSES_MAX;
-	read_labels(gmon, size);
 	if (labels.count == 0)
 		return;
 	qsort(labels.items, labels.count, sizeof(*labels.items), compare);

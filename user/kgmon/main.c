@@ -14,6 +14,7 @@
 #include <servers/gprof.h>
 
 #include "common/common.h"
+#include "common/name_server.h"
 #include "kgmon.h"
 
 #define OUTPUT "gmon.out"
@@ -29,7 +30,6 @@ static struct {
 	unsigned rate;
 } wanted;
 
-static mach_port_t host;
 static mach_port_t collector; /* MACH_PORT_NULL: there is none. */
 static pid_t collector_pid;
 
@@ -57,9 +57,9 @@ static bool get_status(gprof_status_t *status)
 	       succeeded("the state", gprof_mon_status(collector, status));
 }
 
-static bool switch_to(sampled_pc_flavor_t flavors, unsigned rate, bool resumes)
+/* Of the options rate, flags and resume count. */
+static bool switch_to(sampled_pc_flavor_t flavors, gprof_options_t options)
 {
-	const gprof_options_t options = {.rate = rate, .resume = resumes};
 	kern_return_t result = gprof_mon_options(collector, options);
 
 	if (result == KERN_SUCCESS)
@@ -67,57 +67,44 @@ static bool switch_to(sampled_pc_flavor_t flavors, unsigned rate, bool resumes)
 	return succeeded(flavors != 0 ? "-b" : "-h", result);
 }
 
-static bool use_nmi(bool is_nmi)
-{
-	kern_return_t result = host_sample_control(host, 0, is_nmi ? SAMPLE_NMI : 0, 0);
-
-	if (result != KERN_SUCCESS)
-		report("-n: this machine cannot deliver its clock's interrupts so: error %d",
-		       result);
-	return result == KERN_SUCCESS;
-}
-
 /* ---------------- What is asked for ---------------- */
 
 static bool halt(void)
 {
-	if (collector == MACH_PORT_NULL)
-		return true;
-	return switch_to(0, 0, false) && use_nmi(false);
+	return collector == MACH_PORT_NULL || switch_to(0, (gprof_options_t){.rate = 0});
 }
 
 static bool write_file(const char *data, size_t size)
 {
-	int descriptor = open(OUTPUT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	bool done = descriptor >= 0 && write_all(descriptor, data, size);
-	int error = errno;
+	bool done = replace_file(OUTPUT, data, size);
 
-	if (descriptor >= 0 && close(descriptor) != 0 && done) {
-		error = errno;
-		done = false;
-	}
 	if (!done)
 		report("%s: %s; nothing is lost, the collector still has it", OUTPUT,
-		       strerror(error));
+		       strerror(errno));
 	return done;
 }
 
 static bool dump(void)
 {
-	mach_msg_type_number_t size = 0;
-	char *data = NULL;
+	mach_msg_type_number_t got = 0;
+	char *data = NULL, *file;
+	size_t size;
 	bool done;
 
 	if (collector == MACH_PORT_NULL) {
 		report("-p: nothing was collected; begin by: kgmon -b");
 		return false;
 	}
-	if (!succeeded("-p", gprof_mon_dump(collector, &data, &size)))
+	if (!succeeded("-p", gprof_mon_dump(collector, &data, &got)))
 		return false;
-	done = write_file(data, size);
+	size = got;
+	labels_read(data, size);
+	file = labels_add(data, &size);
+	done = write_file(file, size);
 	if (done)
-		labels_print(data, size);
-	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+		labels_print();
+	free(file);
+	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, got);
 	return done;
 }
 
@@ -130,8 +117,9 @@ static bool reset(void)
 		return true;
 	if (!get_status(&status))
 		return false;
+	status.options.resume = 0;
 	if (status.flavors != 0)
-		return switch_to(status.flavors, status.rate, false);
+		return switch_to(status.flavors, status.options);
 	if (kill(collector_pid, SIGTERM) != 0)
 		report_errno("the collector cannot be ended");
 	collector = MACH_PORT_NULL;
@@ -140,17 +128,17 @@ static bool reset(void)
 
 static bool begin(void)
 {
+	const unsigned flags = wanted.by_nmi ? SAMPLE_NMI : 0;
 	gprof_status_t status;
 
 	if (collector == MACH_PORT_NULL && collector_start())
 		collector = collector_find(&collector_pid);
 	if (collector == MACH_PORT_NULL || !get_status(&status))
 		return false;
-	if (wanted.by_nmi && !use_nmi(true))
-		return false;
-	if (status.flavors != 0 && status.rate == wanted.rate)
+	if (status.flavors != 0 && status.rate == wanted.rate && status.options.flags == flags)
 		return true;
-	return switch_to(SAMPLED_PC_PERIODIC, wanted.rate, true);
+	return switch_to(SAMPLED_PC_PERIODIC,
+			 (gprof_options_t){.rate = wanted.rate, .flags = flags, .resume = true});
 }
 
 static unsigned long long number(const unsigned words[2])
@@ -204,8 +192,7 @@ int main(int count, char **words)
 {
 	program_start(words);
 	read_options(count, words);
-	host = host_find();
-	if (host == MACH_PORT_NULL || name_server_find() == MACH_PORT_NULL)
+	if (host_find() == MACH_PORT_NULL || name_server_find() == MACH_PORT_NULL)
 		return EXIT_FAILED;
 	collector = collector_find(&collector_pid);
 	return program_end(act() ? EXIT_DONE : EXIT_FAILED);

@@ -10,7 +10,7 @@
 #define TABLES_MAX 1000000
 
 static const char help_text[] =
-	"monctl -pid N -on FLAVOR[,FLAVOR...] [-rate HZ] [-nmi]\n"
+	"monctl -pid N -on FLAVOR[,FLAVOR...] [-rate HZ] [-fixed] [-nmi]\n"
 	"monctl -pid N [-off] [-monfile FILE] [-format gnu|4.4bsd|bsd] [-status]\n"
 	"monctl -pid N -proxy [-execfile FILE] [-on FLAVOR...] [-monfile FILE] [-bg]\n"
 	"monctl [-pid N] -record FILE [-stack] [-on FLAVOR...] [-for PID|all] [-bg]\n"
@@ -114,6 +114,12 @@ static void set_nmi(struct arguments *arguments, const char *value)
 	arguments->nmi = true;
 }
 
+static void set_fixed(struct arguments *arguments, const char *value)
+{
+	(void)value;
+	arguments->fixed = true;
+}
+
 static void set_stack(struct arguments *arguments, const char *value)
 {
 	(void)value;
@@ -193,6 +199,7 @@ static const struct option {
 	{"-format", A_VALUE, set_format},
 	{"-rate", A_VALUE, set_rate},
 	{"-nmi", NOTHING, set_nmi},
+	{"-fixed", NOTHING, set_fixed},
 	{"-stack", NOTHING, set_stack},
 	{"-thread", A_VALUE, set_thread},
 	{"-for", A_VALUE, set_for},
@@ -285,8 +292,9 @@ static const char *find_conflict(const struct arguments *arguments)
 		 "-thread and -for exclude each other"},
 		{arguments->beneficiary != FOR_ANYBODY && arguments->command != NULL,
 		 "-for does not go with -run"},
-		{(arguments->rate != 0 || arguments->nmi) && !samples && arguments->flavors == 0,
-		 "-rate and -nmi are for sampling that begins: say -on too"},
+		{(arguments->rate != 0 || arguments->fixed || arguments->nmi) && !samples &&
+			 arguments->flavors == 0,
+		 "-rate, -fixed and -nmi are for sampling that begins: say -on too"},
 		{arguments->has_format && arguments->monfile == NULL && !arguments->proxy &&
 			 arguments->command == NULL,
 		 "-format is that of -monfile"},
@@ -331,9 +339,14 @@ void arguments_help(void)
 
 struct gprof_options arguments_options(const struct arguments *arguments)
 {
+	unsigned flags = 0;
+
+	flags |= arguments->stack ? SAMPLE_STACK : 0;
+	flags |= arguments->fixed ? SAMPLE_FIXED : 0;
+	flags |= arguments->nmi ? SAMPLE_NMI : 0;
 	return (struct gprof_options){
 		.rate = arguments->rate,
-		.flags = arguments->stack ? SAMPLE_STACK : 0,
+		.flags = flags,
 		.format = arguments->format,
 	};
 }

@@ -14,7 +14,6 @@
 #include "control.h"
 #include "monctl.h"
 #include "output.h"
-#include "stream.h"
 #include "target.h"
 
 #define ANSWER_SECONDS 10u
@@ -137,8 +136,8 @@ static void give_up(int signal)
 	_exit(EXIT_FAILED);
 }
 
-/* The first question: whoever answers it answers the others, too, however long they take. */
-static kern_return_t ask(const struct control *control, gprof_status_t *status)
+/* Whoever answers the first question answers the others, too, however long they take. */
+kern_return_t control_ask(const struct control *control, gprof_status_t *status)
 {
 	kern_return_t result;
 
@@ -160,7 +159,7 @@ static bool open_control(struct control *control, int pid)
 	control->port = export_await(pid);
 	if (control->port == MACH_PORT_NULL)
 		return false;
-	result = ask(control, &status);
+	result = control_ask(control, &status);
 	if (result == GPROF_NOT_ALLOWED)
 		return open_by_token(control);
 	if (result != KERN_SUCCESS)
@@ -178,8 +177,6 @@ static bool begin(const struct control *control, const struct arguments *argumen
 	gprof_status_t status = {0};
 	kern_return_t result;
 
-	if (arguments->nmi && !stream_use_nmi(true))
-		return false;
 	result = control_status(control, &status);
 	options.format = status.options.format;
 	if (result == KERN_SUCCESS)

@@ -24,6 +24,9 @@ kern_return_t control_switch(const struct control *control, sampled_pc_flavor_t 
 kern_return_t control_options(const struct control *control, gprof_options_t options);
 kern_return_t control_status(const struct control *control, gprof_status_t *status);
 
+/* The same as the first question to somebody: without an answer in time monctl says so and ends. */
+kern_return_t control_ask(const struct control *control, gprof_status_t *status);
+
 /* In memory that is to be deallocated. */
 kern_return_t control_dump(const struct control *control, char **data, size_t *size);
 
@@ -31,9 +34,6 @@ kern_return_t control_dump(const struct control *control, char **data, size_t *s
 void control_explain(const struct control *control, const char *what, kern_return_t why);
 
 /* ---- exports.c: names ---- */
-
-/* The name server's port; MACH_PORT_NULL with a report if there is none. */
-mach_port_t name_server_find(void);
 
 /* The port that is checked in for a process: `gprof.PID`; MACH_PORT_NULL if none is. */
 mach_port_t export_find(mach_port_t name_server, int pid);

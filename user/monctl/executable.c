@@ -2,6 +2,7 @@
 /* Executable files: reading them, and telling whether a task executes one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <gmon_program.h>
 #include <mach.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -30,22 +31,6 @@ char *executable_path(int pid)
 	return NULL;
 }
 
-static bool read_image(struct executable *executable, int descriptor)
-{
-	size_t got = 0;
-
-	while (got < executable->size) {
-		ssize_t part = read(descriptor, executable->image + got, executable->size - got);
-
-		if (part < 0 && errno == EINTR)
-			continue;
-		if (part <= 0)
-			return false;
-		got += (size_t)part;
-	}
-	return true;
-}
-
 static bool open_file(struct executable *executable, const char *path)
 {
 	struct stat status;
@@ -64,7 +49,7 @@ static bool open_file(struct executable *executable, const char *path)
 		executable->inode = (uint32_t)status.st_ino;
 		executable->changed = status.st_mtime;
 		executable->image = allocate(executable->size + 1);
-		done = read_image(executable, descriptor);
+		done = read_bytes(descriptor, executable->image, executable->size);
 	}
 	close(descriptor);
 	return done;
@@ -72,6 +57,7 @@ static bool open_file(struct executable *executable, const char *path)
 
 bool executable_open(struct executable *executable, const char *path)
 {
+	struct gmon_program program;
 	const char *wrong;
 
 	*executable = (struct executable){.path = copy_text(path)};
@@ -81,6 +67,8 @@ bool executable_open(struct executable *executable, const char *path)
 		return false;
 	}
 	wrong = elfsym_open(&executable->elf, executable->image, executable->size);
+	if (gmon_program_read(&program, executable->image, executable->size))
+		executable->code = program.sum;
 	if (wrong == NULL && executable->elf.text_end > executable->elf.text_start &&
 	    !executable->elf.is_64)
 		return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names in the name server of programs that export their profiling. */
-#include <errno.h>
 #include <limits.h>
 #include <mach.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <servers/netname.h>
 
 #include "common/common.h"
+#include "common/name_server.h"
 #include "control.h"
 #include "target.h"
 
@@ -24,17 +24,6 @@
 
 /* The name of a monctl that checks in no other. */
 #define READY_PREFIX "monctl."
-
-mach_port_t name_server_find(void)
-{
-	mach_port_t server = ux_name_server();
-
-	if (server == MACH_PORT_NULL)
-		report("%s", errno == ENOENT
-				     ? "there is no name server: root starts it by `snames &`"
-				     : strerror(errno));
-	return server;
-}
 
 static mach_port_t find(mach_port_t name_server, const char *prefix, int pid)
 {

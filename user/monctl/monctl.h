@@ -48,6 +48,7 @@ struct arguments {
 	bool background;
 	bool live;
 	bool nmi;
+	bool fixed;
 	bool stack;
 	bool help;
 	unsigned tables; /* Of -live; 0: no end. */

@@ -5,6 +5,7 @@
 #include <gmon.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/common.h"
@@ -13,39 +14,87 @@
 #define KEPT_ROOM  48
 #define KEPT_NAMES 100u
 
-static bool write_by(const char *path, int how, const void *data, size_t size)
+int output_open(const char *path, bool *is_new)
 {
-	int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
-	bool done;
+	int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+
+	*is_new = false;
+	if (descriptor >= 0 || errno != ENOENT)
+		return descriptor;
+	*is_new = true;
+	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+}
+
+/* Behind the first `old` bytes; they are the file again if that cannot be done. */
+static bool write_behind(int descriptor, const char *data, size_t size, size_t old)
+{
 	int error;
 
-	if (descriptor < 0)
-		return false;
-	done = write_all(descriptor, data, size);
+	if (size <= old)
+		return true;
+	if (lseek(descriptor, (off_t)old, SEEK_SET) >= 0 &&
+	    write_all(descriptor, data + old, size - old))
+		return true;
 	error = errno;
+	ftruncate(descriptor, (off_t)old);
+	errno = error;
+	return false;
+}
+
+/* What lies behind the end of the old content is written first, as only that needs more room. */
+bool output_replace(int descriptor, const void *data, size_t size)
+{
+	struct stat status;
+	size_t old;
+
+	if (fstat(descriptor, &status) != 0)
+		return false;
+	if (!S_ISREG(status.st_mode))
+		return write_all(descriptor, data, size);
+	old = (size_t)status.st_size;
+	return write_behind(descriptor, data, size, old) && lseek(descriptor, 0, SEEK_SET) == 0 &&
+	       write_all(descriptor, data, size < old ? size : old) &&
+	       lseek(descriptor, (off_t)size, SEEK_SET) >= 0 &&
+	       ftruncate(descriptor, (off_t)size) == 0;
+}
+
+/* A file that could not be written whole, and was not there before, is not there afterwards. */
+static bool finish(int descriptor, const char *path, bool is_new, const void *data, size_t size)
+{
+	bool done = output_replace(descriptor, data, size);
+	int error = errno;
+
 	if (close(descriptor) != 0 && done) {
 		error = errno;
 		done = false;
 	}
+	if (!done && is_new)
+		unlink(path);
 	errno = error;
 	return done;
 }
 
 bool output_write(const char *path, const void *data, size_t size)
 {
-	return write_by(path, O_TRUNC, data, size);
+	bool is_new;
+	int descriptor = output_open(path, &is_new);
+
+	return descriptor >= 0 && finish(descriptor, path, is_new, data, size);
 }
 
 /* Into a new file, as anybody may have put one, or a link to another, where all may write. */
 static bool write_kept(int pid, char path[KEPT_ROOM], const void *data, size_t size)
 {
 	for (unsigned n = 0; n < KEPT_NAMES; n++) {
+		int descriptor;
+
 		if (n == 0)
 			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d", pid);
 		else
 			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d.%u", pid, n);
-		if (write_by(path, O_EXCL, data, size))
-			return true;
+		descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (descriptor >= 0)
+			return finish(descriptor, path, true, data, size);
 		if (errno != EEXIST)
 			return false;
 	}

@@ -7,7 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes a file of these bytes; false with errno. */
+/* Opens a file for output_replace(), and makes it if there is none; -1 with errno. */
+int output_open(const char *path, bool *is_new);
+
+/*
+ * Writes these bytes in place of what is in the file, and goes to their end.  False with errno; if
+ * it was for want of room, the file has what it had.
+ */
+bool output_replace(int descriptor, const void *data, size_t size);
+
+/* Both for a file of this name; false with errno. */
 bool output_write(const char *path, const void *data, size_t size);
 
 /*

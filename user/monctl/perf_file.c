@@ -16,13 +16,13 @@ enum record_type {
 	RECORD_LOST_SAMPLES = 13,
 	RECORD_CGROUP = 19,
 	RECORD_ATTRIBUTE = 64,
-	RECORD_ROUND = 68,
 	RECORD_UPDATE = 78,
 	RECORD_FEATURE = 80,
 };
 
-#define MISC_KERNEL 1
-#define MISC_USER   2
+#define MISC_KERNEL  1
+#define MISC_USER    2
+#define MISC_EXECUTE (1 << 13)
 
 #define TYPE_SOFTWARE   1
 #define ATTRIBUTE_BYTES 136 /* Of perf_event_attr in the version that has cgroups. */
@@ -34,6 +34,10 @@ enum record_type {
 	(1u << 0 /* ip */ | 1u << 1 /* thread */ | 1u << 2 /* time */ | 1u << 6 /* id */ | \
 	 1u << 7 /* cpu */ | 1u << 8 /* period */ | 1u << 5 /* call chain */ |             \
 	 1u << 21 /* cgroup */)
+
+/* Other records say at their end whom they are about, and when. */
+#define FLAG_ALL_HAVE_ID (1ull << 18)
+#define BYTES_TO_FLAGS   40
 
 /* What addresses in a call chain belong to, from here on. */
 #define CONTEXT_KERNEL (-128ull)
@@ -100,6 +104,18 @@ static void put_text(struct perf_file *file, const char *text)
 	put(file, text, strlen(text) + 1);
 }
 
+/* The end of a record that is no sample's: of a sample's fields those that tell where it belongs.
+ */
+static void put_id(struct perf_file *file, uint32_t pid, uint32_t thread, uint64_t time)
+{
+	pad(file, 8);
+	put_32(file, pid);
+	put_32(file, thread);
+	put_64(file, time);
+	put_64(file, 0); /* Of no event alone, */
+	put_64(file, 0); /* and of no CPU. */
+}
+
 /* A record is a multiple of 8 bytes long; record_end() sets its length. */
 static void record_begin(struct perf_file *file, enum record_type type, uint16_t misc)
 {
@@ -137,6 +153,9 @@ static void put_attribute(struct perf_file *file, const struct event *event)
 	put_64(file, event->config);
 	put_64(file, period_of(file, event->flavor));
 	put_64(file, SAMPLE_FIELDS);
+	put_64(file, 0);
+	assert(file->used - begin == BYTES_TO_FLAGS);
+	put_64(file, FLAG_ALL_HAVE_ID);
 	while (file->used - begin < ATTRIBUTE_BYTES)
 		put_64(file, 0);
 	put_64(file, event->flavor);
@@ -152,9 +171,9 @@ static void put_name(struct perf_file *file, const struct event *event)
 	record_end(file);
 }
 
-void perf_begin(struct perf_file *file, int descriptor, const struct prof_begin *begin)
+void perf_begin(struct perf_file *file, const struct prof_begin *begin)
 {
-	*file = (struct perf_file){.descriptor = descriptor, .interval_ns = begin->interval_ns};
+	*file = (struct perf_file){.interval_ns = begin->interval_ns};
 	put_64(file, PERF_MAGIC);
 	put_64(file, 2 * sizeof(uint64_t));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
@@ -166,12 +185,14 @@ void perf_begin(struct perf_file *file, int descriptor, const struct prof_begin 
 
 /* ---------------- Names ---------------- */
 
-void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name)
+void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name,
+		  uint64_t time)
 {
-	record_begin(file, RECORD_COMMAND, 0);
+	record_begin(file, RECORD_COMMAND, time != AT_ONCE ? MISC_EXECUTE : 0);
 	put_32(file, pid);
 	put_32(file, thread);
 	put_text(file, name);
+	put_id(file, pid, thread, time);
 	record_end(file);
 }
 
@@ -185,10 +206,11 @@ void perf_map(struct perf_file *file, const struct perf_map *map)
 	put_64(file, map->is_kernel ? map->start : map->offset);
 	put_64(file, 0); /* The device's number. */
 	put_64(file, map->inode);
-	put_64(file, 0);
+	put_64(file, map->code);
 	put_32(file, PROTECTION);
 	put_32(file, PRIVATE);
 	put_text(file, map->is_kernel ? KERNEL_NAME : map->path);
+	put_id(file, map->pid, map->pid, map->time);
 	record_end(file);
 }
 
@@ -197,6 +219,7 @@ void perf_label(struct perf_file *file, uint32_t label, const char *path)
 	record_begin(file, RECORD_CGROUP, 0);
 	put_64(file, label);
 	put_text(file, path);
+	put_id(file, 0, 0, AT_ONCE);
 	record_end(file);
 }
 
@@ -229,14 +252,15 @@ static void put_chain(struct perf_file *file, const struct prof_sample *sample)
 	}
 }
 
-void perf_sample(struct perf_file *file, uint32_t pid, const struct prof_sample *sample)
+void perf_sample(struct perf_file *file, uint32_t pid, uint32_t thread,
+		 const struct prof_sample *sample)
 {
 	bool in_kernel = sample->kernel_pc != 0;
 
 	record_begin(file, RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER);
 	put_64(file, in_kernel ? sample->kernel_pc : sample->pc);
 	put_32(file, pid);
-	put_32(file, sample->thread);
+	put_32(file, thread);
 	put_64(file, prof_u64(sample->time));
 	put_64(file, sample->flavor);
 	put_32(file, sample->cpu);
@@ -251,6 +275,7 @@ void perf_lost(struct perf_file *file, uint64_t lost)
 {
 	record_begin(file, RECORD_LOST_SAMPLES, 0);
 	put_64(file, lost);
+	put_id(file, 0, 0, AT_ONCE);
 	record_end(file);
 }
 
@@ -264,15 +289,4 @@ void perf_counts(struct perf_file *file, char *const words[], unsigned count)
 		put_text(file, words[i]);
 	}
 	record_end(file);
-}
-
-bool perf_round(struct perf_file *file)
-{
-	bool done;
-
-	record_begin(file, RECORD_ROUND, 0);
-	record_end(file);
-	done = write_all(file->descriptor, file->records, file->used);
-	file->used = 0;
-	return done;
 }

@@ -66,13 +66,34 @@ static void read_file(struct program *program, const char *path)
 		program->has_functions = executable_read_functions(&program->executable);
 }
 
-/* The file of another one of that name: what has ended cannot be asked for its own. */
+/* The file of others of that name, if all have the same: what has ended cannot be asked for its
+ * own. */
 static const char *path_of_name(const char *name)
 {
-	for (const struct program *program = programs; program != NULL; program = program->next)
-		if (program->executable.path != NULL && strcmp(program->name, name) == 0)
-			return program->executable.path;
-	return NULL;
+	const char *path = NULL;
+
+	for (const struct program *program = programs; program != NULL; program = program->next) {
+		if (program->executable.path == NULL || strcmp(program->name, name) != 0)
+			continue;
+		if (path != NULL && strcmp(path, program->executable.path) != 0)
+			return NULL;
+		path = program->executable.path;
+	}
+	return path;
+}
+
+/* A process that has executed another program meanwhile has that one's path, and another task. */
+static bool path_of_process(const struct ux_process_info *info, char *path, size_t room)
+{
+	struct ux_process_info now;
+
+	return ux_executable(info->pid, path, room) == 0 && process_of_task(&now, info->task_id);
+}
+
+/* It is about to execute another program: the task is that one's already, and the path not yet. */
+static bool is_between(const struct ux_process_info *info)
+{
+	return info->threads == 0 && info->state != UX_ZOMBIE;
 }
 
 static struct program *add_process(const struct ux_process_info *info)
@@ -81,7 +102,7 @@ static struct program *add_process(const struct ux_process_info *info)
 	const char *like = path_of_name(program->name);
 	char path[PATH_MAX];
 
-	if (ux_executable(info->pid, path, sizeof(path)) == 0)
+	if (path_of_process(info, path, sizeof(path)))
 		read_file(program, path);
 	else if (like != NULL)
 		read_file(program, like);
@@ -146,6 +167,7 @@ void programs_refresh(void)
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
 
 	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (processes[i].task_id != 0 && find(processes[i].task_id) == NULL)
+		if (processes[i].task_id != 0 && find(processes[i].task_id) == NULL &&
+		    !is_between(&processes[i]))
 			add_process(&processes[i]);
 }

@@ -25,6 +25,18 @@ struct program {
 
 	/* For whoever counts by functions (live.c): as many rows as functions, and two. */
 	uint32_t (*counts)[6];
+
+	/*
+	 * For a file that calls it by its process's number, which other programs have too
+	 * (names.c): what has that number is this one's, from a time on, up to now.
+	 */
+	bool has_pid;
+	uint64_t since;
+	uint64_t until;
+	uint64_t last;
+	uint32_t low; /* What has been mapped there up to now. */
+	uint32_t high;
+	bool is_apart; /* It has a number of its own, too. */
 };
 
 /* Never NULL: a task of which nothing is known has a name made of its number. */

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "libprof/core/collector.h"
-#include <servers/gprof.h>
 #include <servers/netname.h>
 #include <ux/bsd.h>
 
 #include "common/common.h"
+#include "common/name_server.h"
 #include "control.h"
 #include "output.h"
 #include "session.h"
@@ -26,13 +26,13 @@ static netname_name_t name;
 /* Whether the program can be asked without a proxy, or has one. */
 static bool is_exported(int pid)
 {
-	mach_port_t port = export_find(name_server, pid);
+	const struct control control = {.pid = pid, .port = export_find(name_server, pid)};
 	gprof_status_t status = {0};
 	kern_return_t result;
 
-	if (port == MACH_PORT_NULL)
+	if (control.port == MACH_PORT_NULL)
 		return false;
-	result = gprof_mon_status(port, &status);
+	result = control_ask(&control, &status);
 	if (result == MACH_SEND_INVALID_DEST || result == MIG_SERVER_DIED)
 		return false;
 	if (result == KERN_SUCCESS && status.proxy != 0)
@@ -78,9 +78,10 @@ static void check_out(void)
 
 /* ---------------- Sampling ---------------- */
 
-static bool write_profile(const struct arguments *arguments, const struct target *target)
+/* The path of the file that the profile is in; NULL with a report. */
+static char *write_once(const struct arguments *arguments, const struct target *target,
+			const char *path)
 {
-	const char *path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
 	gprof_options_t options = arguments_options(arguments);
 	char *kept = NULL;
 	char *data = NULL;
@@ -89,10 +90,48 @@ static bool write_profile(const struct arguments *arguments, const struct target
 
 	if (result == KERN_SUCCESS)
 		result = __collector_dump(&data, &size);
-	if (result == KERN_SUCCESS)
-		kept = output_keep(path, target->pid, data, size);
-	else
+	if (result != KERN_SUCCESS) {
 		report("process %d: no memory left for its profile", target->pid);
+		return NULL;
+	}
+	kept = output_keep(path, target->pid, data, size);
+	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+	return kept;
+}
+
+static bool has_samples(void)
+{
+	gprof_status_t status = {0};
+
+	__collector_status(&status);
+	return prof_u64((const uint32_t *)status.taken) != 0;
+}
+
+/* The last resort: it is there to be asked for until a signal comes, and it is tried again. */
+static void hold(const struct target *target)
+{
+	if (name_server == MACH_PORT_NULL)
+		name_server = ux_name_server();
+	if (name_server != MACH_PORT_NULL && check_in(target->pid))
+		report("process %d: its profile is in no file; fetch it by: monctl -pid %d "
+		       "-monfile FILE, then: kill -9 %d; or make room, then: kill %d",
+		       target->pid, target->pid, getpid(), getpid());
+	else
+		report("process %d: its profile is in no file; make room, then: kill %d",
+		       target->pid, getpid());
+	stream_hold();
+	check_out();
+}
+
+static bool write_profile(const struct arguments *arguments, const struct target *target)
+{
+	const char *path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
+	char *kept = write_once(arguments, target, path);
+
+	while (kept == NULL && has_samples()) {
+		hold(target);
+		kept = write_once(arguments, target, path);
+	}
 	/* A command's own output is not to be mixed with ours. */
 	session_summary(arguments->command != NULL ? stderr : stdout, target, kept);
 	return kept != NULL && strcmp(kept, path) == 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* -record: every sample with all that is known of it, as a file of Linux's perf. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/common.h"
+#include "names.h"
+#include "output.h"
 #include "perf_file.h"
 #include "programs.h"
 #include "records.h"
@@ -16,99 +16,23 @@
 /* Programs that end sooner are perhaps known by their tasks' numbers only. */
 #define REFRESH_MS 50
 
-#define CPUS_MAX            32u
-#define LABEL_IS_NOT_A_TASK 0x80000000u /* It is an event's whose beneficiary is not known yet. */
+/* With so much that cannot be written, recording ends: 100,000 samples. */
+#define UNWRITTEN_MAX (8u << 20)
+
+#define CPUS_MAX 32u
 
 static struct {
 	const struct arguments *arguments;
 	const struct target *target;
 	struct perf_file file;
+	int descriptor;
+	off_t written; /* So much of it is in the file. */
+	bool is_late;  /* Something could not be written at once. */
 	struct prof_begin begin;
 	struct prof_clock clocks[CPUS_MAX];
 	struct prof_stream counts;
 	uint64_t others; /* Delivered, and of what was not asked for. */
-	bool has_failed;
 } recording;
-
-/* ---------------- Names ---------------- */
-
-/* A set of small numbers; those of threads and tasks are given in turn. */
-struct numbers {
-	unsigned char *bits;
-	uint32_t room;
-};
-
-static struct numbers threads, tasks;
-
-/* Whether it was not in it; it is then. */
-static bool is_new(struct numbers *numbers, uint32_t number)
-{
-	uint32_t byte = number / 8;
-	unsigned char bit = (unsigned char)(1u << number % 8);
-
-	if (byte >= numbers->room) {
-		uint32_t room = 2 * byte + 64;
-
-		numbers->bits = reallocate(numbers->bits, room);
-		memset(numbers->bits + numbers->room, 0, room - numbers->room);
-		numbers->room = room;
-	}
-	if (numbers->bits[byte] & bit)
-		return false;
-	numbers->bits[byte] |= bit;
-	return true;
-}
-
-static void put_map(const struct program *program)
-{
-	const struct executable *executable = &program->executable;
-	uint32_t start = (uint32_t)executable->elf.text_start;
-	uint32_t end = (uint32_t)executable->elf.text_end;
-	const unsigned char *text;
-
-	if (executable->path == NULL)
-		return;
-	text = elfsym_bytes(&executable->elf, start, 1);
-	perf_map(&recording.file,
-		 &(struct perf_map){
-			 .is_kernel = program->task == TASK_KERNEL,
-			 .pid = program->pid,
-			 .start = start,
-			 .length = end - start,
-			 .offset = text != NULL ? (uint32_t)(text - executable->image) : 0,
-			 .inode = executable->inode,
-			 .path = executable->path,
-		 });
-}
-
-/* A label is the task that it was for, whose name goes before all that has it. */
-static void name_task(uint32_t task)
-{
-	char path[PROGRAM_NAME_ROOM + 16];
-	const struct program *program;
-
-	if (task & LABEL_IS_NOT_A_TASK || !is_new(&tasks, task))
-		return;
-	program = program_of(task);
-	if (task == TASK_KERNEL)
-		strcpy(path, "/system");
-	else if (program->pid >= PID_OF_TASK)
-		snprintf(path, sizeof(path), "/:%s", program->name);
-	else
-		snprintf(path, sizeof(path), "/%lu:%s", (unsigned long)program->pid, program->name);
-	perf_label(&recording.file, task, path);
-	perf_command(&recording.file, program->pid, program->pid, program->name);
-	put_map(program);
-}
-
-static uint32_t name_thread(uint32_t thread, uint32_t task)
-{
-	const struct program *program = program_of(task);
-
-	if (is_new(&threads, thread))
-		perf_command(&recording.file, program->pid, thread, program->name);
-	return program->pid;
-}
 
 /* ---------------- Counts ---------------- */
 
@@ -161,6 +85,42 @@ static void put_counts(void)
 	perf_counts(&recording.file, words, 1 + VALUES);
 }
 
+/* ---------------- In the order of time ---------------- */
+
+/* Of one message; a ring's samples come behind those of events that were later. */
+static struct {
+	const struct prof_sample **samples;
+	size_t count;
+	size_t room;
+} ordered;
+
+static void put_in_order(const struct prof_sample *sample)
+{
+	size_t place = ordered.count;
+
+	if (ordered.count == ordered.room) {
+		ordered.room = 2 * ordered.room + 64;
+		ordered.samples = reallocate(ordered.samples, ordered.room * sizeof(sample));
+	}
+	for (; place > 0; place--) {
+		if (prof_u64(ordered.samples[place - 1]->time) <= prof_u64(sample->time))
+			break;
+		ordered.samples[place] = ordered.samples[place - 1];
+	}
+	ordered.samples[place] = sample;
+	ordered.count++;
+}
+
+static void put_samples(void)
+{
+	for (size_t i = 0; i < ordered.count; i++) {
+		struct origin origin = names_put(&recording.file, ordered.samples[i]);
+
+		perf_sample(&recording.file, origin.pid, origin.thread, ordered.samples[i]);
+	}
+	ordered.count = 0;
+}
+
 /* ---------------- Records ---------------- */
 
 /* With -pid and -for, of what is done for somebody only what this task does. */
@@ -173,13 +133,10 @@ static bool is_wanted(const struct prof_sample *sample)
 
 static void take_sample(const struct prof_sample *sample)
 {
-	if (!is_wanted(sample)) {
+	if (is_wanted(sample))
+		put_in_order(sample);
+	else
 		recording.others++;
-		return;
-	}
-	name_task(sample->task);
-	name_task(sample->label);
-	perf_sample(&recording.file, name_thread(sample->thread, sample->task), sample);
 }
 
 static void take_counts(const struct prof_stream *counts)
@@ -200,8 +157,8 @@ static void take_record(const struct prof_record *record)
 		take_sample(sample);
 	} else if (record_is(record, PROF_BEGIN, sizeof(recording.begin))) {
 		recording.begin = *(const struct prof_begin *)record;
-		perf_begin(&recording.file, recording.file.descriptor, &recording.begin);
-		name_task(TASK_KERNEL);
+		perf_begin(&recording.file, &recording.begin);
+		names_put_kernel(&recording.file);
 	} else if (record_is(record, PROF_CLOCK, sizeof(*clock))) {
 		if (clock->cpu < CPUS_MAX)
 			recording.clocks[clock->cpu] = *clock;
@@ -210,43 +167,68 @@ static void take_record(const struct prof_record *record)
 	}
 }
 
+/* ---------------- Writing ---------------- */
+
+/*
+ * All that is not written yet.  What was in the file before goes only when there is something in
+ * its place, and of a piece that does not fit nothing stays.
+ */
+static bool write_records(void)
+{
+	struct perf_file *file = &recording.file;
+	bool is_first = recording.written == 0;
+	int error;
+
+	if (is_first ? output_replace(recording.descriptor, file->records, file->used)
+		     : write_all(recording.descriptor, file->records, file->used)) {
+		recording.written += (off_t)file->used;
+		file->used = 0;
+		return true;
+	}
+	error = errno;
+	if (!is_first && ftruncate(recording.descriptor, recording.written) == 0)
+		lseek(recording.descriptor, recording.written, SEEK_SET);
+	errno = error;
+	return false;
+}
+
 /* What a message brings is written together, so the file is whole after each. */
 static void take_message(const uint32_t *words, size_t count)
 {
 	const struct prof_record *record;
 
-	if (recording.has_failed)
-		return;
 	while ((record = record_first(words, count)) != NULL) {
 		take_record(record);
 		words += record->words;
 		count -= record->words;
 	}
+	put_samples();
 	put_counts();
-	if (perf_round(&recording.file))
+	if (write_records() || recording.is_late)
 		return;
-	report("%s: %s; what was recorded before is in it", recording.arguments->record,
+	report("%s: %s; what is recorded is kept, to be written later", recording.arguments->record,
 	       strerror(errno));
-	recording.has_failed = true;
+	recording.is_late = true;
+}
+
+/* Without room for it in a file, it is here until there is, or somebody ends us by force. */
+static void write_rest(void)
+{
+	while (recording.file.used > 0 && !write_records()) {
+		report("%s: %s; make room and say: kill %d, and it is tried again",
+		       recording.arguments->record, strerror(errno), getpid());
+		stream_hold();
+	}
 }
 
 /* ---------------- From beginning to end ---------------- */
-
-/* What is in it stays until recording has begun. */
-static bool open_file(const char *path)
-{
-	recording.file.descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (recording.file.descriptor < 0)
-		report_errno(path);
-	return recording.file.descriptor >= 0;
-}
 
 /* Of whatever runs, the names must be learnt before it has ended. */
 static void serve(void)
 {
 	bool is_over = false;
 
-	while (!is_over && !recording.has_failed) {
+	while (!is_over && recording.file.used < UNWRITTEN_MAX) {
 		if (recording.arguments->beneficiary == FOR_ANYBODY) {
 			is_over = !stream_serve_once();
 		} else {
@@ -256,6 +238,19 @@ static void serve(void)
 	}
 }
 
+static bool record(const struct arguments *arguments, const struct target *target,
+		   started_t started)
+{
+	if (!stream_begin(session_flavors(arguments)))
+		return false;
+	session_started(started);
+	serve();
+	stream_end();
+	write_rest();
+	session_summary(arguments->command != NULL ? stderr : stdout, target, arguments->record);
+	return true;
+}
+
 bool record_sample(const struct arguments *arguments, const struct target *target,
 		   struct executable *executable, started_t started)
 {
@@ -263,21 +258,26 @@ bool record_sample(const struct arguments *arguments, const struct target *targe
 				      .target = target,
 				      .executable = executable,
 				      .watch = take_message};
+	bool is_new, done;
 
 	recording.arguments = arguments;
 	recording.target = target;
-	if (!stream_prepare(&stream) || !open_file(arguments->record))
+	if (!stream_prepare(&stream))
 		return false;
+	recording.descriptor = output_open(arguments->record, &is_new);
+	if (recording.descriptor < 0) {
+		report_errno(arguments->record);
+		return false;
+	}
 	if (executable != NULL)
 		program_add(target, executable);
-	if (!stream_begin(session_flavors(arguments)))
-		return false;
-	ftruncate(recording.file.descriptor, 0);
-	session_started(started);
-	serve();
-	stream_end();
-	session_summary(arguments->command != NULL ? stderr : stdout, target, arguments->record);
-	return close(recording.file.descriptor) == 0 && !recording.has_failed;
+	done = record(arguments, target, started);
+	if (!done && is_new)
+		unlink(arguments->record);
+	if (close(recording.descriptor) == 0)
+		return done;
+	report_errno(arguments->record);
+	return false;
 }
 
 int record_run(const struct arguments *arguments)

@@ -11,6 +11,7 @@
 #include "common/common.h"
 #include "control.h"
 #include "session.h"
+#include "stream.h"
 
 sampled_pc_flavor_t session_flavors(const struct arguments *arguments)
 {
@@ -33,6 +34,7 @@ void session_summary(FILE *file, const struct target *target, const char *path)
 
 void session_started(started_t started)
 {
+	stream_watch_signals();
 	export_nothing_more();
 	started();
 }

@@ -13,8 +13,11 @@
 #include "output.h"
 #include "stream.h"
 
-/* Samples of a table that is printed each second should not be older than this. */
+/* Samples of a table that is printed each second should not be older than this, */
 #define LIVE_AGE_MS 100
+
+/* and of a recording so much is lost if its recorder is ended by force. */
+#define RECORD_AGE_MS 1000
 
 static const struct stream *stream;
 static mach_port_t thread;   /* If one alone is sampled. */
@@ -50,16 +53,26 @@ static void take_message(mach_msg_header_t *message)
 	(void)message;
 }
 
-static bool watch_signals(void)
+static bool make_wake_port(void)
 {
 	mach_port_t self = mach_task_self_cached();
 
-	if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &wake_port) != KERN_SUCCESS ||
-	    mach_port_move_member(self, wake_port, __collector_set()) != KERN_SUCCESS)
-		return false;
+	return mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &wake_port) == KERN_SUCCESS &&
+	       mach_port_move_member(self, wake_port, __collector_set()) == KERN_SUCCESS;
+}
+
+static void watch_signals(void)
+{
 	signal(SIGINT, wake);
 	signal(SIGTERM, wake);
-	return true;
+	signal(SIGHUP, wake);
+}
+
+/* Before that they end us at once.  Of a command that monctl has started, they are run.c's. */
+void stream_watch_signals(void)
+{
+	if (stream->arguments->command == NULL)
+		watch_signals();
 }
 
 /* ---------------- Which stream ---------------- */
@@ -75,6 +88,11 @@ static kern_return_t end_thread(mach_port_t reply)
 	return thread_sample_stop(thread, reply);
 }
 
+static kern_return_t flush_thread(mach_port_t reply, uint64_t *delivered)
+{
+	return thread_sample_flush(thread, reply, delivered);
+}
+
 static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
 				mach_port_t reply)
 {
@@ -84,6 +102,11 @@ static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_
 static kern_return_t end_host(mach_port_t reply)
 {
 	return host_sample_stop(host, reply);
+}
+
+static kern_return_t flush_host(mach_port_t reply, uint64_t *delivered)
+{
+	return host_sample_flush(host, reply, delivered);
 }
 
 /* Warns once, by what the kernel says of its clock. */
@@ -127,6 +150,8 @@ bool stream_prepare(const struct stream *wanted)
 	if (wanted->executable != NULL) {
 		target.low = (uint32_t)wanted->executable->elf.text_start;
 		target.high = (uint32_t)wanted->executable->elf.text_end;
+		target.image = wanted->executable->image;
+		target.image_size = wanted->executable->size;
 	}
 	if (arguments->thread != 0) {
 		thread = target_thread(wanted->target, arguments->thread);
@@ -134,17 +159,17 @@ bool stream_prepare(const struct stream *wanted)
 			return false;
 		target.begin = begin_thread;
 		target.end = end_thread;
+		target.flush = flush_thread;
 	}
 	if (arguments->beneficiary != FOR_ANYBODY) {
 		if (!find_label(arguments))
 			return false;
 		target.begin = begin_host;
 		target.end = end_host;
+		target.flush = flush_host;
 		target.only_task = wanted->target != NULL;
 	}
-	/* Of a command that monctl has started, signals are run.c's. */
-	if (__collector_prepare(&target) == KERN_SUCCESS &&
-	    (arguments->command != NULL || watch_signals()))
+	if (__collector_prepare(&target) == KERN_SUCCESS && make_wake_port())
 		return true;
 	report("no memory left to sample with");
 	return false;
@@ -167,34 +192,19 @@ static bool explain(kern_return_t result)
 	return false;
 }
 
-bool stream_use_nmi(bool wanted)
-{
-	mach_port_t port = target_host("-nmi");
-	kern_return_t result;
-
-	if (port == MACH_PORT_NULL)
-		return false;
-	result = host_sample_control(port, 0, wanted ? SAMPLE_NMI : 0, 0);
-	if (result != KERN_SUCCESS)
-		report("-nmi: this machine cannot deliver its clock's interrupts so: error %d",
-		       result);
-	return result == KERN_SUCCESS;
-}
-
 bool stream_begin(sampled_pc_flavor_t flavors)
 {
 	gprof_options_t options = arguments_options(stream->arguments);
 	kern_return_t result;
 
-	if (stream->arguments->nmi && !stream_use_nmi(true))
-		return false;
+	stream_watch_signals();
 	if (stream->arguments->live)
 		options.age_ms = LIVE_AGE_MS;
+	else if (stream->arguments->record != NULL)
+		options.age_ms = RECORD_AGE_MS;
 	result = __collector_options(&options);
 	if (result == KERN_SUCCESS)
 		result = __collector_switch(&flavors);
-	if (result != KERN_SUCCESS && stream->arguments->nmi)
-		stream_use_nmi(false);
 	return result == KERN_SUCCESS || explain(result);
 }
 
@@ -205,8 +215,6 @@ void stream_end(void)
 
 	if (result != KERN_SUCCESS && !__collector_target_ended())
 		explain(result);
-	if (stream->arguments->nmi)
-		stream_use_nmi(false);
 }
 
 /* ---------------- Meanwhile ---------------- */
@@ -248,4 +256,12 @@ void stream_serve(void)
 {
 	while (stream_serve_once())
 		continue;
+}
+
+void stream_hold(void)
+{
+	signals = 0;
+	watch_signals();
+	while (signals == 0)
+		__collector_serve(MACH_MSG_TIMEOUT_NONE);
 }

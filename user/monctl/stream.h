@@ -26,6 +26,9 @@ struct stream {
 /* Finds threads and labels, makes ports; nothing is sampled yet.  False with a report. */
 bool stream_prepare(const struct stream *stream);
 
+/* From now on a signal ends the wait for messages, and not monctl. */
+void stream_watch_signals(void);
+
 /* Begins with the flavors and the rate that the arguments say; false with a report. */
 bool stream_begin(sampled_pc_flavor_t flavors);
 
@@ -44,10 +47,10 @@ bool stream_serve_once(void);
 /* As long as that is true. */
 void stream_serve(void);
 
+/* After the end: answers whoever asks for what was collected, until a signal comes. */
+void stream_hold(void);
+
 /* The time that deadlines are of. */
 uint64_t now_ms(void);
-
-/* Whether the sampling clock interrupts by NMI from now on; false with a report. */
-bool stream_use_nmi(bool wanted);
 
 #endif

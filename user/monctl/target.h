@@ -54,6 +54,7 @@ struct executable {
 	size_t size;
 	uint32_t inode;
 	time_t changed;
+	uint32_t code; /* The sum of its code; 0: there is none. */
 	struct elfsym elf;
 };
 

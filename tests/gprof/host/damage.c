@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * links: tools/gprof/gmon_read.c tools/gprof/bsd_read.c tools/gprof/perf_read.c tools/gprof/read.c
+ * links: tools/gprof/gmon_read.c tools/gprof/bsd_read.c tools/gprof/perf_read.c
+ * links: tools/gprof/perf_tasks.c tools/gprof/read.c
  * links: tools/gprof/model.c tools/gprof/finish.c tools/gprof/map.c tools/gprof/util.c
  * links: lib/elfsym/elfsym.c lib/elfsym/symbols.c
  * links: tests/lib/host/gprof/made.c tests/lib/host/gprof/made_perf.c

@@ -119,6 +119,32 @@ TEST(collection_counts_what_is_outside)
 	EXPECT_EQ(count(HIGH, KIND_U), 1);
 }
 
+/* Where there have been some, they go by a short way, on which the others must not be taken. */
+TEST(collection_tells_others_from_usual_samples)
+{
+	begin();
+	for (unsigned n = 0; n < 3; n++)
+		add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC);
+	add_sample(LOW + 5, 0, OWN, SAMPLED_PC_PERIODIC);
+	add_sample(LOW + 5, 0xc0100000, 1, SAMPLED_PC_PERIODIC);
+	add_sample(HIGH, 0, 1, SAMPLED_PC_PERIODIC);
+	add_sample(HIGH, 0, 1, SAMPLED_PC_PERIODIC);
+	add_sample(LOW + 5, 0, 1, 0);
+	add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC);
+	take();
+	EXPECT_EQ(count(LOW + 5, KIND_U), 4);
+	EXPECT_EQ(count(LOW + 5, KIND_K), 1);
+	EXPECT_EQ(collection.profiler, 1);
+	EXPECT_EQ(collection.outside, 2);
+	EXPECT_EQ(count(HIGH, KIND_U), 2);
+	collection.only_task = true;
+	collection.task = 9;
+	add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC); /* Of task 0. */
+	take();
+	EXPECT_EQ(count(LOW + 5, KIND_U), 4);
+	EXPECT_EQ(collection.others, 1);
+}
+
 TEST(collection_of_the_kernel_has_its_own_places)
 {
 	begin();

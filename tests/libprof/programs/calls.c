@@ -92,6 +92,21 @@ static KEPT int shows_the_default(void)
 	       signal(SIGTERM, SIG_DFL) == SIG_IGN;
 }
 
+/* ---------------- By a pointer ---------------- */
+
+static KEPT void pointed_at(void)
+{
+	__asm__ volatile("");
+}
+
+static void (*volatile pointer)(void) = pointed_at;
+
+static KEPT void with_a_pointer(void)
+{
+	for (unsigned n = 0; n < RAISED; n++)
+		pointer();
+}
+
 /* ---------------- What it costs ---------------- */
 
 #define TIME(function)                                                   \
@@ -125,6 +140,7 @@ int main(void)
 	printf("default %d\n", shows_the_default());
 	with_two_threads();
 	with_signals();
+	with_a_pointer();
 	ask();
 	return 0;
 }

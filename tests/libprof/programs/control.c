@@ -2,14 +2,18 @@
 /* Controls its own profiling, by each of the calls; prints what is wrong, or nothing. */
 #include <gprof.h>
 #include <mach.h>
+#include <mach/prof.h>
 #include <servers/gprof.h>
 #include <servers/netname.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ux.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "work.h"
+
+#define DUMPS 200u
 
 int gprof_no_auto_initialization_from_crt0 = 1;
 
@@ -51,6 +55,15 @@ static void test_before(void)
 	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &none) == KERN_SUCCESS && none == 0);
 }
 
+/* Where others may write, too: a link of the name that the file has while it is written. */
+static void put_link_in_the_way(const char *file)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "%s.%d.0~", file, getpid());
+	CHECK(symlink("precious", name) == 0);
+}
+
 static void test_start_and_stop(void)
 {
 	static char one[] = "first.out", two[] = "second.out", bad[] = "/none/bad.out";
@@ -59,7 +72,9 @@ static void test_start_and_stop(void)
 	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
 	first_work();
 	CHECK(gprof_stop(bad) == -1);
+	put_link_in_the_way(one);
 	CHECK(gprof_stop(one) == 0); /* What could not be written is not lost. */
+	CHECK(access("precious", F_OK) != 0);
 	unseen_work();
 	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
 	first_work();
@@ -98,6 +113,39 @@ static void test_halves(void)
 	unseen_work();
 	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
 	save("end.out", data, size);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Dumps more often than samples are due: each has all up to its time, and no due time is missed. */
+static void test_dumps_in_a_row(void)
+{
+	const gprof_options_t options = {.flags = SAMPLE_FIXED};
+	sampled_pc_flavor_t flavors = SAMPLED_PC_PERIODIC;
+	mach_msg_type_number_t size;
+	gprof_status_t status;
+	mon_data_t data;
+	uint64_t start, end = 0;
+
+	CHECK(do_gprof_mon_options(MACH_PORT_NULL, options) == KERN_SUCCESS);
+	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
+	start = now_ms();
+	for (unsigned n = 0; n < DUMPS; n++) {
+		end = now_ms();
+		CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+		vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
+		CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
+		CHECK(prof_u64(status.due) + 1 >= end - start);
+	}
+	printf("%u dumps in %u ms, %u due\n", DUMPS, (unsigned)(end - start), status.due[0]);
+	flavors = 0;
+	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
 }
 
 /* As another program does it: by the name server, and without do_. */
@@ -174,6 +222,7 @@ int main(void)
 	test_before();
 	test_start_and_stop();
 	test_halves();
+	test_dumps_in_a_row();
 	test_by_name();
 	test_nonsense();
 	return failures != 0;

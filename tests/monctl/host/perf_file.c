@@ -19,19 +19,13 @@
 static unsigned char bytes[ROOM];
 static size_t size;
 
-/* What the file has after a round. */
+/* What there is to be written. */
 static bool finish(struct perf_file *file)
 {
-	char path[] = "/tmp/perf_file.XXXXXX";
-	bool done;
-
-	file->descriptor = mkstemp(path);
-	unlink(path);
-	done = perf_round(file);
-	size = (size_t)pread(file->descriptor, bytes, sizeof(bytes), 0);
-	close(file->descriptor);
+	size = file->used;
+	memcpy(bytes, file->records, size < ROOM ? size : ROOM);
 	free(file->records);
-	return done;
+	return size <= ROOM;
 }
 
 static uint64_t number(size_t at, size_t length)
@@ -56,7 +50,7 @@ static void begin(struct perf_file *file)
 	const struct prof_begin start = {.flavors = SAMPLED_PC_PERIODIC | SAMPLED_PC_VM_COW_FAULTS,
 					 .interval_ns = INTERVAL};
 
-	perf_begin(file, -1, &start);
+	perf_begin(file, &start);
 }
 
 TEST(a_file_names_its_events)
@@ -68,11 +62,11 @@ TEST(a_file_names_its_events)
 	EXPECT_EQ(number(0, 8), 0x32454c4946524550);
 	EXPECT_EQ(number(8, 8), 16);
 	EXPECT_EQ(number(find(64, 1) + 8 + 16, 8), INTERVAL);
+	EXPECT_EQ(number(find(64, 1) + 8 + 40, 8), 1 << 18);
 	EXPECT_EQ(number(find(64, 1) + 8 + 136, 8), SAMPLED_PC_PERIODIC);
 	EXPECT_EQ(number(find(64, 2) + 8 + 16, 8), 1);
 	EXPECT_EQ(find(64, 3), 0);
 	EXPECT(strcmp((char *)bytes + find(78, 2) + 24, "cow") == 0);
-	EXPECT_EQ(find(68, 1) + 8, size);
 }
 
 /* The kernel's frames with its mark, then the program's with theirs; what has no user has none. */
@@ -98,11 +92,11 @@ TEST(a_sample_has_both_parts_of_its_stack)
 	size_t at;
 
 	begin(&file);
-	perf_sample(&file, 12, &one.sample);
+	perf_sample(&file, 12, 3, &one.sample);
 	one.sample.kernel_pc = 0;
 	one.sample.kernel_frames = 0;
 	one.sample.user_frames = 0;
-	perf_sample(&file, 12, &one.sample);
+	perf_sample(&file, 12, 3, &one.sample);
 	REQUIRE(finish(&file));
 	at = find(9, 1);
 	EXPECT_EQ(number(at + 4, 2), 1);
@@ -166,13 +160,32 @@ TEST(counts_are_words_of_the_command_line)
 	EXPECT_EQ(number(find(80, 1) + 6, 2) % 8, 0);
 }
 
-/* All of a round is written, or the file ends with the round before. */
-TEST(a_round_that_cannot_be_written_is_told)
+/* Who, when, of no event, on no CPU. */
+static bool ends_with_id(size_t at, uint32_t pid, uint32_t thread, uint64_t time)
 {
+	size_t id = at + number(at + 6, 2) - 32;
+
+	return number(id, 4) == pid && number(id + 4, 4) == thread && number(id + 8, 8) == time &&
+	       number(id + 16, 8) == 0 && number(id + 24, 8) == 0;
+}
+
+/* What holds from a time on says so; a name with a time is that of what is executed then. */
+TEST(names_have_their_time)
+{
+	const struct perf_map map = {.pid = 5, .length = 4096, .time = 77, .path = "/bin/sh"};
 	struct perf_file file;
 
 	begin(&file);
-	file.descriptor = -1;
-	EXPECT(!perf_round(&file));
-	free(file.records);
+	perf_command(&file, 5, 1009, "sh", AT_ONCE);
+	perf_command(&file, 5, 5, "sixteen letters.", 77);
+	perf_map(&file, &map);
+	perf_label(&file, 23, "/5:sh");
+	REQUIRE(finish(&file));
+	EXPECT_EQ(number(find(3, 1) + 4, 2), 0);
+	EXPECT(ends_with_id(find(3, 1), 5, 1009, 0));
+	EXPECT_EQ(number(find(3, 2) + 4, 2), 1 << 13);
+	EXPECT_EQ(number(find(3, 2) + 6, 2), 16 + 24 + 32);
+	EXPECT(ends_with_id(find(3, 2), 5, 5, 77));
+	EXPECT(ends_with_id(find(10, 1), 5, 5, 77));
+	EXPECT(ends_with_id(find(19, 1), 0, 0, 0));
 }

@@ -16,13 +16,12 @@ TEST(does_nothing_without_a_slot)
 TEST(control_refuses_what_it_cannot_do)
 {
 	reset(CPUS);
-	EXPECT_EQ(sampler_control(SAMPLE_RATE_MAX + 1, 0, 1), KERN_INVALID_ARGUMENT);
-	EXPECT_EQ(sampler_control(0, 2, 1), KERN_INVALID_ARGUMENT);
-	EXPECT_EQ(sampler_control(500, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(sampler_control(SAMPLE_RATE_MAX + 1, 1), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(sampler_control(500, 0), KERN_SUCCESS);
 	EXPECT_EQ(sampler_rate(0), 500);
 	EXPECT_EQ(sampler_rate(499), 499);
 	EXPECT_EQ(sampler_interval_ns(501), 2000000);
-	EXPECT_EQ(sampler_control(0, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(sampler_control(0, 0), KERN_SUCCESS);
 	EXPECT_EQ(sampler_rate(0), 500);
 }
 
@@ -311,7 +310,7 @@ static uint64_t hash_of_run(uint32_t seed, uint32_t before)
 	uint32_t slot;
 
 	reset(1);
-	EXPECT_EQ(sampler_control(0, 0, seed), KERN_SUCCESS);
+	EXPECT_EQ(sampler_control(0, seed), KERN_SUCCESS);
 	while (before-- > 0)
 		end(begin(1, 1000, 0));
 	now = 0;
@@ -461,15 +460,37 @@ TEST(an_nmi_may_be_the_clocks_even_after_it_stopped)
 	uint32_t slot;
 
 	reset(1);
-	slot = begin(0, 1000, 0);
-	EXPECT_EQ(timer.delivery, SAMPLE_BY_IRQ);
-	EXPECT_EQ(sampler_control(0, SAMPLE_NMI, 0), KERN_SUCCESS);
-	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
-	EXPECT_NE(timer.due, NEVER);
+	slot = begin(0, 1000, SAMPLE_NMI);
+	EXPECT(sampler_uses_nmi());
 	end(slot);
-	EXPECT_EQ(sampler_control(0, 0, 0), KERN_SUCCESS);
 	EXPECT(sampler_uses_nmi());
 	interrupt(0);
+}
+
+/* As long as one asks for it, and whoever of them ends first. */
+TEST(nmis_for_all_as_long_as_one_asks)
+{
+	uint32_t slot[3];
+
+	reset(1);
+	slot[0] = begin(0, 1000, SAMPLE_NMI);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
+	slot[1] = begin(1, 1000, 0);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
+	slot[2] = begin(2, 1000, SAMPLE_NMI);
+	end(slot[0]);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
+	timer.due = NEVER;
+	end(slot[2]);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_IRQ);
+	EXPECT_NE(timer.due, NEVER); /* A shot may have come in between. */
+	slot[0] = begin(0, 1000, SAMPLE_NMI);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_NMI);
+	end(slot[1]);
+	end(slot[0]);
+	slot[1] = begin(1, 1000, 0);
+	EXPECT_EQ(timer.delivery, SAMPLE_BY_IRQ);
+	end(slot[1]);
 }
 
 /* ---------------- Other CPUs, for real ---------------- */

@@ -4,7 +4,8 @@
 
 #include <unistd.h>
 
-#define STUDENT 100 /* A user of the image's. */
+#define STUDENT 100 /* Users of the image's: */
+#define TA      101 /* of the group kmem. */
 
 #define OF_CLIENT 64   /* Names of one client, */
 #define OF_USER   2048 /* and of one user. */
@@ -24,15 +25,15 @@ static kern_return_t check_in_for(pid_t pid)
 	return check_in(name_of(pid), port, port);
 }
 
-/* Goes on in a child that is the student's; the parent waits, and returns how that ended. */
-static int as_student(void (*run)(void))
+/* Goes on in a child that is that user's; the parent waits, and returns how that ended. */
+static int as_user(uid_t user, void (*run)(void))
 {
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return WEXITSTATUS(status_of(pid));
 	forget_names();
-	if (setuid(STUDENT) == 0)
+	if (setuid(user) == 0)
 		run();
 	_exit(99);
 }
@@ -49,11 +50,47 @@ static void take_names_of_others(void)
 
 TRY(a_process_name_is_its_users)
 {
-	CHECK_EQ(as_student(take_names_of_others), 0);
+	CHECK_EQ(as_user(STUDENT, take_names_of_others), 0);
 	CHECK_EQ(look_up(name_of(getpid())), NETNAME_NOT_CHECKED_IN);
 	CHECK_EQ(check_in_for(getpid()), NETNAME_SUCCESS);
 	CHECK_EQ(check_in_for(1), NETNAME_SUCCESS);
 	CHECK_EQ(check_out(name_of(1), MACH_PORT_NULL), NETNAME_NOT_YOURS);
+}
+
+static void take_names_of_the_system(void)
+{
+	mach_port_t port = new_port();
+
+	_exit(check_in("gprof.0", port, port) == NETNAME_NOT_YOURS &&
+			      check_in("gprof.kernel", port, port) == NETNAME_NOT_YOURS &&
+			      check_in("gprof.", port, port) == NETNAME_NOT_YOURS &&
+			      check_in("users.0", port, port) == NETNAME_SUCCESS &&
+			      check_in("users.kernel", port, port) == NETNAME_SUCCESS
+		      ? 0
+		      : 1);
+}
+
+/* One of the group kmem, which may have the Unix server's task. */
+static void take_the_server(void)
+{
+	mach_port_t port = new_port();
+
+	_exit(check_in("gprof.0", port, port) == NETNAME_SUCCESS &&
+			      check_in("gprof.kernel", port, port) == NETNAME_NOT_YOURS
+		      ? 0
+		      : 1);
+}
+
+/* Where the Unix server's and the kernel's profiles are found, nobody else's is. */
+TRY(the_system_has_its_names)
+{
+	mach_port_t port = new_port();
+
+	CHECK_EQ(as_user(STUDENT, take_names_of_the_system), 0);
+	CHECK_EQ(as_user(TA, take_the_server), 0);
+	CHECK_EQ(check_in("gprof.0", port, port), NETNAME_SUCCESS);
+	CHECK_EQ(check_in("gprof.kernel", port, port), NETNAME_SUCCESS);
+	end_port(port);
 }
 
 /* Names that no process has yet, and whose ports stay: `to_parent` is told when they are there. */
@@ -131,8 +168,8 @@ TRY(a_user_has_no_more_than_a_share)
 
 	CHECK_EQ(check_in("users.held", port, port), NETNAME_SUCCESS);
 	for (share = 0; share < OF_USER / OF_CLIENT; share++)
-		CHECK_EQ(as_student(fill_a_share), NETNAME_SUCCESS);
-	CHECK_EQ(as_student(fill_a_share), KERN_RESOURCE_SHORTAGE);
+		CHECK_EQ(as_user(STUDENT, fill_a_share), NETNAME_SUCCESS);
+	CHECK_EQ(as_user(STUDENT, fill_a_share), KERN_RESOURCE_SHORTAGE);
 	CHECK_EQ(check_in("users.more", port, port), NETNAME_SUCCESS);
 	end_port(port);
 	CHECK_EQ(look_up("users-3-3"), NETNAME_NOT_CHECKED_IN);

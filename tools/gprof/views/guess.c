@@ -6,23 +6,27 @@
  * it was found.  As gprof does, it is assumed that each call takes equally long: a function's
  * samples are dealt out to its callers in proportion to their calls, theirs to their callers, and
  * so on.  Samples are not divided, so that all sums stay exact; a caller that is in the stack
- * already does not come into it again.
+ * already does not come into it again.  Of very many samples as many as make a *unit* stay
+ * together: so the stacks are not more than can be of use, however many samples there are.
+ *
+ * A function may have very many callers, and be in very many stacks.  So calls are summed up along
+ * the list of callers: where the next unit goes is looked up, and callers that get none cost
+ * nothing.  Whom rounding favours is another each time that a function's samples are dealt out.
  */
 #include <stdlib.h>
 
 #include "../util.h"
+#include "callers.h"
 #include "view.h"
 
 #define DEPTH_MAX 64u
 
-/* Calls of one function by another one, and from where one of them comes. */
-struct caller {
-	uint32_t callee;
-	uint32_t function;
-	uint64_t site;
-	uint64_t calls;
-	bool is_known; /* Else nobody knows who called. */
-};
+#define PHASE_FIRST (UINT64_C(1) << 63)
+#define PHASE_STEP  0x9e3779b97f4a7c15u /* The golden section of 2^64: spreads evenly. */
+
+/* Units that a flavor's samples are dealt in, and addresses that are told apart, at most. */
+#define UNITS_MAX  100000u
+#define PLACES_MAX 200000u
 
 /* Samples of one address. */
 struct item {
@@ -33,8 +37,7 @@ struct item {
 struct guess {
 	struct view *view;
 
-	struct caller *callers; /* By callee. */
-	size_t n_callers;
+	struct callers calls;
 
 	struct item *items; /* Of one flavor and mode, by function. */
 	size_t n_items;
@@ -43,93 +46,14 @@ struct guess {
 
 	uint32_t flavor;
 	bool is_kernel;
+	uint64_t unit; /* Samples that stay together. */
 
 	struct view_frame path[DEPTH_MAX]; /* Behind the innermost frame. */
 	uint32_t depth;
 	uint32_t leaf;
+	bool *is_in_stack; /* By function: the path's and the leaf. */
+	uint64_t *phases;  /* By function: of its next deal, less PHASE_FIRST. */
 };
-
-/* ---------------- Calls ---------------- */
-
-static int compare_callers(const void *first, const void *second)
-{
-	const struct caller *one = first, *other = second;
-
-	if (one->callee != other->callee)
-		return one->callee < other->callee ? -1 : 1;
-	return (one->site > other->site) - (one->site < other->site);
-}
-
-static void read_calls(struct guess *guess)
-{
-	const struct profile *profile = guess->view->profile;
-
-	guess->callers = allocate(profile->n_arcs + 1, sizeof *guess->callers);
-	for (size_t i = 0; i < profile->n_arcs; i++) {
-		const struct profile_arc *arc = &profile->arcs[i];
-		struct view_frame from = view_place(guess->view, 0, false, arc->from, true);
-		struct view_frame to = view_place(guess->view, 0, false, arc->self, false);
-
-		if (arc->count == 0)
-			continue;
-		guess->callers[guess->n_callers++] = (struct caller){
-			.callee = to.function,
-			.function = from.function,
-			.site = arc->from,
-			.calls = arc->count,
-			.is_known = guess->view->functions[from.function].start != 0,
-		};
-	}
-	if (guess->n_callers > 0)
-		qsort(guess->callers, guess->n_callers, sizeof *guess->callers, compare_callers);
-}
-
-static int compare_calls(const void *first, const void *second)
-{
-	const struct view_call *one = first, *other = second;
-
-	if (one->caller != other->caller)
-		return one->caller < other->caller ? -1 : 1;
-	return (one->callee > other->callee) - (one->callee < other->callee);
-}
-
-/* The same for those who write them down, without where they were made. */
-static void sum_calls(const struct guess *guess)
-{
-	struct view *view = guess->view;
-	size_t n = 0;
-
-	view->calls = allocate(guess->n_callers + 1, sizeof *view->calls);
-	for (size_t i = 0; i < guess->n_callers; i++)
-		view->calls[i] =
-			(struct view_call){guess->callers[i].function, guess->callers[i].callee,
-					   guess->callers[i].calls};
-	if (guess->n_callers > 0)
-		qsort(view->calls, guess->n_callers, sizeof *view->calls, compare_calls);
-	for (size_t i = 0; i < guess->n_callers; i++) {
-		if (n > 0 && compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)
-			view->calls[n - 1].count += view->calls[i].count;
-		else
-			view->calls[n++] = view->calls[i];
-	}
-	view->n_calls = n;
-}
-
-/* The first caller of a function, or of one behind it. */
-static const struct caller *callers_of(const struct guess *guess, uint32_t function)
-{
-	size_t low = 0, high = guess->n_callers;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (guess->callers[middle].callee < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &guess->callers[low];
-}
 
 /* ---------------- Stacks ---------------- */
 
@@ -155,54 +79,183 @@ static void emit(struct guess *guess, uint64_t count)
 	}
 }
 
-static bool is_in_path(const struct guess *guess, uint32_t function)
+/*
+ * Where the samples of the first `calls` of all calls end.  The phase, in parts of 2^64, is how
+ * much of a sample is due when the next caller has it.
+ */
+static uint64_t share_from(uint64_t phase, uint64_t count, uint64_t calls, uint64_t all)
 {
-	if (function == guess->leaf)
-		return true;
-	for (uint32_t i = 0; i < guess->depth; i++)
-		if (guess->path[i].function == function)
-			return true;
-	return false;
+	unsigned __int128 due = (unsigned __int128)phase * all >> 64;
+
+	return (uint64_t)(((unsigned __int128)count * calls + due) / all);
 }
 
-/* Where the samples of the first `calls` of all calls end. */
-static uint64_t share(uint64_t count, uint64_t calls, uint64_t all)
+/* Rounded to the nearest. */
+static uint64_t share(uint64_t count, uint64_t part, uint64_t all)
 {
-	return (uint64_t)(((unsigned __int128)count * calls + all / 2) / all);
+	return share_from(PHASE_FIRST, count, part, all);
+}
+
+/* ---------------- Callers that are not in the stack yet ---------------- */
+
+struct rows {
+	struct row items[DEPTH_MAX + 2];
+	unsigned n;
+	uint64_t calls;
+};
+
+static int compare_rows(const void *first, const void *second)
+{
+	const struct row *one = first, *other = second;
+
+	return (one->first > other->first) - (one->first < other->first);
+}
+
+static uint64_t calls_of(const struct guess *guess, const struct row *row)
+{
+	return guess->calls.items[row->end].before - guess->calls.items[row->first].before;
+}
+
+/* Of few callers each is looked at, */
+static unsigned find_taken_of_few(const struct guess *guess, const struct row *all,
+				  struct row *taken)
+{
+	unsigned n = 0;
+
+	for (size_t i = all->first; i < all->end; i++)
+		if (guess->is_in_stack[guess->calls.items[i].function])
+			taken[n++] = (struct row){i, i + 1};
+	return n;
+}
+
+/* of many those are looked up that are in the stack. */
+static unsigned find_taken(const struct guess *guess, const struct row *all, struct row *taken)
+{
+	unsigned n = 0;
+
+	if (all->end - all->first <= guess->depth + 1u)
+		return find_taken_of_few(guess, all, taken);
+	for (uint32_t i = 0; i <= guess->depth; i++) {
+		uint32_t caller = i == guess->depth ? guess->leaf : guess->path[i].function;
+		struct row row = {.first = callers_find(&guess->calls, all, caller)};
+
+		row.end = row.first;
+		while (row.end < all->end && guess->calls.items[row.end].function == caller)
+			row.end++;
+		if (row.end > row.first)
+			taken[n++] = row;
+	}
+	qsort(taken, n, sizeof *taken, compare_rows);
+	return n;
+}
+
+/* All others. */
+static void find_rows(const struct guess *guess, uint32_t function, struct rows *rows)
+{
+	struct row all = {callers_of(&guess->calls, function),
+			  callers_of(&guess->calls, function + 1)};
+	struct row taken[DEPTH_MAX + 1];
+	unsigned n = find_taken(guess, &all, taken);
+	size_t at = all.first;
+
+	rows->n = 0;
+	rows->calls = 0;
+	for (unsigned i = 0; i <= n; i++) {
+		struct row row = {at, i < n ? taken[i].first : all.end};
+
+		if (row.end > row.first) {
+			rows->items[rows->n++] = row;
+			rows->calls += calls_of(guess, &row);
+		}
+		if (i < n)
+			at = taken[i].end;
+	}
+}
+
+/* What is dealt out at a time. */
+struct hand {
+	uint64_t units;
+	uint64_t dealt; /* Of them. */
+	uint64_t calls; /* Of all who get some. */
+	uint64_t phase;
+};
+
+static uint64_t share_of(const struct hand *hand, uint64_t calls)
+{
+	return share_from(hand->phase, hand->units, calls, hand->calls);
+}
+
+/*
+ * The first caller of a row up to which more is due than was dealt; the row's end if there is none.
+ * `before` are the calls of the rows before it.
+ */
+static size_t find_next(const struct guess *guess, const struct row *row, uint64_t before,
+			const struct hand *hand)
+{
+	size_t low = row->first, high = row->end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t calls = before + guess->calls.items[middle + 1].before -
+				 guess->calls.items[row->first].before;
+
+		if (share_of(hand, calls) <= hand->dealt)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---------------- Dealing ---------------- */
+
+static void deal(struct guess *guess, uint32_t function, uint64_t count);
+
+static void deal_to(struct guess *guess, const struct caller *caller, uint64_t count)
+{
+	if (!caller->is_known) {
+		emit(guess, count);
+		return;
+	}
+	guess->path[guess->depth++] = (struct view_frame){caller->function, caller->site};
+	guess->is_in_stack[caller->function] = true;
+	deal(guess, caller->function, count);
+	guess->is_in_stack[caller->function] = false;
+	guess->depth--;
 }
 
 /* Deals samples of the function at the path's end out to those who call it. */
 static void deal(struct guess *guess, uint32_t function, uint64_t count)
 {
-	const struct caller *first = callers_of(guess, function);
-	const struct caller *end = guess->callers + guess->n_callers;
-	uint64_t all = 0, calls = 0, dealt = 0;
+	struct hand hand = {
+		.units = count / guess->unit + (count < guess->unit),
+		.phase = PHASE_FIRST + guess->phases[function],
+	};
+	uint64_t before = 0;
+	struct rows rows;
 
-	for (const struct caller *caller = first; caller < end && caller->callee == function;
-	     caller++)
-		all += is_in_path(guess, caller->function) ? 0 : caller->calls;
-	if (all == 0 || guess->depth == DEPTH_MAX) {
+	find_rows(guess, function, &rows);
+	if (rows.n == 0 || guess->depth == DEPTH_MAX) {
 		emit(guess, count);
 		return;
 	}
-	for (const struct caller *caller = first; caller < end && caller->callee == function;
-	     caller++) {
-		uint64_t part;
+	hand.calls = rows.calls;
+	guess->phases[function] += PHASE_STEP;
+	for (unsigned i = 0; i < rows.n; i++) {
+		const struct row *row = &rows.items[i];
+		size_t next = row->first;
 
-		if (is_in_path(guess, caller->function))
-			continue;
-		calls += caller->calls;
-		part = share(count, calls, all) - dealt;
-		dealt += part;
-		if (part == 0)
-			continue;
-		if (!caller->is_known) {
-			emit(guess, part);
-			continue;
+		while ((next = find_next(guess, row, before, &hand)) < row->end) {
+			uint64_t until =
+				share_of(&hand, before + guess->calls.items[next + 1].before -
+							guess->calls.items[row->first].before);
+
+			deal_to(guess, &guess->calls.items[next],
+				share(count, until, hand.units) -
+					share(count, hand.dealt, hand.units));
+			hand.dealt = until;
 		}
-		guess->path[guess->depth++] = (struct view_frame){caller->function, caller->site};
-		deal(guess, caller->function, part);
-		guess->depth--;
+		before += calls_of(guess, row);
 	}
 }
 
@@ -224,7 +277,7 @@ static void add_item(struct guess *guess, uint64_t address, uint64_t count)
 		return;
 	guess->items = grow(guess->items, guess->n_items, &guess->items_room, sizeof *guess->items);
 	guess->items[guess->n_items++] =
-		(struct item){view_place(guess->view, 0, false, address, false), count};
+		(struct item){view_place(guess->view, NULL, false, address, false), count};
 }
 
 /* A bin that several functions share is divided as their bytes are. */
@@ -254,12 +307,50 @@ static void add_bins(struct guess *guess, const struct profile_bins *bins)
 			profile_bins_get(bins, i));
 }
 
+/* Of very many addresses the one of each function that has the most samples stands for all. */
+static void merge_items(struct guess *guess)
+{
+	uint64_t most = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < guess->n_items; i++) {
+		struct item item = guess->items[i];
+		struct item *last = n > 0 ? &guess->items[n - 1] : NULL;
+
+		if (last == NULL || last->place.function != item.place.function) {
+			guess->items[n++] = item;
+			most = item.count;
+			continue;
+		}
+		if (item.count > most) {
+			most = item.count;
+			last->place = item.place;
+		}
+		last->count += item.count;
+	}
+	guess->n_items = n;
+}
+
+static void find_unit(struct guess *guess)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < guess->n_items; i++)
+		total += guess->items[i].count;
+	guess->unit = total / UNITS_MAX + (total % UNITS_MAX > 0);
+}
+
 /* All items of one function at a time. */
 static void make_stacks(struct guess *guess)
 {
 	guess->next = 0;
 	if (guess->n_items > 0)
 		qsort(guess->items, guess->n_items, sizeof *guess->items, compare_items);
+	if (guess->n_items > PLACES_MAX)
+		merge_items(guess);
+	find_unit(guess);
+	guess->is_in_stack = allocate(guess->view->n_functions + 1, sizeof(bool));
+	guess->phases = allocate(guess->view->n_functions + 1, sizeof(uint64_t));
 	while (guess->next < guess->n_items) {
 		uint64_t count = 0;
 
@@ -267,8 +358,12 @@ static void make_stacks(struct guess *guess)
 		for (size_t i = guess->next;
 		     i < guess->n_items && guess->items[i].place.function == guess->leaf; i++)
 			count += guess->items[i].count;
+		guess->is_in_stack[guess->leaf] = true;
 		deal(guess, guess->leaf, count);
+		guess->is_in_stack[guess->leaf] = false;
 	}
+	free(guess->is_in_stack);
+	free(guess->phases);
 	guess->n_items = 0;
 }
 
@@ -277,9 +372,8 @@ void view_guess(struct view *view)
 	const struct profile *profile = view->profile;
 	struct guess guess = {.view = view};
 
-	read_calls(&guess);
-	sum_calls(&guess);
-	view->is_guessed = guess.n_callers > 0;
+	callers_read(&guess.calls, view);
+	view->is_guessed = guess.calls.n > 0;
 	for (uint32_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
@@ -295,6 +389,6 @@ void view_guess(struct view *view)
 			make_stacks(&guess);
 		}
 	}
-	free(guess.callers);
+	free(guess.calls.items);
 	free(guess.items);
 }

@@ -34,6 +34,7 @@ enum software_event {
 /* A record that is being made up. */
 struct record {
 	FILE *out;
+	struct map processes; /* By pid, the place of the last task that was it. */
 	size_t used;
 	unsigned char bytes[PERF_RECORD_MAX];
 };
@@ -125,11 +126,27 @@ static void put_event(struct record *record, const struct view *view, uint32_t f
 	end(record);
 }
 
-static uint32_t pid_of(const struct view *view, uint32_t task)
+/* A process that executed another program was another task before, and is another process here. */
+static uint32_t pid_of(const struct record *record, const struct view *view, uint32_t task)
 {
 	const struct profile_task *of = view_task(view, task);
 
-	return of != NULL && of->pid >= 0 ? (uint32_t)of->pid : NO_PID + task;
+	if (of == NULL || of->pid < 0 ||
+	    map_get(&record->processes, (uint32_t)of->pid) != of - view->profile->tasks)
+		return NO_PID + task;
+	return (uint32_t)of->pid;
+}
+
+static uint32_t tid_of(const struct profile_sample *sample)
+{
+	return sample->thread < PERF_THREADS ? PERF_THREADS + sample->thread : sample->thread;
+}
+
+static void find_processes(struct record *record, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		if (profile->tasks[i].pid >= 0)
+			map_set(&record->processes, (uint32_t)profile->tasks[i].pid, (uint32_t)i);
 }
 
 static void put_comm(struct record *record, uint32_t pid, uint32_t thread, const char *name)
@@ -151,7 +168,7 @@ static void put_task(struct record *record, const struct view *view,
 	put64(record, task->id);
 	put_text(record, path);
 	end(record);
-	put_comm(record, pid_of(view, task->id), pid_of(view, task->id),
+	put_comm(record, pid_of(record, view, task->id), pid_of(record, view, task->id),
 		 task->name != NULL ? task->name : "task");
 }
 
@@ -178,18 +195,21 @@ static void put_threads(struct record *record, const struct view *view)
 		const struct profile_task *task = view_task(view, samples[i]->task);
 
 		if (i == 0 || compare_threads(&samples[i - 1], &samples[i]) != 0)
-			put_comm(record, pid_of(view, samples[i]->task), samples[i]->thread,
+			put_comm(record, pid_of(record, view, samples[i]->task), tid_of(samples[i]),
 				 task != NULL && task->name != NULL ? task->name : "task");
 	}
 	free(samples);
 }
 
-/* The offset in its file of what is at an address; 0 if that is not known. */
-static uint64_t offset_of(const struct elfsym *symbols, uint64_t address)
+/* Where in its file is what lies at the image's beginning?  The file at hand knows better. */
+static uint64_t offset_of(const struct profile_image *image)
 {
-	const unsigned char *bytes = symbols != NULL ? elfsym_bytes(symbols, address, 1) : NULL;
+	const unsigned char *bytes =
+		image->symbols != NULL ? elfsym_bytes(image->symbols, image->low, 1) : NULL;
 
-	return bytes != NULL ? (uint64_t)(bytes - symbols->image) : 0;
+	if (image->is_kernel)
+		return image->low;
+	return bytes != NULL ? (uint64_t)(bytes - image->symbols->image) : image->offset;
 }
 
 static void put_map(struct record *record, uint32_t pid, const struct profile_image *image)
@@ -199,7 +219,7 @@ static void put_map(struct record *record, uint32_t pid, const struct profile_im
 	put32(record, image->is_kernel ? 0 : pid);
 	put64(record, image->low);
 	put64(record, image->high - image->low);
-	put64(record, image->is_kernel ? image->low : offset_of(image->symbols, image->low));
+	put64(record, offset_of(image));
 	for (unsigned i = 0; i < 3; i++) /* Device, inode, generation: unknown. */
 		put64(record, 0);
 	put32(record, PROT_READ_EXEC);
@@ -235,7 +255,8 @@ static void put_origins(struct record *record, const struct view *view)
 		image.symbols = view_symbols(view, &profile->images[i]);
 		if (!image.is_kernel && image.symbols == view->program && image.symbols != NULL)
 			image.path = view->program_path;
-		put_map(record, image.is_kernel ? UINT32_MAX : pid_of(view, image.task), &image);
+		put_map(record, image.is_kernel ? UINT32_MAX : pid_of(record, view, image.task),
+			&image);
 	}
 	if (profile->n_samples == 0)
 		put_program(record, view);
@@ -281,8 +302,8 @@ static void put_sample(struct record *record, const struct view *view,
 
 	begin(record, PERF_SAMPLE, is_kernel(view, leaf) ? PERF_MISC_KERNEL : PERF_MISC_USER);
 	put64(record, address_of(stack, leaf));
-	put32(record, sample != NULL ? pid_of(view, sample->task) : PROGRAM_PID);
-	put32(record, sample != NULL ? sample->thread : PROGRAM_PID);
+	put32(record, sample != NULL ? pid_of(record, view, sample->task) : PROGRAM_PID);
+	put32(record, sample != NULL ? tid_of(sample) : PROGRAM_PID);
 	put64(record, sample != NULL ? sample->time : time);
 	put64(record, id_of(view, stack->flavor));
 	put64(record, sample != NULL ? sample->cpu : 0);
@@ -337,6 +358,7 @@ void view_write_perf_data(const struct view *view, FILE *out)
 
 	record->out = out;
 	fwrite(header, sizeof header, 1, out);
+	find_processes(record, view->profile);
 	for (uint32_t i = 0; i < view->profile->n_flavors; i++)
 		put_event(record, view, i);
 	put_origins(record, view);
@@ -347,5 +369,6 @@ void view_write_perf_data(const struct view *view, FILE *out)
 	put_values(record, view);
 	begin(record, PERF_FINISHED_ROUND, 0);
 	end(record);
+	map_free(&record->processes);
 	free(record);
 }

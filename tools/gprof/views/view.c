@@ -96,17 +96,18 @@ const struct elfsym *view_symbols(const struct view *view, const struct profile_
 }
 
 /*
- * Where an address of a task is: in an image, or in none of the program that the task runs.  NULL
- * if nothing is known of the task.
+ * Where an address is: in an image, or in none of the program that the task runs.  NULL if nothing
+ * is known of the task.
  */
-static const struct profile_image *image_of(const struct view *view, uint32_t task,
-					    uint64_t address)
+static const struct profile_image *image_of(const struct view *view,
+					    const struct profile_sample *sample, uint64_t address)
 {
-	const struct profile_image *image = profile_image(view->profile, task, false, address);
+	const struct profile_image *image = NULL;
 
-	for (size_t i = view->profile->n_images; image == NULL && i-- > 0;)
-		if (!view->profile->images[i].is_kernel && view->profile->images[i].task == task)
-			image = &view->profile->images[i];
+	if (sample != NULL)
+		image = profile_image(view->profile, sample, address);
+	if (sample != NULL && image == NULL)
+		image = profile_last_image(view->profile, sample);
 	return image;
 }
 
@@ -123,9 +124,9 @@ static bool has_programs(const struct view *view)
  * program was known has only a name.
  */
 static struct view_function unknown(const struct view *view, const struct profile_image *image,
-				    uint32_t id)
+				    const struct profile_sample *sample)
 {
-	const struct profile_task *task = view_task(view, id);
+	const struct profile_task *task = sample != NULL ? view_task(view, sample->task) : NULL;
 
 	if (image != NULL && view_symbols(view, image) == NULL && image->path != NULL)
 		return (struct view_function){.name = last_part(image->path), .image = image};
@@ -136,7 +137,7 @@ static struct view_function unknown(const struct view *view, const struct profil
 
 static struct view_frame kernel_place(struct view *view, uint64_t address, uint64_t inside)
 {
-	const struct profile_image *image = profile_image(view->profile, 0, true, inside);
+	const struct profile_image *image = profile_kernel_image(view->profile, inside);
 	const struct elfsym *symbols = view_symbols(view, image);
 	const struct elfsym_function *function =
 		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
@@ -148,8 +149,8 @@ static struct view_frame kernel_place(struct view *view, uint64_t address, uint6
 				   address};
 }
 
-struct view_frame view_place(struct view *view, uint32_t task, bool is_kernel, uint64_t address,
-			     bool is_return)
+struct view_frame view_place(struct view *view, const struct profile_sample *sample, bool is_kernel,
+			     uint64_t address, bool is_return)
 {
 	uint64_t inside = is_return && address > 0 ? address - 1 : address;
 	const struct profile_image *image;
@@ -159,11 +160,11 @@ struct view_frame view_place(struct view *view, uint32_t task, bool is_kernel, u
 
 	if (is_kernel)
 		return kernel_place(view, address, inside);
-	image = image_of(view, task, inside);
+	image = image_of(view, sample, inside);
 	symbols = image != NULL || !has_programs(view) ? view_symbols(view, image) : NULL;
 	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
-		wanted = unknown(view, image, task);
+		wanted = unknown(view, image, sample);
 	else
 		wanted = (struct view_function){function->name, image, function->start, false};
 	return (struct view_frame){function_of(view, wanted), address};
@@ -200,7 +201,7 @@ void view_add_stack(struct view *view, size_t first, uint32_t flavor, uint64_t c
 /* A kernel without symbols is one frame, whatever was found in it. */
 static void add_kernel_frame(struct view *view, size_t first, uint64_t address, bool is_return)
 {
-	struct view_frame frame = view_place(view, 0, true, address, is_return);
+	struct view_frame frame = view_place(view, NULL, true, address, is_return);
 
 	if (view->n_frames > first && frame.address == 0 &&
 	    view->frames[view->n_frames - 1].function == frame.function)
@@ -220,9 +221,9 @@ static void add_sample(struct view *view, const struct profile_sample *sample, u
 	}
 	frames += sample->kernel_frames;
 	if (!sample->is_kernel || sample->pc != 0)
-		view_add_frame(view, view_place(view, sample->task, false, sample->pc, false));
+		view_add_frame(view, view_place(view, sample, false, sample->pc, false));
 	for (unsigned i = 0; i < sample->user_frames; i++)
-		view_add_frame(view, view_place(view, sample->task, false, frames[i], true));
+		view_add_frame(view, view_place(view, sample, false, frames[i], true));
 	view_add_stack(view, first, flavor, 1, sample);
 }
 
@@ -328,6 +329,7 @@ const char *view_value(const struct profile *profile, unsigned which, char *text
 		[GMON_DELIVERED] = "delivered", [GMON_LOST] = "lost",
 		[GMON_BUFFERED] = "buffered",   [GMON_PROFILER] = "profiler",
 		[GMON_OUTSIDE] = "outside",     [GMON_ARCS_LOST] = "arcs-lost",
+		[GMON_KERNEL] = "kernel",       [GMON_OTHERS] = "others",
 	};
 
 	if (words[which] == NULL || !profile_knows(profile, which))

@@ -75,9 +75,12 @@ struct view {
 void view_begin(struct view *view, const struct profile *profile, const struct view_source *source);
 void view_end(struct view *view);
 
-/* The place of an address that was executed, or behind which a call was made (`is_return`). */
-struct view_frame view_place(struct view *view, uint32_t task, bool is_kernel, uint64_t address,
-			     bool is_return);
+/*
+ * The place of an address that was executed, or behind which a call was made (`is_return`), in a
+ * sample; NULL if it is in none.
+ */
+struct view_frame view_place(struct view *view, const struct profile_sample *sample, bool is_kernel,
+			     uint64_t address, bool is_return);
 
 /* Where the kernel was when there is no more to say of it. */
 struct view_frame view_kernel(struct view *view);

@@ -48,8 +48,17 @@ bool parse_number(const char *text, long long *number);
 int open_input(const char *name);
 void close_input(int descriptor);
 
+/* Reads so many bytes; false if there are not as many, with errno if that is an error. */
+bool read_bytes(int descriptor, void *bytes, size_t length);
+
 /* Writes all bytes; false with errno if that could not be. */
 bool write_all(int descriptor, const void *bytes, size_t length);
+
+/*
+ * Makes a file of these bytes: what it was before, it stays until all of them are written; false
+ * with errno if that could not be.  What is no file, such as a terminal, is written to.
+ */
+bool replace_file(const char *path, const void *bytes, size_t length);
 
 /* Copies all that is left of one file into another; false with a report. */
 bool copy_all(int from, const char *from_name, int to, const char *to_name);

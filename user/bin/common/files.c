@@ -2,12 +2,16 @@
 /* Files, paths and memory as many commands need them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/common.h"
+
+#define NEW_NAMES 100u /* That are tried. */
 
 int open_input(const char *name)
 {
@@ -40,6 +44,25 @@ bool write_all(int descriptor, const void *bytes, size_t length)
 			return false;
 		at += written;
 		length -= (size_t)written;
+	}
+	return true;
+}
+
+bool read_bytes(int descriptor, void *bytes, size_t length)
+{
+	char *at = bytes;
+
+	while (length > 0) {
+		ssize_t got = read(descriptor, at, length);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			errno = 0;
+		if (got <= 0)
+			return false;
+		at += got;
+		length -= (size_t)got;
 	}
 	return true;
 }
@@ -93,6 +116,58 @@ char *path_last(const char *path)
 	last = allocate(end - start + 1);
 	memcpy(last, path + start, end - start);
 	return last;
+}
+
+static bool write_and_close(int descriptor, const void *bytes, size_t length)
+{
+	bool done = descriptor >= 0 && write_all(descriptor, bytes, length);
+	int error = errno;
+
+	if (descriptor < 0)
+		return false;
+	if (close(descriptor) != 0 && done) {
+		error = errno;
+		done = false;
+	}
+	errno = error;
+	return done;
+}
+
+/*
+ * Opens a file that was not there, whose name begins with `path`; -1 with errno.  Where all may
+ * write, somebody may have put a link of the name that would be the next.
+ */
+static int open_new(const char *path, char name[PATH_MAX])
+{
+	int descriptor = -1;
+
+	errno = EEXIST;
+	for (unsigned n = 0; descriptor < 0 && errno == EEXIST && n < NEW_NAMES; n++) {
+		if (snprintf(name, PATH_MAX, "%s.%d.%u~", path, getpid(), n) >= PATH_MAX)
+			errno = ENAMETOOLONG;
+		else
+			descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	return descriptor;
+}
+
+bool replace_file(const char *path, const void *bytes, size_t length)
+{
+	char temporary[PATH_MAX];
+	struct stat status;
+	int descriptor, error;
+
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return write_and_close(open(path, O_WRONLY | O_CLOEXEC), bytes, length);
+	descriptor = open_new(path, temporary);
+	if (descriptor < 0)
+		return false;
+	if (write_and_close(descriptor, bytes, length) && rename(temporary, path) == 0)
+		return true;
+	error = errno;
+	unlink(temporary);
+	errno = error;
+	return false;
 }
 
 bool is_directory(const char *path)

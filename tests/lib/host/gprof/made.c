@@ -70,6 +70,12 @@ struct made made_gmon(bool is_ours)
 		put_arc(&made, GMON_EXTRA_VALUE_HIGH, GMON_LOST, 2);
 		for (uint32_t i = 0; i < BINS; i++)
 			put_arc(&made, GMON_EXTRA_PC, MADE_TEXT + 2 * i, i);
+		put_arc(&made, GMON_EXTRA_CODE, MADE_TEXT, 8);
+		put_arc(&made, GMON_EXTRA_CODE_SUM, MADE_TEXT, 0x12345678);
+		put_arc(&made, GMON_EXTRA_LABEL, 7, 9);
+		put_arc(&made, GMON_EXTRA_LABEL, 8, 1);
+		put_arc(&made, GMON_EXTRA_LABEL_PID, 7, 138);
+		put_arc(&made, GMON_EXTRA_LABEL_NAME, 7, 0x746163);
 		put_arc(&made, GMON_EXTRA_PC + 1, MADE_TEXT, 5);
 		put_arc(&made, GMON_EXTRA_PC + 8, MADE_TEXT, 6);
 	}

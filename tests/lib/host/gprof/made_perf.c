@@ -69,6 +69,16 @@ static void put_image(struct made *made, uint32_t type, uint16_t mode, uint64_t 
 	end_record(made, at);
 }
 
+/* What ends a record that is no sample: process, thread, time, event, CPU. */
+static void put_when(struct made *made, uint64_t time)
+{
+	made_put_word(made, PERF_PID);
+	made_put_word(made, PERF_PID);
+	put_long(made, time);
+	put_long(made, PERIODIC);
+	put_long(made, 0); /* The CPU. */
+}
+
 static void put_names(struct made *made)
 {
 	size_t at = begin_record(made, PERF_CGROUP, 0);
@@ -85,6 +95,26 @@ static void put_names(struct made *made)
 	made_put_word(made, PERF_PID + 1);
 	made_put(made, "other", 6);
 	end_record(made, at);
+}
+
+/* The process executes another program, after the first samples' time. */
+static void put_exec(struct made *made)
+{
+	static const char *const names[] = {"/137:cat", "/137:wc"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		size_t at = begin_record(made, PERF_CGROUP, 0);
+
+		put_long(made, 7 + i);
+		made_put(made, names[i], strlen(names[i]) + 1);
+		end_record(made, at);
+		at = begin_record(made, PERF_COMM, 0);
+		made_put_word(made, PERF_PID);
+		made_put_word(made, PERF_PID);
+		made_put(made, "program", 8);
+		put_when(made, 5 * i);
+		end_record(made, at);
+	}
 }
 
 static void put_sample(struct made *made, uint64_t event, const uint64_t *chain, unsigned n)
@@ -136,18 +166,19 @@ struct made made_perf(void)
 		.size = PERF_ATTR_SIZE,
 		.period = 1000,
 		.sample_type = PERF_SAMPLING | PERF_HAS_CALLCHAIN | PERF_HAS_CGROUP,
-		.flags = PERF_FLAG_FREQUENCY,
+		.flags = PERF_FLAG_FREQUENCY | PERF_FLAG_SAMPLE_ID_ALL,
 	};
 	struct perf_attr fault = clock;
 	struct made made = {0};
 
 	fault.period = 1;
-	fault.flags = 0;
+	fault.flags = PERF_FLAG_SAMPLE_ID_ALL;
 	put_long(&made, PERF_MAGIC);
 	put_long(&made, PERF_PIPE_HEADER);
 	put_event(&made, PERIODIC, "periodic", clock);
 	put_event(&made, ZFILL, "zfill", fault);
 	put_names(&made);
+	put_exec(&made);
 	put_image(&made, PERF_MMAP2, PERF_MISC_USER, MADE_TEXT);
 	put_image(&made, PERF_MMAP, PERF_MISC_KERNEL, WHERE);
 	for (unsigned i = 0; i < 3; i++)

@@ -241,25 +241,31 @@ void stream_take(struct stream *stream, const struct prof_sample *sample)
 		to->last_frames[i] = sample->frames[sample->kernel_frames + i];
 }
 
-/* Every second sample is written in place. */
-static union {
-	struct prof_sample sample;
-	uint32_t words[sizeof(struct prof_sample) / 4 + 2 * SAMPLE_DEPTH_MAX];
-} place;
+/* Where samples are written in place: now there is room for so many of them, and now for none. */
+#define PLACE_WORDS 600u
+static uint32_t places[PLACE_WORDS];
 
-struct prof_sample *stream_place(const struct stream *stream, uint32_t words)
+uint32_t *stream_place(const struct stream *stream, uint32_t *words)
 {
-	static unsigned turn;
+	static uint32_t turn;
 
 	(void)stream;
-	EXPECT(words <= COUNT_OF(place.words));
-	return turn++ % 2 == 0 ? &place.sample : NULL;
+	*words = turn++ * 37 % PLACE_WORDS;
+	return places;
 }
 
-void stream_placed(struct stream *stream, uint32_t words)
+void stream_placed(struct stream *stream, uint32_t words, uint32_t samples)
 {
-	EXPECT_EQ(place.sample.record.words, words);
-	stream_take(stream, &place.sample);
+	uint32_t at = 0;
+
+	EXPECT(words <= PLACE_WORDS && samples > 0);
+	for (; samples > 0; samples--) {
+		const struct prof_sample *sample = (const struct prof_sample *)(places + at);
+
+		stream_take(stream, sample);
+		at += sample->record.words;
+	}
+	EXPECT_EQ(at, words);
 }
 
 /* ---------------- The bench ---------------- */
@@ -284,7 +290,7 @@ static void reset(uint32_t cpus)
 	memset(taken, 0, sizeof taken);
 	timer.nested = 0;
 	who = someone;
-	EXPECT_EQ(sampler_control(SAMPLE_RATE_MAX, 0, 1), KERN_SUCCESS);
+	EXPECT_EQ(sampler_control(SAMPLE_RATE_MAX, 1), KERN_SUCCESS);
 }
 
 static uint32_t begin(uint32_t n, uint32_t rate, uint32_t options)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that a profile counted, as a list by who was called.  See callers.h. */
+#include "callers.h"
+
+#include <stdlib.h>
+
+#include "../util.h"
+
+static int compare_callers(const void *first, const void *second)
+{
+	const struct caller *one = first, *other = second;
+
+	if (one->callee != other->callee)
+		return one->callee < other->callee ? -1 : 1;
+	if (one->function != other->function)
+		return one->function < other->function ? -1 : 1;
+	return (one->site > other->site) - (one->site < other->site);
+}
+
+static void read_calls(struct callers *callers, struct view *view)
+{
+	const struct profile *profile = view->profile;
+
+	callers->items = allocate(profile->n_arcs + 2, sizeof *callers->items);
+	for (size_t i = 0; i < profile->n_arcs; i++) {
+		const struct profile_arc *arc = &profile->arcs[i];
+		struct view_frame from = view_place(view, NULL, false, arc->from, true);
+		struct view_frame to = view_place(view, NULL, false, arc->self, false);
+
+		if (arc->count == 0)
+			continue;
+		callers->items[callers->n++] = (struct caller){
+			.callee = to.function,
+			.function = from.function,
+			.site = arc->from,
+			.calls = arc->count,
+			.is_known = view->functions[from.function].start != 0,
+		};
+	}
+	if (callers->n > 0)
+		qsort(callers->items, callers->n, sizeof *callers->items, compare_callers);
+	for (size_t i = 0; i < callers->n; i++)
+		callers->items[i + 1].before = callers->items[i].before + callers->items[i].calls;
+}
+
+static int compare_calls(const void *first, const void *second)
+{
+	const struct view_call *one = first, *other = second;
+
+	if (one->caller != other->caller)
+		return one->caller < other->caller ? -1 : 1;
+	return (one->callee > other->callee) - (one->callee < other->callee);
+}
+
+/* The same for those who write them down, without where they were made. */
+static void sum_calls(const struct callers *callers, struct view *view)
+{
+	size_t n = 0;
+
+	view->calls = allocate(callers->n + 1, sizeof *view->calls);
+	for (size_t i = 0; i < callers->n; i++)
+		view->calls[i] =
+			(struct view_call){callers->items[i].function, callers->items[i].callee,
+					   callers->items[i].calls};
+	if (callers->n > 0)
+		qsort(view->calls, callers->n, sizeof *view->calls, compare_calls);
+	for (size_t i = 0; i < callers->n; i++) {
+		if (n > 0 && compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)
+			view->calls[n - 1].count += view->calls[i].count;
+		else
+			view->calls[n++] = view->calls[i];
+	}
+	view->n_calls = n;
+}
+
+void callers_read(struct callers *callers, struct view *view)
+{
+	*callers = (struct callers){0};
+	read_calls(callers, view);
+	sum_calls(callers, view);
+}
+
+size_t callers_of(const struct callers *callers, uint32_t callee)
+{
+	size_t low = 0, high = callers->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (callers->items[middle].callee < callee)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t callers_find(const struct callers *callers, const struct row *all, uint32_t function)
+{
+	size_t low = all->first, high = all->end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (callers->items[middle].function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

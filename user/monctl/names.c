@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of tasks and threads in a recording's file: see names.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/common.h"
+#include "names.h"
+#include "programs.h"
+
+#define FOR_EVER            UINT64_MAX
+#define LABEL_IS_NOT_A_TASK 0x80000000u /* It is an event's whose beneficiary is not known yet. */
+
+/* A set of small numbers; those of threads and tasks are given in turn. */
+struct numbers {
+	unsigned char *bits;
+	uint32_t room;
+};
+
+static struct numbers threads, labels;
+
+/* Whether it was not in it; it is then. */
+static bool is_new(struct numbers *numbers, uint32_t number)
+{
+	uint32_t byte = number / 8;
+	unsigned char bit = (unsigned char)(1u << number % 8);
+
+	if (byte >= numbers->room) {
+		uint32_t room = 2 * byte + 64;
+
+		numbers->bits = reallocate(numbers->bits, room);
+		memset(numbers->bits + numbers->room, 0, room - numbers->room);
+		numbers->room = room;
+	}
+	if (numbers->bits[byte] & bit)
+		return false;
+	numbers->bits[byte] |= bit;
+	return true;
+}
+
+/* ---------------- Records ---------------- */
+
+static void put_label(struct perf_file *file, const struct program *program)
+{
+	char path[PROGRAM_NAME_ROOM + 16];
+
+	if (program->task == TASK_KERNEL)
+		strcpy(path, "/system");
+	else if (program->pid >= PID_OF_TASK)
+		snprintf(path, sizeof(path), "/:%s", program->name);
+	else
+		snprintf(path, sizeof(path), "/%lu:%s", (unsigned long)program->pid, program->name);
+	perf_label(file, program->task, path);
+}
+
+static void put_map(struct perf_file *file, const struct program *program, uint32_t pid,
+		    uint64_t time)
+{
+	const struct executable *executable = &program->executable;
+	uint32_t start = (uint32_t)executable->elf.text_start;
+	const unsigned char *text;
+
+	if (executable->path == NULL)
+		return;
+	text = elfsym_bytes(&executable->elf, start, 1);
+	perf_map(file, &(struct perf_map){
+			       .is_kernel = program->task == TASK_KERNEL,
+			       .pid = pid,
+			       .start = start,
+			       .length = (uint32_t)executable->elf.text_end - start,
+			       .offset = text != NULL ? (uint32_t)(text - executable->image) : 0,
+			       .inode = executable->inode,
+			       .code = executable->code,
+			       .time = time,
+			       .path = executable->path,
+		       });
+}
+
+/* ---------------- Whose a number is ---------------- */
+
+static struct program *holder_of(uint32_t pid)
+{
+	struct program *program = programs_first();
+
+	while (program != NULL &&
+	       !(program->pid == pid && program->has_pid && program->until == FOR_EVER))
+		program = program->next;
+	return program;
+}
+
+/* Nothing is left of what was mapped before, even if nothing is mapped now. */
+static void take_away(struct perf_file *file, const struct program *from, struct program *to)
+{
+	if (from->low == from->high)
+		return;
+	perf_map(file, &(struct perf_map){.pid = to->pid,
+					  .start = from->low,
+					  .length = from->high - from->low,
+					  .time = to->since,
+					  .path = NO_PROGRAM});
+	if (to->low == to->high || from->low < to->low)
+		to->low = from->low;
+	if (from->high > to->high)
+		to->high = from->high;
+}
+
+/* The label comes again, as whoever reads it in turn learns by it whose the number is now. */
+static void hand_over(struct perf_file *file, struct program *from, struct program *to,
+		      uint64_t time)
+{
+	to->has_pid = true;
+	to->since = from != NULL ? time : AT_ONCE;
+	to->until = FOR_EVER;
+	to->low = (uint32_t)to->executable.elf.text_start;
+	to->high = (uint32_t)to->executable.elf.text_end;
+	put_label(file, to);
+	perf_command(file, to->pid, to->pid, to->name, to->since);
+	if (from != NULL) {
+		from->until = time;
+		take_away(file, from, to);
+	}
+	put_map(file, to, to->pid, to->since);
+}
+
+/* Tasks are numbered in turn; the older one's samples are all taken before the newer one's. */
+static bool may_have_pid(struct perf_file *file, struct program *program, uint64_t time)
+{
+	struct program *holder;
+
+	if (!program->has_pid) {
+		holder = holder_of(program->pid);
+		if (holder != NULL && (holder->task > program->task || holder->last >= time))
+			return false;
+		hand_over(file, holder, program, time);
+	}
+	if (time < program->since || time >= program->until)
+		return false;
+	if (time > program->last)
+		program->last = time;
+	return true;
+}
+
+/* perf keeps threads by their numbers alone, so the main one's does for all of them. */
+static struct origin put_apart(struct perf_file *file, struct program *program)
+{
+	uint32_t pid = PID_OF_TASK + program->task;
+
+	if (!program->is_apart) {
+		program->is_apart = true;
+		perf_command(file, pid, pid, program->name, AT_ONCE);
+		put_map(file, program, pid, AT_ONCE);
+	}
+	return (struct origin){pid, pid};
+}
+
+/* ---------------- Samples ---------------- */
+
+static void name_label(struct perf_file *file, uint32_t label)
+{
+	if (!(label & LABEL_IS_NOT_A_TASK) && is_new(&labels, label))
+		put_label(file, program_of(label));
+}
+
+struct origin names_put(struct perf_file *file, const struct prof_sample *sample)
+{
+	struct program *program = program_of(sample->task);
+	struct origin origin = {program->pid, THREAD_OF_KERNEL + sample->thread};
+
+	name_label(file, sample->label);
+	name_label(file, sample->task);
+	if (!may_have_pid(file, program, prof_u64(sample->time)))
+		return put_apart(file, program);
+	if (is_new(&threads, sample->thread))
+		perf_command(file, origin.pid, origin.thread, program->name, AT_ONCE);
+	return origin;
+}
+
+void names_put_kernel(struct perf_file *file)
+{
+	name_label(file, TASK_KERNEL);
+	may_have_pid(file, program_of(TASK_KERNEL), AT_ONCE);
+}
