@@ -494,10 +494,10 @@ out/plugin/hot.so: tools/hot.c Makefile
 
 # ---------------- Running ----------------
 
-iso: kernel programs
+iso: kernel programs disk
 	$(Q)tools/iso
 
-qemu qemu-grub gdb: kernel programs $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
+qemu qemu-grub gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
 	$(Q)tools/qemu $(patsubst qemu%,%,$(subst qemu-grub,qemugrub,$@))
 
 test: all iso

@@ -30,8 +30,8 @@ NOT_BUILT = {"test", "fuzz", "defects", "grade", "san", "clang"}
 # The host tests' compiler here: they are compiled where they are run.
 HOSTCC = """\
 #!/bin/sh
-while [ "$1" != -o ]; do shift; done
-: >"$2"
+while [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done
+[ $# -eq 0 ] || : >"$2"
 """
 
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
@@ -166,11 +166,12 @@ def test_header_rebuilds_what_includes_it(tree: Path, includers, header: str) ->
 
 def test_commands_are_shown_on_demand(tree: Path) -> None:
     source = "user/hello/hello.c"
-    (tree / source).touch()
-    assert build(tree, *KIND, f"{BUILT}/obj/{source}.o") == f"  CC      {source}\n"
-    (tree / source).touch()
-    assert re.search(rf"(gcc|clang) .*-Wall.* -o {BUILT}/obj/{source}.o {source}",
-                     build(tree, *KIND, "V=1", f"{BUILT}/obj/{source}.o"))
+    built = f"{BUILT}/obj/{source}.o"
+    (tree / built).unlink()
+    assert build(tree, *KIND, built) == f"  CC      {source}\n"
+    (tree / built).unlink()
+    assert re.search(rf"(gcc|clang) .*-Wall.* -o {built} {source}",
+                     build(tree, *KIND, "V=1", built))
     build(tree, *KIND, "programs")
 
 
@@ -249,6 +250,24 @@ def test_help_needs_no_tools(tree: Path) -> None:
     done = make(tree, "CROSS=no-such-", "help")
     assert done.returncode == 0
     assert "make qemu" in done.stdout
+
+
+# ---------------- From nothing ----------------
+
+
+@pytest.fixture(name="sources", scope="module")
+def sources_fixture(tmp_path_factory) -> Path:
+    """What somebody has who has just fetched the tree."""
+    return Path(shutil.copytree(ROOT, tmp_path_factory.mktemp("fetched") / "tree",
+                                ignore=NOT_SOURCES, symlinks=True))
+
+
+@pytest.mark.parametrize("target", ["qemu", "qemu-grub", "gdb", "iso"])
+def test_the_disk_is_built_before_it_is_booted(sources: Path, target: str) -> None:
+    done = make(sources, "-n", target)
+    assert done.returncode == 0, done.stdout
+    last = "tools/iso" if target == "iso" else "tools/qemu"
+    assert 0 < done.stdout.find("IMAGE   out/disk.img") < done.stdout.rfind(last)
 
 
 # ---------------- Help ----------------
