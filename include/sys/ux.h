@@ -69,6 +69,18 @@ mach_port_t ux_server_port(void);
 /* The file that a process executes, of a script its interpreter; 0 or -1. */
 int ux_executable(pid_t pid, char *path, size_t room);
 
+/*
+ * What a task runs that is a process's, or ran if it has ended lately.  The path is "" if the caller
+ * may not know it.  0 or -1.
+ */
+struct ux_task_program {
+	pid_t pid;
+	char command[20];
+	char path[1024];
+};
+
+int ux_task_program(uint32_t task_id, struct ux_task_program *program);
+
 /* The next program that the caller executes stops before its first instruction; 0 or -1. */
 int ux_stop_at_exec(void);
 

@@ -12,6 +12,7 @@
 #include <sys/ux.h>
 
 typedef char path_t[PATH_MAX];
+typedef char command_t[20]; /* ux_process_info's. */
 typedef const char *const_path_t;
 typedef char *bytes_t;
 typedef const char *const_bytes_t;

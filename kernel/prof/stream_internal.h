@@ -31,7 +31,7 @@ struct port;
 #define STREAMS_TASKS 60u /* Of these, those that are of tasks and threads, */
 #define STREAMS_SHARE 48u /* and those that are begun on behalf of one task. */
 
-/* Beside the current one: what a receiver that is late finds room in. */
+/* One is being filled; the others wait for a receiver that is late. */
 #define STREAM_BUFFERS 4u
 
 #define STREAM_MAGIC 0x5354524du

@@ -94,13 +94,13 @@ static void become(struct process *process, struct program *program, unsigned ow
 
 	threads_end(process); /* The caller too, whose structure stays until its call is over. */
 	change_task(process, program);
+	change_executable(process, program);
 	await_other_calls(process, own);
 	if (process->is_exiting)
 		return;
 	process->last_thread_id = 0;
 	signals_exec(&process->signals);
-	change_user(process, program->vnode);
-	change_executable(process, program);
+	change_user(process, process->executable);
 	descriptors_exec(process->descriptors);
 	if (process->is_exiting)
 		return;

@@ -11,6 +11,7 @@
 #include <ux/bsd_server.h>
 
 #include "executed.h"
+#include "past.h"
 #include "process.h"
 #include "task.h"
 #include "thread.h"
@@ -75,6 +76,55 @@ kern_return_t ux_executable(caller_t caller, int pid, path_t path)
 		return ESRCH;
 	return tell_path(may_own(one, other) || may_have_server(one),
 			 executed_path(other->executed), path);
+}
+
+static const struct process *process_of_task(uint32_t task_id)
+{
+	struct list *link;
+
+	list_for_each (link, &processes) {
+		const struct process *process = list_object(link, struct process, link);
+
+		if (process->task_id == task_id && process->task != MACH_PORT_NULL)
+			return process;
+	}
+	return NULL;
+}
+
+static const char *path_of(const struct process *process)
+{
+	return process->executed != NULL ? executed_path(process->executed) : "";
+}
+
+static kern_return_t tell_program(const char *name, bool may_know, const char *file,
+				  command_t command, path_t path)
+{
+	format(command, sizeof(command_t), "%s", name);
+	format(path, PATH_MAX, "%s", may_know ? file : "");
+	return 0;
+}
+
+kern_return_t ux_task_program(caller_t caller, unsigned task, int *pid, command_t command,
+			      path_t path)
+{
+	const struct process *one = caller->process, *other = process_of_task(task);
+	const struct past *past = past_find(task);
+
+	if (other != NULL) {
+		*pid = other->pid;
+		return tell_program(other->command, may_own(one, other) || may_have_server(one),
+				    path_of(other), command, path);
+	}
+	if (past != NULL) {
+		*pid = past->pid;
+		return tell_program(past->command,
+				    past->uid == one->credentials.uid || may_have_server(one),
+				    past->path, command, path);
+	}
+	*pid = PID_SERVER;
+	if (task != task_id(mach_task_self_cached()))
+		return ESRCH;
+	return tell_program("ux", may_have_server(one), SERVER_PATH, command, path);
 }
 
 kern_return_t ux_device_port(caller_t caller, mach_port_t *port)

@@ -14,6 +14,7 @@
 
 #include "descriptors.h"
 #include "executed.h"
+#include "past.h"
 #include "fs/vnode.h"
 #include "task.h"
 #include "thread.h"
@@ -174,6 +175,8 @@ void process_change_task(struct process *process, mach_port_t task)
 	mach_port_t old = process->task;
 
 	assert(ux_lock_held());
+	if (old != MACH_PORT_NULL)
+		past_note(process);
 	process->task = task;
 	if (task != MACH_PORT_NULL)
 		process->task_id = task_id(task);

@@ -197,6 +197,21 @@ def test_perf_shows_nobody_in_another_s_program(whole) -> None:
     assert strange == {("ux", "startup")}, shown
 
 
+def test_what_ends_before_anybody_asks(unix_machine, tmp_path: Path) -> None:
+    """Programs that are over sooner than their samples are delivered have their names and files."""
+    commands = ("cd; monctl -for all -on zfill -record file & M=$!; monctl -help >/dev/null; "
+                "for n in 1 2 3; do vmprog 50; done; kill $M; wait $M")
+    result = unix_machine(commands, user="root", limit=LIMIT,
+                          files=Files(get=(Get("/root/file", tmp_path / "file"),)))
+    assert (result.outcome, result.status) == ("exit", 0)
+    done = subprocess.run([OUT / "bin/gprof", "-b", "--view=folded", OUT / "user/vmprog",
+                           tmp_path / "file"], text=True, capture_output=True, check=True)
+    assert re.findall(r"touch_new (\d+)$", done.stdout, re.MULTILINE) == ["50"] * 3
+    recording = perf_data.read((tmp_path / "file").read_bytes())
+    programs = {recording.labels[sample.label] for sample in recording.samples}
+    assert not [name for name in programs if "task-" in name]
+
+
 def test_for_one(unix_machine, tmp_path: Path) -> None:
     """What a program does, and what the server does for it; both end with the program."""
     result = unix_machine(

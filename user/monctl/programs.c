@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of programs by task.  Numbers of tasks are not used again, so nothing in it grows old. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,57 +65,16 @@ static void read_file(struct program *program, const char *path)
 		program->has_functions = executable_read_functions(&program->executable);
 }
 
-/* The file of others of that name, if all have the same: what has ended cannot be asked for its
- * own. */
-static const char *path_of_name(const char *name)
+static struct program *add_process(uint32_t task, const struct ux_task_program *runs)
 {
-	const char *path = NULL;
+	struct program *program = add(task, (uint32_t)runs->pid, runs->command);
 
-	for (const struct program *program = programs; program != NULL; program = program->next) {
-		if (program->executable.path == NULL || strcmp(program->name, name) != 0)
-			continue;
-		if (path != NULL && strcmp(path, program->executable.path) != 0)
-			return NULL;
-		path = program->executable.path;
-	}
-	return path;
-}
-
-/* A process that has executed another program meanwhile has that one's path, and another task. */
-static bool path_of_process(const struct ux_process_info *info, char *path, size_t room)
-{
-	struct ux_process_info now;
-
-	return ux_executable(info->pid, path, room) == 0 && process_of_task(&now, info->task_id);
-}
-
-/* It is about to execute another program: the task is that one's already, and the path not yet. */
-static bool is_between(const struct ux_process_info *info)
-{
-	return info->threads == 0 && info->state != UX_ZOMBIE;
-}
-
-static struct program *add_process(const struct ux_process_info *info)
-{
-	struct program *program = add(info->task_id, (uint32_t)info->pid, info->command);
-	const char *like = path_of_name(program->name);
-	char path[PATH_MAX];
-
-	if (path_of_process(info, path, sizeof(path)))
-		read_file(program, path);
-	else if (like != NULL)
-		read_file(program, like);
+	if (runs->path[0] != '\0')
+		read_file(program, runs->path);
 	return program;
 }
 
-static bool is_server(uint32_t task)
-{
-	mach_port_t server = task_by_pid(PID_SERVER);
-
-	return server != MACH_PORT_NULL && task_number(server) == task;
-}
-
-/* A task that is no process: the kernel's, the Unix server, or another boot program. */
+/* One that is no process's: the kernel's, or a boot program's. */
 static struct program *add_task(uint32_t task)
 {
 	char name[PROGRAM_NAME_ROOM];
@@ -126,9 +84,6 @@ static struct program *add_task(uint32_t task)
 	if (task == TASK_KERNEL) {
 		program = add(task, PID_OF_TASK, "kernel");
 		read_file(program, "/mach_kernel");
-	} else if (is_server(task)) {
-		program = add(task, PID_OF_TASK + task, "ux");
-		read_file(program, "/mach_servers/startup");
 	} else {
 		program = add(task, PID_OF_TASK + task, name);
 	}
@@ -138,11 +93,11 @@ static struct program *add_task(uint32_t task)
 struct program *program_of(uint32_t task)
 {
 	struct program *program = find(task);
-	struct ux_process_info info;
+	struct ux_task_program runs;
 
 	if (program != NULL)
 		return program;
-	return process_of_task(&info, task) ? add_process(&info) : add_task(task);
+	return ux_task_program(task, &runs) == 0 ? add_process(task, &runs) : add_task(task);
 }
 
 struct program *program_add(const struct target *target, const struct executable *executable)
@@ -167,7 +122,6 @@ void programs_refresh(void)
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
 
 	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (processes[i].task_id != 0 && find(processes[i].task_id) == NULL &&
-		    !is_between(&processes[i]))
-			add_process(&processes[i]);
+		if (processes[i].task_id != 0)
+			program_of(processes[i].task_id);
 }

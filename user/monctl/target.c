@@ -15,28 +15,17 @@
 
 /* ---------------- Processes ---------------- */
 
-static bool find_process(struct ux_process_info *info, int pid, uint32_t task_id)
+bool process_find(struct ux_process_info *info, int pid)
 {
 	struct ux_process_info processes[UX_PROCESSES_MAX];
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
 
 	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (task_id != 0 ? processes[i].task_id == task_id
-				 : processes[i].pid == pid && processes[i].state != UX_ZOMBIE) {
+		if (processes[i].pid == pid && processes[i].state != UX_ZOMBIE) {
 			*info = processes[i];
 			return true;
 		}
 	return false;
-}
-
-bool process_find(struct ux_process_info *info, int pid)
-{
-	return find_process(info, pid, 0);
-}
-
-bool process_of_task(struct ux_process_info *info, uint32_t task_id)
-{
-	return task_id != 0 && find_process(info, 0, task_id);
 }
 
 void report_no_process(int pid)

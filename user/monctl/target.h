@@ -32,9 +32,6 @@ mach_port_t target_host(const char *what);
 /* What ps would show of the process; false if there is none, or it has ended. */
 bool process_find(struct ux_process_info *info, int pid);
 
-/* The same by the task's number. */
-bool process_of_task(struct ux_process_info *info, uint32_t task_id);
-
 /* Reports that there is none of this number. */
 void report_no_process(int pid);
 

@@ -28,6 +28,14 @@ int ux_executable(pid_t pid, char *path, size_t room)
 	return 0;
 }
 
+int ux_task_program(uint32_t task_id, struct ux_task_program *program)
+{
+	if (is_bad(program, sizeof *program))
+		return finish(EFAULT);
+	return finish(
+		CALL(bsd_task_program, task_id, &program->pid, program->command, program->path));
+}
+
 int ux_stop_at_exec(void)
 {
 	return finish(CALL(bsd_stop_at_exec));

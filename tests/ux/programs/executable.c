@@ -231,6 +231,78 @@ TRY(owners_ask_and_root_and_of_names_the_group_of_kernel_memory)
 	CHECK_EQ(status_after(whom, end), W_EXITCODE(7, 0));
 }
 
+/* ---------------- Tasks that have ended ---------------- */
+
+static uint32_t ended_task; /* Root's. */
+
+static uint32_t task_number(pid_t pid)
+{
+	struct task_id_info info = {0};
+	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
+
+	CHECK_EQ(task_info(task_by_pid(pid), TASK_ID_INFO, (task_info_t)&info, &count), 0);
+	return info.id;
+}
+
+/* A child that stops before it executes a program, which ends at once. */
+static pid_t execute_later(const char *path)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	raise(SIGSTOP);
+	close(0);
+	setenv(ROLE, "wait", 1);
+	execl(path, path, (char *)NULL);
+	_exit(99);
+}
+
+static void ask_of_the_past(void)
+{
+	struct ux_task_program program;
+
+	become(TA, 0);
+	CHECK_EQ(ux_task_program(ended_task, &program), 0);
+	CHECK(is_same(program.command, "copy"));
+	CHECK(is_same(program.path, ""));
+}
+
+TRY(what_a_task_ran_is_known_after_its_end)
+{
+	struct ux_task_program program;
+	uint32_t before;
+	int end;
+	pid_t pid;
+
+	make_places();
+	pid = execute_later(SELF);
+	NEED(has_stopped(pid));
+	before = task_number(pid);
+	CHECK_EQ(kill(pid, SIGCONT), 0);
+	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
+	CHECK_EQ(ux_task_program(before, &program), 0);
+	CHECK_EQ(program.pid, pid);
+	CHECK(is_same(program.command, "executable"));
+	CHECK(is_same(program.path, SELF));
+
+	pid = execute_waiter(D, "copy", 0, &end);
+	NEED(has_stopped(pid));
+	ended_task = task_number(pid);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(ux_task_program(ended_task, &program), 0);
+		CHECK_EQ(program.pid, pid);
+		CHECK(is_same(program.command, "copy"));
+		CHECK(is_same(program.path, COPY));
+		if (i == 0)
+			CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+	}
+	CHECK(all_is_well_in_a_child(ask_of_the_past));
+	CHECK_FAILS(ux_task_program(0, &program), ESRCH);
+	CHECK_FAILS(ux_task_program(UINT32_MAX, &program), ESRCH);
+	CHECK_FAILS(ux_task_program(ended_task, NULL), EFAULT);
+}
+
 /* ---------------- Tokens ---------------- */
 
 /* What a child's program says its token is. */
