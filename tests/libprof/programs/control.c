@@ -11,21 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "work.h"
 
 #define DUMPS 200u
 
 int gprof_no_auto_initialization_from_crt0 = 1;
-
-static int failures;
-
-#define CHECK(condition)                                                       \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			printf("line %d: not so: %s\n", __LINE__, #condition); \
-			failures++;                                            \
-		}                                                              \
-	} while (0)
 
 static KEPT void first_work(void)
 {

@@ -2,29 +2,19 @@
 /* Samples another process, as a proxy does, which has ended when it is asked for something. */
 #include <mach.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ux.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../../libprof/core/collector.h"
+#include "check.h"
 #include "work.h"
 
 #define WAIT_MS 10000u
 
 #define LOW  0x08048000u /* Where programs lie. */
 #define HIGH 0x08058000u
-
-static int failures;
-
-#define CHECK(condition)                                                       \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			printf("line %d: not so: %s\n", __LINE__, #condition); \
-			failures++;                                            \
-		}                                                              \
-	} while (0)
 
 static pid_t start_target(void)
 {

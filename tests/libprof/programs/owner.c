@@ -8,6 +8,7 @@
 #include <sys/ux.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "work.h"
 
 #define PAGE 4096u
@@ -16,16 +17,6 @@ int gprof_owner_only = 1;
 int gprof_no_startup_from_crt0 = 1;
 static char name_of_file[] = "mine.out";
 char *gprof_gmon_out = name_of_file;
-
-static int failures;
-
-#define CHECK(condition)                                                       \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			printf("line %d: not so: %s\n", __LINE__, #condition); \
-			failures++;                                            \
-		}                                                              \
-	} while (0)
 
 static KEPT void touch_pages(void)
 {
