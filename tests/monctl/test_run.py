@@ -43,7 +43,9 @@ def test_run(cases, tmp_path: Path) -> None:
     slow = int(re.search(r"(\d+) samples", said["rate"].text)[1])
     assert abs(slow - int(plain[2]) / 10) < 2
 
-    assert re.search(r": 0 samples, 0 lost", said["fixed"].text), said["fixed"]
+    # In step with it, at whatever moment the first came: all or nothing.
+    fixed = int(re.search(r": (\d+) samples, 0 lost", said["fixed"].text)[1])
+    assert fixed in (0, 49, 50, 51), said["fixed"]
     random = int(re.search(r": (\d+) samples, 0 lost", said["random"].text)[1])
     assert abs(random - 15) < 5 * (50 * 0.3 * 0.7) ** 0.5 and random > 0, said["random"]
 
