@@ -70,8 +70,8 @@ mach_port_t ux_server_port(void);
 int ux_executable(pid_t pid, char *path, size_t room);
 
 /*
- * What a task runs that is a process's, or ran if it has ended lately.  The path is "" if the caller
- * may not know it.  0 or -1.
+ * What a task runs that is a process's, or ran if it has ended lately.  The path is "" if the
+ * caller may not know it.  0 or -1.
  */
 struct ux_task_program {
 	pid_t pid;

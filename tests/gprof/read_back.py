@@ -37,7 +37,10 @@ def folded(text: str, flavor: str = "") -> Counts:
 def of_json(text: str, flavor: str) -> Counts:
     profile = json.loads(text)
     index = [entry["name"] for entry in profile["flavors"]].index(flavor)
-    return nonzero({entry["name"]: entry["self"][index] for entry in profile["functions"]})
+    found: Counts = Counter()
+    for entry in profile["functions"]:  # Programs that ran more than once are there each time.
+        found[entry["name"]] += entry["self"][index]
+    return nonzero(found)
 
 
 def perf_script(text: str, flavor: str) -> Counts:

@@ -60,16 +60,22 @@ class Case(NamedTuple):
 
 def placer(recording: perf_data.Recording):
     """Of a sample, the name that views have for where it was taken."""
-    images = {pid: path.rpartition("/")[2] for misc, pid, _, _, _, path in recording.maps
-              if misc != 1}
+    images = sorted((one.pid, time, one.path.rpartition("/")[2])
+                    for one, time in zip(recording.maps, recording.map_times)
+                    if one.misc != 1 and one.path != perf_data.NO_PROGRAM)
     program = Image(PROGRAM.name, PROGRAM)
+
+    def image_of(sample: perf_data.Sample) -> str:
+        """What its process ran by then; "" if that is not known."""
+        own = [name for pid, time, name in images if pid == sample.pid and time <= sample.time]
+        return own[-1] if own else ""
 
     def place(sample: perf_data.Sample) -> str:
         if sample.in_kernel:
             return "<kernel>"
-        image = images.get(sample.pid, recording.commands[sample.pid, sample.tid])
-        if image != PROGRAM.name or sample.pid not in images:
-            return image
+        image = image_of(sample)
+        if image != PROGRAM.name:
+            return image or recording.commands[sample.pid, sample.tid]
         function = program.function_at(sample.ip)
         return function.name if function else "<outside>"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs check themselves, and how many of it was not so. */
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef LIBPROF_CHECK_H
+#define LIBPROF_CHECK_H
 
 #include <stdio.h>
 
