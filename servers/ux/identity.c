@@ -36,14 +36,20 @@ bool may_control(const struct process *one, const struct process *other)
 	       who->euid == whom->uid || who->euid == whom->suid;
 }
 
+uid_t owner_of(const struct process *process)
+{
+	const struct credentials *whose = &process->credentials;
+	bool is_one = whose->uid == whose->euid && whose->uid == whose->suid &&
+		      whose->gid == whose->egid && whose->gid == whose->sgid;
+
+	return is_one && !process->was_other ? whose->uid : 0;
+}
+
 bool may_own(const struct process *one, const struct process *other)
 {
-	const struct credentials *who = &one->credentials, *whom = &other->credentials;
+	uid_t who = one->credentials.euid;
 
-	if (who->euid == 0 || one == other)
-		return true;
-	return !other->was_other && who->euid == whom->uid && who->euid == whom->euid &&
-	       who->euid == whom->suid && whom->gid == whom->egid && whom->gid == whom->sgid;
+	return who == 0 || one == other || who == owner_of(other);
 }
 
 bool may_have_server(const struct process *process)

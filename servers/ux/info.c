@@ -118,7 +118,7 @@ kern_return_t ux_task_program(caller_t caller, unsigned task, int *pid, command_
 	if (past != NULL) {
 		*pid = past->pid;
 		return tell_program(past->command,
-				    past->uid == one->credentials.uid || may_have_server(one),
+				    past->owner == one->credentials.euid || may_have_server(one),
 				    past->path, command, path);
 	}
 	*pid = PID_SERVER;

@@ -20,7 +20,7 @@ void past_note(const struct process *process)
 	*entry = (struct past){
 		.task_id = process->task_id,
 		.pid = process->pid,
-		.uid = process->credentials.uid,
+		.owner = owner_of(process),
 	};
 	memcpy(entry->command, process->command, sizeof entry->command);
 	if (strlen(path) < sizeof entry->path)

@@ -17,7 +17,7 @@ struct process;
 struct past {
 	uint32_t task_id;
 	pid_t pid;
-	uid_t uid;
+	uid_t owner; /* owner_of() it was. */
 	char command[20];
 	char path[PAST_PATH]; /* "": it is longer, or nothing was ever executed. */
 };

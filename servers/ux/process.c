@@ -14,8 +14,8 @@
 
 #include "descriptors.h"
 #include "executed.h"
-#include "past.h"
 #include "fs/vnode.h"
+#include "past.h"
 #include "task.h"
 #include "thread.h"
 

@@ -117,6 +117,9 @@ bool may_control(const struct process *one, const struct process *other);
  */
 bool may_own(const struct process *one, const struct process *other);
 
+/* The user who may; 0: nobody but root and the process itself. */
+uid_t owner_of(const struct process *process);
+
 /*
  * Whether one may have the server's own task, and profile it: root, and those who may read the
  * kernel's memory on other systems too.

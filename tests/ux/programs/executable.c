@@ -268,6 +268,46 @@ static void ask_of_the_past(void)
 	CHECK(is_same(program.path, ""));
 }
 
+static void ask_as_owner_of_the_past(void)
+{
+	struct ux_task_program program;
+
+	become(STUDENT, 0);
+	CHECK_EQ(ux_task_program(ended_task, &program), 0);
+	CHECK(is_same(program.path, SELF));
+}
+
+static void ask_of_one_that_was_root(void)
+{
+	struct ux_task_program program;
+
+	become(STUDENT, 0);
+	CHECK_EQ(ux_task_program(ended_task, &program), 0);
+	CHECK(is_same(program.path, ""));
+}
+
+TRY(the_file_is_told_to_the_owner_that_it_had)
+{
+	int end;
+	pid_t pid = execute_waiter("/", SELF, STUDENT, &end);
+
+	NEED(has_stopped(pid));
+	ended_task = task_number(pid);
+	CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+	CHECK(all_is_well_in_a_child(ask_as_owner_of_the_past));
+	pid = fork();
+	if (pid == 0) {
+		become(STUDENT, 0);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	NEED(has_stopped(pid));
+	ended_task = task_number(pid);
+	CHECK_EQ(kill(pid, SIGCONT), 0);
+	CHECK_EQ(status_of(pid), 0);
+	CHECK(all_is_well_in_a_child(ask_of_one_that_was_root));
+}
+
 TRY(what_a_task_ran_is_known_after_its_end)
 {
 	struct ux_task_program program;
