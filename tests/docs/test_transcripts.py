@@ -4,9 +4,11 @@
 A block of code whose first line is `$ command` is a transcript: of commands, each with its output,
 one block after the other in one folder.  A line `...` stands for any number of lines, and one that
 ends with it goes on in any way.  Numbers of samples depend on where each instruction of the system
-lies; so numbers may differ as far as chance takes them, and addresses in any way.
+lies, so on the compiler and on the names of folders; numbers may differ as far as chance takes two
+draws apart, and addresses in any way.
 """
 
+import math
 import os
 import re
 import subprocess
@@ -19,7 +21,9 @@ from assay import OUT, ROOT
 PAGES = ("reading-a-profile.md", "sampling.md")
 LINKS = ("docs", "tools", "user", "tests")
 LIMIT = 120  # Seconds.
-CHANCE = 0.35  # How far two draws are apart at most, of so few samples.
+ERRORS = 5  # How many standard errors two draws are apart at most.
+PART = 0.35  # Or, for what timing decides, by how much of the larger one.
+ROUNDED = 3  # And what is left of the smallest numbers, of which there is no standard error.
 ADDRESS = re.compile(r"\b(?:0x)?[0-9a-f]{7,8}\b|\+0x[0-9a-f]+|[+][0-9a-f]+\b")
 INDEX = re.compile(r"\[\d+\]")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -51,9 +55,11 @@ def numbers(line: str) -> list[float]:
 
 
 def near(one: float, other: float) -> bool:
-    """As two counts of some dozens of samples are; seconds are thousandths of them."""
+    """As two counts of samples are; seconds are thousandths of them.  A percentage is taken for a
+    count, which is more than it may differ by if it is of a hundred samples or more."""
     scale = 1000 if max(one, other) < 1 else 1
-    return abs(one - other) * scale <= CHANCE * max(one, other) * scale + 3
+    allowed = max(ERRORS * math.sqrt((one + other) * scale), PART * max(one, other) * scale)
+    return abs(one - other) * scale <= allowed + ROUNDED
 
 
 def like(shown: str, line: str) -> bool:
@@ -113,7 +119,10 @@ def test_commands_print_what_is_shown(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("shown", "printed", "is_like"), [
     ("40.1  0.062 30 forty [3]", "43.5 0.070   30 forty [7]", True),
     ("40.1  0.062 30 forty", "43.5 0.070 30 fifty", False),
-    ("40.1  0.062 30 forty", "11.0 0.062 30 forty", False),
+    ("40.1  0.062 30 forty", "0.0 0.062 30 forty", False),
+    ("0.022 one", "0.009 one", True),
+    ("0.000 0.143 shared", "0.060 0.143 shared", False),
+    ("2000 shared", "1000 shared", False),
     ("08048133 +13 27 dec ...", "08048155 +9 31 dec %eax x.c:3", True),
     ("a\n...\nd", "a\nb\nc\nd", True),
     ("a\nd", "a\nb\nd", False),

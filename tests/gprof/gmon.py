@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs and profiles made to order, and what gprofs print of them, read back."""
 
+import os
 import re
 import struct
 import subprocess
@@ -14,6 +15,7 @@ GNU = "/usr/bin/gprof"
 
 USER, KERNEL = 0x08049000, 0xC0100000
 FUNCTION_BYTES = 64
+MADE = 1000  # When programs were, in seconds since 1970.
 
 MAGIC_44BSD = 0x51879
 
@@ -40,9 +42,20 @@ def code_records(start: int, code: bytes) -> list[tuple[int, int, int]]:
     return [(EXTRA_CODE, start, len(code)), (EXTRA_CODE_SUM, start, code_sum(code))]
 
 
+def assemble(path: Path, text: str, entry: str, start: int = USER) -> Path:
+    """Makes a program, so dated that no profile is older, whatever this machine's clock does."""
+    source, thing = path.with_suffix(".s"), path.with_suffix(".o")
+    source.write_text(text)
+    subprocess.run(["i686-linux-gnu-as", "-o", thing, source], check=True)
+    subprocess.run(["i686-linux-gnu-ld", f"-Ttext={start:#x}", "-e", entry, "-o", path, thing],
+                   check=True)
+    os.utime(path, (MADE, MADE))
+    return path
+
+
 def make_program(path: Path, names: list[str], text: int = USER, calls: dict | None = None,
                  static: tuple[str, ...] = ()) -> Path:
-    """Links a program of functions of 64 bytes each, which call what `calls` says."""
+    """Makes a program of functions of 64 bytes each, which call what `calls` says."""
     lines = [".text"]
     for name in names:
         if name not in static:
@@ -50,12 +63,7 @@ def make_program(path: Path, names: list[str], text: int = USER, calls: dict | N
         lines += [f".type {name}, @function", ".balign 64", f"{name}:"]
         lines += [f"call {callee}" for callee in (calls or {}).get(name, ())]
         lines += ["ret", f".balign {FUNCTION_BYTES}", f".size {name}, . - {name}"]
-    source, thing = path.with_suffix(".s"), path.with_suffix(".o")
-    source.write_text("\n".join(lines) + "\n")
-    subprocess.run(["i686-linux-gnu-as", "-o", thing, source], check=True)
-    subprocess.run(["i686-linux-gnu-ld", f"-Ttext={text:#x}", "-e", names[0], "-o", path, thing],
-                   check=True)
-    return path
+    return assemble(path, "\n".join(lines) + "\n", names[0], text)
 
 
 # ---------------- Files ----------------

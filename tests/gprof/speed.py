@@ -33,7 +33,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
-from gprof.gmon import COW, GNU, GPROF, USER, ZFILL, Profile  # noqa: E402
+from gprof.gmon import COW, GNU, GPROF, USER, ZFILL, Profile, assemble  # noqa: E402
 
 BYTES = 160
 ARCS = 10
@@ -67,11 +67,7 @@ def make_program(path: Path, functions: int) -> None:
     for i in range(functions):
         lines.append(f".type f{i},@function\n.globl f{i}\nf{i}: .fill {BYTES}, 1, 0x90\n"
                      f".size f{i}, {BYTES}")
-    path.with_suffix(".s").write_text("\n".join(lines) + "\n")
-    subprocess.run(["i686-linux-gnu-as", "-o", path.with_suffix(".o"), path.with_suffix(".s")],
-                   check=True)
-    subprocess.run(["i686-linux-gnu-ld", f"-Ttext={USER:#x}", "-e", "f0", "-o", path,
-                    path.with_suffix(".o")], check=True)
+    assemble(path, "\n".join(lines) + "\n", "f0")
 
 
 def make_profile(path: Path, functions: int, graph: str) -> None:

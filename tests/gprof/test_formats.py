@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gprof.gmon import (COW, FUNCTION_BYTES, GNU, GPROF, PERIODIC, USER, ZFILL, Profile,
-                        make_program, output, read_flat, read_graph, run)
+from gprof.gmon import (COW, FUNCTION_BYTES, GNU, GPROF, MADE, PERIODIC, USER, ZFILL,
+                        Profile, make_program, output, read_flat, read_graph, run)
 
 NAMES = ["main", "work", "leaf", "rest"]
 MAIN, WORK, LEAF, REST = (USER + FUNCTION_BYTES * i for i in range(len(NAMES)))
@@ -199,7 +199,15 @@ def test_programs_that_will_not_do(program: Path, tmp_path: Path) -> None:
     refuse(write(tmp_path / "cut", program.read_bytes()[:300]), file, "is damaged")
     refuse(tmp_path / "none", file, "cannot be read: No such file")
     refuse(program, tmp_path / "none", "cannot be read: No such file")
-    os.utime(file, (1, 1))
+
+
+def test_which_of_both_was_there_first(program: Path, tmp_path: Path) -> None:
+    """Two seconds are what a clock that was set back, or a file system, may be wrong by."""
+    file = write(tmp_path / "gmon.out", GOOD.gnu())
+    for date in MADE - 2, MADE, MADE + 1:
+        os.utime(file, (date, date))
+        assert "leaf" in output(program, file)
+    os.utime(file, (MADE - 3, MADE - 3))
     refuse(program, file, "is newer than")
     assert "leaf" in output("--any-date", program, file)
 

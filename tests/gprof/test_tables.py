@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gprof.gmon import (COW, FUNCTION_BYTES, GNU, GPROF, PERIODIC, USER, ZFILL, Profile,
+from gprof.gmon import (COW, FUNCTION_BYTES, GNU, GPROF, PERIODIC, USER, ZFILL, Profile, assemble,
                         make_program, output, read_flat, read_graph)
 
 NAMES = ["main", "work", "leaf", "rest", "mcount", "mcountaux", "hidden"]
@@ -63,19 +63,10 @@ def test_counting_calls_is_in_the_flat_profile_alone(gprof) -> None:
     assert not re.search(r"^ .* mcount$", theirs, re.MULTILINE)
 
 
-def assemble(path: Path, text: str) -> Path:
-    path.with_suffix(".s").write_text(text)
-    subprocess.run(["i686-linux-gnu-as", "-o", path.with_suffix(".o"), path.with_suffix(".s")],
-                   check=True)
-    subprocess.run(["i686-linux-gnu-ld", f"-Ttext={USER:#x}", "-e", "a", "-o", path,
-                    path.with_suffix(".o")], check=True)
-    return path
-
-
 def test_nobody_is_given_what_is_outside(tmp_path: Path) -> None:
     """GNU gives samples between two functions to the one before."""
     gap = assemble(tmp_path / "gap", ".globl a, b\n.type a,@function\na: ret\n.size a,.-a\n"
-                   ".zero 63\n.type b,@function\nb: ret\n.zero 63\n.size b,64\n")
+                   ".zero 63\n.type b,@function\nb: ret\n.zero 63\n.size b,64\n", "a")
     file = tmp_path / "gmon.out"
     file.write_bytes(Profile(USER, [1] + [0] * 15 + [100] + [0] * 15 + [7] + [0] * 31,
                              [(USER, USER + 64, 1)]).gnu())
@@ -133,7 +124,7 @@ def test_what_was_lost_is_in_every_report(gprof) -> None:
 def test_a_call_that_does_not_return(tmp_path: Path) -> None:
     """Its return address is the next function's first; GNU takes that one for the caller."""
     path = assemble(tmp_path / "ends", ".globl a, b\n.type a,@function\na: .zero 59\ncall b\n"
-                    ".size a,64\n.type b,@function\nb: .zero 63\nret\n.size b,64\n")
+                    ".size a,64\n.type b,@function\nb: .zero 63\nret\n.size b,64\n", "a")
     file = tmp_path / "gmon.out"
     file.write_bytes(Profile(USER, [0] * 63 + [8], [(USER + 64, USER + 64, 5)]).gnu())
     graph = read_graph(output("-b", path, file))
