@@ -196,26 +196,26 @@ static kern_return_t append(struct vm_map *child, uint32_t start, uint32_t end,
 	return KERN_SUCCESS;
 }
 
-/* The content of an entry that shares it with the child's from now on. */
-static kern_return_t share(struct map_entry *entry, struct map_content *content)
+/* The content of an entry, from `start` on, that shares it with the child's from now on. */
+static kern_return_t share(struct map_entry *entry, uint32_t start, struct map_content *content)
 {
 	if (!map_entry_make_object(entry) || !map_entry_make_own(entry))
 		return KERN_RESOURCE_SHORTAGE;
 	entry->shared = true;
 	*content = (struct map_content){
 		.object = object_reference(entry->object),
-		.index = entry->index,
+		.index = map_entry_index(entry, start),
 		.shared = true,
 	};
 	return KERN_SUCCESS;
 }
 
-/* Gives the child what it inherits of the entry, or of its beginning up to *end. */
+/* Gives the child what it inherits of the entry, from *end on and up to where it sets *end. */
 static kern_return_t inherit_entry(struct map_run *run, struct map_entry *entry, uint32_t *end,
 				   struct vm_map *child)
 {
 	struct map_attributes attributes = entry->attributes;
-	uint32_t start = entry->start;
+	uint32_t start = *end < entry->start ? entry->start : *end;
 	struct map_content content;
 	kern_return_t result;
 
@@ -223,7 +223,7 @@ static kern_return_t inherit_entry(struct map_run *run, struct map_entry *entry,
 	if (attributes.inheritance == VM_INHERIT_NONE)
 		return KERN_SUCCESS;
 	if (attributes.inheritance == VM_INHERIT_SHARE)
-		result = share(entry, &content);
+		result = share(entry, start, &content);
 	else
 		result = map_copy_part(run, start, end, &content);
 	if (result != KERN_SUCCESS)
@@ -234,7 +234,10 @@ static kern_return_t inherit_entry(struct map_run *run, struct map_entry *entry,
 	return result;
 }
 
-/* The parent's entries may be different ones after each: only the address counts. */
+/*
+ * The parent's entries may be different ones after each: only the address counts, and it may lie
+ * within one that begins below it.
+ */
 static kern_return_t inherit_all(struct vm_map *parent, struct vm_map *child)
 {
 	struct map_run run = {.map = parent};

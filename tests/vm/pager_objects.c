@@ -148,3 +148,48 @@ TEST(pagers_make_copies)
 	name = first_name;
 	end();
 }
+
+/* The first word of a page as `task` sees it. */
+static uint32_t word_of(mach_port_t task, uint32_t page)
+{
+	mach_msg_type_number_t size;
+	vm_offset_t data;
+	uint32_t value;
+
+	if (!EXPECT_EQ(vm_read(task, memory + page * PAGE_SIZE, 4, &data, &size), KERN_SUCCESS))
+		return 0;
+	value = *(uint32_t *)data;
+	EXPECT_EQ(vm_deallocate(SELF, data, size), KERN_SUCCESS);
+	return value;
+}
+
+static void make_child(void *child)
+{
+	*(mach_port_t *)child = child_new();
+}
+
+/*
+ * A child inherits what is copied at once, for which the pager is asked; meanwhile the parent has
+ * one piece of memory there which begins in the object's place and ends behind it.
+ */
+TEST(inheriting_goes_on_within_what_came_meanwhile)
+{
+	mach_port_t child = MACH_PORT_NULL;
+
+	REQUIRE(begin(false, MEMORY_OBJECT_COPY_NONE));
+	fill(1, PAGES - 1, 101);
+	worker_start(0, make_child, &child);
+	REQUIRE(expect(DATA_REQUEST));
+	unmap();
+	EXPECT_EQ(vm_map(SELF, &memory, 2 * BYTES, 0, FALSE, MACH_PORT_NULL, 0, FALSE,
+			 VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_COPY),
+		  KERN_SUCCESS);
+	*at(PAGES) = 7;
+	fill(0, 1, 100);
+	REQUIRE(worker_join(0));
+	EXPECT_EQ(word_of(child, 0), 100);
+	EXPECT_EQ(word_of(child, PAGES), 7);
+	child_end(child);
+	EXPECT_EQ(vm_deallocate(SELF, memory, 2 * BYTES), KERN_SUCCESS);
+	end_terminated();
+}
