@@ -309,17 +309,30 @@ void message_send_before_wait(struct message *message, struct thread **woken)
 		message_send_always(message);
 }
 
+/* message_send() where the queue is full. */
+static mach_msg_return_t send_with_room(struct message *message, const struct mach_msg_words *words,
+					struct thread **woken)
+{
+	struct port *port = port_reference(message_remote(message));
+	mach_msg_return_t result = wait_as_asked(message, words);
+
+	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
+		send_now(message, woken);
+	/* If a receiver has it already, it is never taken out of the queue: nobody else does it. */
+	if (port->n_messages < port->limit)
+		wake_sender(port);
+	port_release(port);
+	return result;
+}
+
 /* message_send() in all cases but the usual one. */
 static __attribute__((noinline)) mach_msg_return_t
 send_other(struct message *message, const struct mach_msg_words *words, struct thread **woken)
 {
-	mach_msg_return_t result = MACH_MSG_SUCCESS;
-
 	if (must_wait(message_remote(message), message))
-		result = wait_as_asked(message, words);
-	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		send_now(message, woken);
-	return result;
+		return send_with_room(message, words, woken);
+	send_now(message, woken);
+	return MACH_MSG_SUCCESS;
 }
 
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,

@@ -273,6 +273,25 @@ TEST(suspended_senders_are_not_in_the_way)
 	port_destroy(port);
 }
 
+/* A message that goes straight to a receiver is never taken out of the queue. */
+TEST(all_senders_have_their_turn_at_a_waiting_receiver)
+{
+	mach_port_t port = port_new_with_send();
+	struct message message;
+
+	EXPECT_EQ(mach_port_set_qlimit(self(), port, 1), KERN_SUCCESS);
+	EXPECT_EQ(message_send_id(port, MACH_MSG_TYPE_COPY_SEND, 77), MACH_MSG_SUCCESS);
+	for (uint32_t i = 0; i < WORKERS; i++)
+		worker_start(i, send_slowly, (void *)port);
+	sleep_ms(SHORT_WAIT);
+	for (uint32_t i = 0; i <= WORKERS; i++)
+		EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
+	for (uint32_t i = 0; i < WORKERS; i++)
+		worker_join(i);
+	EXPECT(message_none(port));
+	port_destroy(port);
+}
+
 /* ---------------- Waiting receivers ---------------- */
 
 static void receive_slowly(void *port)
