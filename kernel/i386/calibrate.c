@@ -28,7 +28,7 @@
 
 #define EDGES    4     /* The best of so many is taken. */
 #define PATIENCE 65536 /* Readings without a change before the PIT counts as broken: over 50 ms. */
-#define ATTEMPTS 100   /* A loaded host takes the CPU away again and again, but not always. */
+#define ATTEMPTS 1000  /* A loaded host takes the CPU away again and again, but not always. */
 
 #define TSC_HZ_MIN   20000000ull
 #define TSC_HZ_MAX   20000000000ull

@@ -30,7 +30,7 @@ kern_return_t thread_create(task_t task, thread_t *child)
 	thread = thread_create_user(task, 0, 0, priority);
 	if (thread == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	turn_share(thread);
+	turn_share(cpu_self(), thread);
 	thread->suspend_count = 1;
 	thread_update_stop(thread);
 	*child = thread_reference(thread);

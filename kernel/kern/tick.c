@@ -71,14 +71,51 @@ void tick_start(struct cpu *cpu)
 }
 
 /*
- * An emulator may run the CPUs in turn, in one thread, and give a turn up to the next timer's
- * interrupt to the first one that does not idle: the others would never come to run.  So at every
- * tick each CPU but one passes to the next (`pause`), and that one changes from tick to tick.
+ * Whoever waits for other CPUs here gives up after so many tries: one with its interrupts off does
+ * not come.
  */
-static inline void take_turns(const struct cpu *cpu)
+#define TRIES 8
+
+/* The last tick whose turn has begun: written by the CPU whose turn it is, read by all. */
+static uint32_t turn_begun;
+
+static bool have_all_come_to(uint32_t tick)
 {
-	if (n_cpus > 1 && cpu->ticks % n_cpus != cpu->number)
-		machine_relax();
+	for (uint32_t n = 0; n < n_cpus; n++)
+		if ((int32_t)(__atomic_load_n(&cpus[n].ticks, __ATOMIC_RELAXED) - tick) < 0)
+			return false;
+	return true;
+}
+
+static bool has_turn_begun(uint32_t tick)
+{
+	return (int32_t)(__atomic_load_n(&turn_begun, __ATOMIC_RELAXED) - tick) >= 0;
+}
+
+/*
+ * An emulator may run the CPUs in turn, in one thread.  When a timer is due it begins again with
+ * the first CPU, which it lets run until it halts, executes a `pause`, or the next timer is due:
+ * the others would never come to run, nor have their interrupts.  So at every tick there is one CPU
+ * whose turn it is, and another at the next.  It waits until all have come to the tick, and they,
+ * unless they idle and halt anyway, until it goes on: waiting is `pause`.  Ticks with jitter are
+ * apart, so there nobody waits for a tick that is still to come.
+ */
+static __attribute__((noinline)) void take_turns(const struct cpu *cpu)
+{
+	uint32_t tick = cpu->ticks;
+	bool mine = tick % n_cpus == cpu->number;
+
+	if (jitter_wanted != 0) {
+		if (!mine)
+			machine_relax();
+	} else if (mine) {
+		for (int i = 0; i < TRIES && !have_all_come_to(tick); i++)
+			machine_relax();
+		__atomic_store_n(&turn_begun, tick, __ATOMIC_RELAXED);
+	} else if (cpu->thread != cpu->idle_thread) {
+		for (int i = 0; i < TRIES && !has_turn_begun(tick); i++)
+			machine_relax();
+	}
 }
 
 /* Counts a tick that has come, `late` cycles after its time, and arms the next. */
@@ -88,7 +125,8 @@ static inline void tick_count(struct cpu *cpu, uint32_t late)
 	cpu->ticks++;
 	tick_arm(cpu, interval - late);
 	cpu_set_work(cpu, WORK_TICK);
-	take_turns(cpu);
+	if (n_cpus > 1)
+		take_turns(cpu);
 	if (cpu->ticks >= limit_ticks)
 		machine_time_is_over("the time limit of the run (limit=) is over");
 }

@@ -44,9 +44,8 @@ void turn_keep_waiting(const struct cpu *cpu, struct thread *thread)
 	thread->turn = is_over ? (struct turn){turn_new, TURN_NEXT, 0} : rest(cpu);
 }
 
-void turn_share(struct thread *thread)
+void turn_share(struct cpu *cpu, struct thread *thread)
 {
-	struct cpu *cpu = cpu_self();
 	struct turn turn = rest(cpu);
 
 	assert(kernel_locked());

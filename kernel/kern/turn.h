@@ -54,8 +54,8 @@ void turn_keep(const struct cpu *cpu, struct thread *thread, bool equals_wait);
 /* The same for a thread that waits: a turn that is over is over. */
 void turn_keep_waiting(const struct cpu *cpu, struct thread *thread);
 
-/* Gives `thread`, which is new and does not run yet, half of what is left of the turn here. */
-void turn_share(struct thread *thread);
+/* Gives `thread`, which is new and does not run yet, half of what is left of the turn on `cpu`. */
+void turn_share(struct cpu *cpu, struct thread *thread);
 
 /* `thread` gives its turn to `to` and has, for the next time, what that had. */
 static inline void turn_swap(struct thread *thread, struct thread *to)

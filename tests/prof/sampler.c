@@ -7,6 +7,7 @@
  * machine: cpus=1 arguments="${host-port}"
  * machine: cpus=1 arguments="${host-port}" seed=1
  * machine: cpus=2 arguments="${host-port}" seed=2
+ * machine: cpus=2 arguments="${host-port}"
  */
 #include "check.h"
 #include "ipc.h"
@@ -91,8 +92,7 @@ typedef void activity(uint32_t ms);
 
 /*
  * Each period of `ns` brought one due time, but for `percent` of them and one at either end; and
- * each CPU had nearly all its interrupts in time.  An emulator that runs several CPUs in turn can
- * keep one waiting for a tick: then not all of a low rate's.
+ * each CPU had nearly all its interrupts in time.
  */
 static void expect_regular_on(uint32_t cpu, uint32_t hz, uint32_t percent, uint64_t ns)
 {
@@ -105,7 +105,7 @@ static void expect_regular_on(uint32_t cpu, uint32_t hz, uint32_t percent, uint6
 	slack = (uint32_t)periods * percent / 100 + 1 + (n_cpus() > 1);
 	if (due + slack < periods || due > periods + slack)
 		check_fail("CPU %u: %llu due times in %llu ns at %u Hz", cpu, due, ns, hz);
-	if ((n_cpus() == 1 || hz >= 1000) && missed * 50 > due)
+	if (missed * 50 > due)
 		check_fail("CPU %u, %u Hz: %llu of %llu missed", cpu, hz, missed, due);
 }
 
@@ -167,13 +167,13 @@ static void work(void *cpu)
 static uint8_t worker_stacks[8][4096] __attribute__((aligned(16)));
 
 /* An emulator that runs CPUs in turn gives each its interrupts, and time to work. */
-TEST(all_cpus_are_served_while_all_work)
+static void expect_all_served(uint32_t hz, uint32_t ms)
 {
 	uint32_t n = n_cpus();
 	uint32_t workers[sizeof worker_stacks / sizeof worker_stacks[0]];
 
-	start(10000, 0, 0);
-	worked_until = now() + 40 * NANOS_PER_MS;
+	start(hz, 0, 0);
+	worked_until = now() + ms * NANOS_PER_MS;
 	for (uint32_t cpu = 0; cpu < n; cpu++)
 		EXPECT_EQ(thread_start(work, (void *)cpu, worker_stacks[cpu],
 				       sizeof worker_stacks[cpu], PRIORITY_USUAL, &workers[cpu]),
@@ -185,9 +185,15 @@ TEST(all_cpus_are_served_while_all_work)
 		uint64_t fired = prof_u64(collected.clocks[cpu].fired);
 
 		EXPECT_LE(prof_u64(collected.clocks[cpu].missed) * 20, fired);
-		EXPECT_LT(100, prof_u64(collected.clocks[cpu].taken));
+		EXPECT_LT(hz * ms / 4000, prof_u64(collected.clocks[cpu].taken));
 	}
 	samples_forget(&collected);
+}
+
+TEST(all_cpus_are_served_while_all_work)
+{
+	expect_all_served(10000, 40);
+	expect_all_served(100, 200); /* Beside the tick, which comes as often. */
 }
 
 /* ---------------- Places ---------------- */
@@ -393,7 +399,8 @@ TEST(stacks_have_the_depth_that_was_asked_for)
 	stop();
 	for (uint32_t i = 0; i < collected.samples && i < SAMPLES_KEPT; i++)
 		EXPECT_LE(kept[i].user_frames, 16);
-	expect_mostly(count_flagged(PROF_STACK_CUT), collected.samples, "cut");
+	/* A thread of the kernel may wait for the other CPU meanwhile. */
+	expect_mostly(count_flagged(PROF_STACK_CUT), collected.samples - count_in_kernel(), "cut");
 	samples_forget(&collected);
 }
 
