@@ -35,10 +35,10 @@ class User(NamedTuple):
     gid: int
 
 
-def find_user(name: str) -> User:
+def find_user(name: str, said: str = "--user ") -> User:
     users = {line.split(":")[0]: line.split(":") for line in USERS.read_text().splitlines() if line}
     if name not in users:
-        raise ToolError(f"--user {name}: there is no such user; there are {', '.join(users)}")
+        raise ToolError(f"{said}{name}: there is no such user; there are {', '.join(users)}")
     return User(name, int(users[name][2]), int(users[name][3]))
 
 

@@ -18,6 +18,7 @@ SAVED_REGISTERS = 4
 SAVED_EBP = 3
 
 STATES = "THREAD_"
+SCHEDULING = ("switch", "sched_", "thread_wait")  # Names of functions that say nothing.
 WORD = 4
 
 
@@ -90,13 +91,13 @@ def saved_frames(thread: gdb.Value) -> Iterator[int]:
 
 
 def where(thread: gdb.Value) -> str:
-    """Where a thread will go on: past the scheduler, which all of them are in."""
+    """Where a thread will go on: past what all of them wait in."""
     cpu = cpu_of(thread)
     if cpu is not None:
         return f"on CPU {cpu}"
     pcs = list(saved_frames(thread))
     names = [place(pc) for pc in pcs]
-    waiting = [name for name in names if not any(word in name for word in ("switch", "sched_"))]
+    waiting = [name for name in names if not any(word in name for word in SCHEDULING)]
     return (waiting or names)[0]
 
 
@@ -107,13 +108,27 @@ class Assay(gdb.Command):
         super().__init__("assay", gdb.COMMAND_DATA, prefix=True)
 
 
-class Tasks(gdb.Command):
+class Look(gdb.Command):
+    """What all commands have in common: they need the kernel's memory."""
+
+    def look(self, argument: str) -> None:
+        raise NotImplementedError
+
+    def invoke(self, argument: str, _: bool) -> None:
+        try:
+            self.look(argument)
+        except gdb.MemoryError:
+            raise gdb.GdbError("there is no kernel in memory yet: first say `hbreak "
+                               "kernel_main` and `continue`") from None
+
+
+class Tasks(Look):
     """Lists the tasks: assay tasks"""
 
     def __init__(self) -> None:
         super().__init__("assay tasks", gdb.COMMAND_DATA)
 
-    def invoke(self, _: str, __: bool) -> None:
+    def look(self, _: str) -> None:
         print(f"{'task':>4}  {'threads':>7}  name")
         for task in tasks():
             ending = "  (ending)" if task["ending"] else ""
@@ -121,13 +136,13 @@ class Tasks(gdb.Command):
             print(f"{int(task['id']):>4}  {count:>7}  {task['name'].string()}{ending}")
 
 
-class Threads(gdb.Command):
+class Threads(Look):
     """Lists the threads, and where each is: assay threads"""
 
     def __init__(self) -> None:
         super().__init__("assay threads", gdb.COMMAND_DATA)
 
-    def invoke(self, _: str, __: bool) -> None:
+    def look(self, _: str) -> None:
         print(f"{'id':>4}  {'task':<16}  {'state':<8}  {'priority':>8}  where")
         for thread in threads():
             state = str(thread["state"]).removeprefix(STATES).lower()
@@ -135,13 +150,13 @@ class Threads(gdb.Command):
                   f"{int(thread['priority']):>8}  {where(thread)}")
 
 
-class Stack(gdb.Command):
+class Stack(Look):
     """Shows a thread's stack in the kernel: assay stack ID"""
 
     def __init__(self) -> None:
         super().__init__("assay stack", gdb.COMMAND_STACK)
 
-    def invoke(self, argument: str, _: bool) -> None:
+    def look(self, argument: str) -> None:
         if not argument.isdigit():
             raise gdb.GdbError("say which thread: assay stack ID; `assay threads` lists them")
         thread = next((t for t in threads() if int(t["id"]) == int(argument)), None)

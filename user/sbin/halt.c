@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* halt: ends the run of the machine, with a status that the host gets. */
+#include <errno.h>
 #include <string.h>
 #include <sys/ux.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@ int main(int count, char **arguments)
 		usage(USAGE);
 	sync();
 	if (ux_reboot(how, (int)status) != 0) {
-		report_errno(how == UX_HALT ? "halt" : "reboot");
+		if (errno == EPERM)
+			report_exit(1, "only root may; others: sync, and switch the machine off");
+		report_errno(how == UX_HALT ? "cannot halt" : "cannot start again");
 		return 1;
 	}
 	return 0;
