@@ -2,6 +2,7 @@
 """Every kind of gmon.out is read, sums do not wrap, and what cannot be right is refused."""
 
 import os
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -189,6 +190,13 @@ def test_damaged_files(program: Path, tmp_path: Path, data: bytes, what: str) ->
     refuse(program, write(tmp_path / "gmon.out", data), what)
 
 
+def test_profiles_of_other_widths(program: Path, tmp_path: Path) -> None:
+    wide = b"gmon" + struct.pack("<I12xBQQII16s4H", 1, 0, USER, USER + 8, 4, 100, b"seconds",
+                                 1, 2, 3, 4)
+    refuse(program, write(tmp_path / "gmon.out", wide),
+           f"gmon.out: is the profile of a program of 64 bits, and {program} has 32")
+
+
 def test_programs_that_will_not_do(program: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "gmon.out", GOOD.gnu())
     stripped = tmp_path / "stripped"
@@ -213,17 +221,51 @@ def test_which_of_both_was_there_first(program: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("options", "what"), [
-    (["-x", "nobody"], "has no function of that name"),
+    (["-x", "leaf", "-x", "nobody"], "-x nobody: {program} has no function of that name"),
+    *(([option, "nobody"], f"{option} nobody: {{program}} has no function of that name")
+      for option in ("-e", "-E", "-f", "-F")),
+    (["-k", "leaf/nobody"], "-k nobody: {program} has no function of that name"),
+    (["-k", "nobody", "leaf"], "-k nobody: {program} has no function of that name"),
     (["--flavor=cow"], "no such samples; it has: periodic"),
     (["--for=5"], "no samples on behalf"),
+    (["--for=each", "--for", "5"], "no samples on behalf"),
+    (["--for=2.5"], "2.5: the process of --for must be a whole number from 0 "),
     (["--view=poem", "-o", "program"], "there is no such view"),
     (["--view=folded", "--flavor=cow"], "no such samples; it has: periodic"),
+    (["--view=folded", "-x", "leaf"], "-x: is for tables; --view=folded writes all"),
+    (["--view", "folded", "-C", "3"], "-C: is for tables; --view=folded writes all"),
+    (["-o", "program"], "-o: is where a view goes"),
     (["-r", "0"], "above 0"),
+    (["-C", "0.5"], "0.5: the size of cycles for -C must be a whole number from 1 "),
     (["-l"], "no line numbers"),
-])
+], ids=lambda value: value[0] if isinstance(value, list) else "")
 def test_wrong_requests(program: Path, tmp_path: Path, options: list[str], what: str) -> None:
-    done = run(GPROF, *options, program, write(tmp_path / "gmon.out", GOOD.gnu()))
-    assert done.returncode == 1 and what in done.stderr
+    refuse(program, write(tmp_path / "gmon.out", GOOD.gnu()), what.format(program=program),
+           *options)
+
+
+@pytest.mark.parametrize("option", ["-e", "-x", "-C", "-r", "-o", "-k", "--view", "--flavor",
+                                    "--for", "--kernel"])
+def test_options_without_their_values(program: Path, option: str) -> None:
+    done = run(GPROF, program, option)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"gprof: {option}: its value is missing\nusage: gprof ")
+
+
+def test_help_is_what_was_asked_for() -> None:
+    assert output("--help").startswith("usage: gprof ")
+    done = run(GPROF, "-b", "--no-such")
+    assert done.returncode == 1
+    assert done.stderr == f"gprof: --no-such: there is no such option\n{output('--help')}"
+
+
+@pytest.mark.parametrize("options", [[], ["--help"], ["--view=json"], ["-x", "leaf"]], ids=str)
+def test_what_cannot_be_written(program: Path, tmp_path: Path, options: list[str]) -> None:
+    file = write(tmp_path / "gmon.out", GOOD.gnu())
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([GPROF, *options, program, file], stdout=full, text=True,
+                              stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and re.fullmatch("gprof: standard output.*\n", done.stderr)
 
 
 @pytest.mark.parametrize("flavor", [ZFILL, COW])

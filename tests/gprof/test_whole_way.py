@@ -2,15 +2,16 @@
 """The whole way: a program without -pg runs in the machine, monctl samples it in its name, the file
 comes out, and what `gprof -x` says of every address is what the emulator counted there."""
 
+import os
 import re
 import subprocess
 from collections import Counter
 from pathlib import Path
-from statistics import NormalDist
 
 from assay import OUT, hot, machine, unix
 from assay.files import Files, Get, Put
-from gprof.gmon import output
+from gprof.gmon import MADE, output
+from prof import shares
 
 PROGRAM = Path(__file__).parent / "programs" / "decides.c"
 ROUTINE = "decide"
@@ -47,15 +48,10 @@ def chi_square(found: Counter, truth: Counter) -> tuple[float, int]:
     return (sum((one - other) ** 2 / other for one, other in cells.values()), len(cells) - 1)
 
 
-def critical(freedom: int, probability: float = 0.999) -> float:
-    """What a true profile exceeds once in a thousand times: Wilson's and Hilferty's formula."""
-    part = 2 / (9 * freedom)
-    return freedom * (1 - part + NormalDist().inv_cdf(probability) * part ** 0.5) ** 3
-
-
 def test_every_address_fits(tmp_path: Path) -> None:
     program, file, counts = tmp_path / "decides", tmp_path / "gmon.out", tmp_path / "counts"
     subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-o", program, PROGRAM], check=True)
+    os.utime(program, (MADE, MADE))
     kernel = hot.Image("kernel", machine.find_kernel(None), is_kernel=True)
     result = unix.run(COMMANDS, icount=True, limit=60, plugin=hot.plugin_option(counts, kernel),
                       files=Files(put=(Put(program, "/tmp/decides"),),
@@ -70,11 +66,11 @@ def test_every_address_fits(tmp_path: Path) -> None:
     total = sum(found.values())
     assert 1000 < total <= int(said[1]) and found.keys() <= truth.keys()
     value, freedom = chi_square(found, truth)
-    assert freedom > 20 and value < critical(freedom)
+    assert freedom > 20 and value < shares.critical(freedom)
 
     # The control: as many samples of one instruction in ten as of the one after it, and it fails.
     addresses = sorted(truth)
     moved = Counter(found)
     for one, other in list(zip(addresses, addresses[1:]))[::10]:
         moved[one], moved[other] = 0, found[one] + found[other]
-    assert chi_square(moved, truth)[0] > critical(freedom)
+    assert chi_square(moved, truth)[0] > shares.critical(freedom)

@@ -285,6 +285,7 @@ def test_reports_are_utf_8_everywhere(tmp_path: Path) -> None:
     ("x = 1", "makes no Assignment"),
     ("x = ", "SyntaxError"),
     ("import no_such_module", "no_such_module"),
+    ("raise SystemExit(0)", "SystemExit: 0"),
 ])
 def test_a_wrong_script_is_not_the_student_s_fault(tmp_path: Path, script: str, says: str) -> None:
     (tmp_path / "script.py").write_text(script)
@@ -292,17 +293,19 @@ def test_a_wrong_script_is_not_the_student_s_fault(tmp_path: Path, script: str, 
     assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
 
 
-def test_a_script_that_fails_in_one_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("fault", "says"), [("1 / 0", "ZeroDivision"),
+                                             ("raise SystemExit(0)", "SystemExit")])
+def test_a_script_that_fails_in_one_test(tmp_path: Path, fault: str, says: str) -> None:
     """The others are graded, and it is told; under a name without .py, too."""
     script = tmp_path / "script"
-    script.write_text(SCRIPT + """
+    script.write_text(SCRIPT + f"""
 @assignment.test("divides", points=1)
-def divides(submission): 1 / 0
+def divides(submission): {fault}
 """)
     (tmp_path / "file").touch()
     done = grade(script, tmp_path, "--junit", tmp_path / "junit.xml")
     assert done.returncode == 2 and "fails in 1 of its tests" in done.stderr
-    assert "  0/1   divides: ERROR\n          the grading script fails: ZeroDivision" in done.stdout
+    assert f"  0/1   divides: ERROR\n          the grading script fails: {says}" in done.stdout
     assert done.stdout.endswith("\n1 of 2 points\n")
     suite, = xml.parse(tmp_path / "junit.xml").getroot()
     assert (suite.get("failures"), suite.get("errors")) == ("0", "1")

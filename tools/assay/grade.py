@@ -379,7 +379,7 @@ class Assignment:
             return Verdict(test.name, 0, test.points, printable(str(failed)))
         except (ToolError, OSError):
             raise
-        except Exception as error:  # The other tests are none the worse.
+        except (Exception, SystemExit) as error:  # The other tests are none the worse.
             return Verdict(test.name, 0, test.points, is_error=True, message=printable(
                 f"the grading script fails: {type(error).__name__}: {error}"))
         return Verdict(test.name, test.points, test.points, "")

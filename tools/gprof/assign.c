@@ -88,25 +88,23 @@ static void assign_bin(struct graph *graph, uint64_t low, uint64_t high, unsigne
 /* Most bins lie in the function that the one before them lay in; then nothing is looked for. */
 static void assign_bins(struct graph *graph, const struct profile_bins *bins, unsigned flavor)
 {
-	uint64_t whole = 0; /* Up to here addresses are `node`'s. */
+	uint32_t whole = 0; /* The bins before this one are all `node`'s. */
 	uint32_t node = 0;
 
 	for (uint32_t i = 0; i < bins->n; i++) {
 		uint64_t count = profile_bins_get(bins, i);
-		uint64_t low, high;
+		uint64_t end;
 
-		if (count == 0)
-			continue;
-		low = profile_bins_start(bins, i);
-		high = profile_bins_start(bins, i + 1);
-		if (low >= whole) {
-			node = graph_node(graph, low);
-			elfsym_find(graph->elf, low, &whole);
+		if (count > 0 && i >= whole) {
+			node = graph_node(graph, profile_bins_start(bins, i));
+			elfsym_find(graph->elf, profile_bins_start(bins, i), &end);
+			whole = profile_bins_before(bins, i, end);
 		}
-		if (high <= whole)
+		if (count > 0 && i < whole)
 			give(graph, node, flavor, (double)count);
-		else
-			assign_bin(graph, low, high, flavor, (double)count);
+		else if (count > 0)
+			assign_bin(graph, profile_bins_start(bins, i),
+				   profile_bins_start(bins, i + 1), flavor, (double)count);
 	}
 }
 

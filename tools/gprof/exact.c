@@ -118,8 +118,7 @@ static void sum(struct places *places)
 {
 	size_t n = 0;
 
-	if (places->n > 0)
-		qsort(places->items, places->n, sizeof(*places->items), compare);
+	sort(places->items, places->n, sizeof(*places->items), compare);
 	for (size_t i = 0; i < places->n; i++) {
 		if (n == 0 || compare(&places->items[n - 1], &places->items[i]) != 0) {
 			places->items[n++] = places->items[i];
@@ -238,8 +237,8 @@ static void print_routine(const struct report *report, const struct routine *rou
 	free(places.items);
 }
 
-/* Static functions may have one name in several files; each is shown. */
-static void print_named(const struct report *report, const char *name)
+/* The first of that name. */
+static struct routine routine_of(const struct report *report, const char *name)
 {
 	size_t prefix = strlen(KERNEL_NAME);
 	bool is_kernel =
@@ -250,20 +249,32 @@ static void print_named(const struct report *report, const char *name)
 		.path = is_kernel ? report->options->kernel : report->options->program,
 		.is_kernel = is_kernel,
 	};
-	const struct elfsym_function *function = elfsym_find_name(routine.elf, own_name);
 
-	if (function == NULL)
+	routine.function = elfsym_find_name(routine.elf, own_name);
+	if (routine.function == NULL)
 		fail("-x %s: %s has no function of that name", name, routine.path);
-	for (; function < routine.elf->functions + routine.elf->n_functions; function++) {
-		routine.function = function;
-		if (strcmp(function->name, own_name) == 0)
+	return routine;
+}
+
+/* Static functions may have one name in several files; each is shown. */
+static void print_named(const struct report *report, const char *name)
+{
+	struct routine routine = routine_of(report, name);
+	const struct elfsym_function *end = routine.elf->functions + routine.elf->n_functions;
+	const char *own_name = routine.function->name;
+
+	for (; routine.function < end; routine.function++)
+		if (strcmp(routine.function->name, own_name) == 0)
 			print_routine(report, &routine);
-	}
 }
 
 void print_exact(const struct report *report)
 {
+	const struct names *names = &report->options->routines;
+
+	for (size_t i = 0; i < names->n; i++)
+		routine_of(report, names->items[i]);
 	print_summary(report);
-	for (size_t i = 0; i < report->options->routines.n; i++)
-		print_named(report, report->options->routines.items[i]);
+	for (size_t i = 0; i < names->n; i++)
+		print_named(report, names->items[i]);
 }

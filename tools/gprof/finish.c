@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile: sorting and summing when all files have been read.  See model.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mach/pc_sample.h"
@@ -19,8 +18,7 @@ static void sum_counts(struct profile_counts *counts)
 {
 	size_t n = 0;
 
-	if (counts->n > 0)
-		qsort(counts->items, counts->n, sizeof(*counts->items), compare_counts);
+	sort(counts->items, counts->n, sizeof(*counts->items), compare_counts);
 	counts->total = 0;
 	for (size_t i = 0; i < counts->n; i++) {
 		const struct profile_count *item = &counts->items[i];
@@ -49,8 +47,7 @@ static void sum_arcs(struct profile *profile)
 	struct profile_arc *arcs = profile->arcs;
 	size_t n = 0;
 
-	if (profile->n_arcs > 0)
-		qsort(arcs, profile->n_arcs, sizeof(*arcs), compare_arcs);
+	sort(arcs, profile->n_arcs, sizeof(*arcs), compare_arcs);
 	for (size_t i = 0; i < profile->n_arcs; i++) {
 		if (n > 0 && compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
 			arcs[n - 1].count += arcs[i].count;

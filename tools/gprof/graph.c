@@ -197,8 +197,7 @@ static void sum_arcs(struct graph *graph, const struct options *options)
 	struct arc *arcs = graph->arcs;
 	uint32_t n = 0;
 
-	if (graph->n_arcs > 0)
-		qsort(arcs, graph->n_arcs, sizeof(*arcs), compare);
+	sort(arcs, graph->n_arcs, sizeof(*arcs), compare);
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct node *from = &graph->nodes[arcs[i].from];
 		const struct node *to = &graph->nodes[arcs[i].to];
@@ -263,6 +262,7 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 	make_nodes(graph);
 	if (graph->kernel_elf != NULL)
 		name_kernel(graph);
+	select_check(graph, options);
 	if (options->hides_static)
 		hide_static(graph);
 	assign_samples(graph, choice);

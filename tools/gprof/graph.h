@@ -182,6 +182,9 @@ void stacks_count(struct graph *graph, const struct choice *choice);
 
 /* ---- select.c: -e, -E, -f, -F ---- */
 
+/* Ends the program if there is no function of a name that was given, also to -k. */
+void select_check(const struct graph *graph, const struct options *options);
+
 void select_nodes(struct graph *graph, const struct options *options);
 
 #endif

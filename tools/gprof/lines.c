@@ -96,8 +96,7 @@ static void sum(struct hits *hits)
 {
 	size_t n = 0;
 
-	if (hits->n > 0)
-		qsort(hits->items, hits->n, sizeof(*hits->items), compare_places);
+	sort(hits->items, hits->n, sizeof(*hits->items), compare_places);
 	for (size_t i = 0; i < hits->n; i++) {
 		if (n == 0 || compare_places(&hits->items[n - 1], &hits->items[i]) != 0) {
 			hits->items[n++] = hits->items[i];
@@ -171,8 +170,7 @@ void print_lines_table(const struct report *report)
 	print_summary(report);
 	print_head(report);
 	printf("  line\n");
-	if (hits.n > 0)
-		qsort(hits.items, hits.n, sizeof(*hits.items), compare_counts);
+	sort(hits.items, hits.n, sizeof(*hits.items), compare_counts);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct hit *hit = &hits.items[i];
 

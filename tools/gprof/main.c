@@ -60,7 +60,9 @@ static const char *const misfits[] = {
  * Clocks that are set back, and file systems that keep every other second only, blur dates by so
  * many seconds: a program that is newer by no more may well have been there first.
  */
-enum { DATE_BLUR = 2 };
+enum {
+	DATE_BLUR = 2
+};
 
 /* No option overrides what the profile itself proves. */
 static void check_file(const struct file *program, const struct file *file, enum profile_fit fit,
@@ -85,15 +87,31 @@ static void check_file(const struct file *program, const struct file *file, enum
 	     program->name, file->name);
 }
 
+/* Files do not say how wide their addresses are: a program's are taken for granted. */
+static bool is_of_width(const struct file *file, unsigned address_bytes)
+{
+	struct profile profile;
+	bool is_read;
+
+	profile_begin(&profile);
+	is_read = read_profile(&profile, file->bytes, file->size, address_bytes) == NULL;
+	profile_end(&profile);
+	return is_read;
+}
+
 static void read_file(struct profile *profile, const struct elfsym *elf, const struct file *program,
 		      const char *name, bool ignores_dates)
 {
+	unsigned bytes = elf->is_64 ? 8 : 4, others = 12 - bytes;
 	struct file file = file_read(name);
 	struct profile_mark mark;
 	const char *error;
 
 	profile_mark(profile, &mark);
-	error = read_profile(profile, file.bytes, file.size, elf->is_64 ? 8 : 4);
+	error = read_profile(profile, file.bytes, file.size, bytes);
+	if (error != NULL && !is_of_width(&file, bytes) && is_of_width(&file, others))
+		fail("%s: is the profile of a program of %u bits, and %s has %u", name, 8 * others,
+		     program->name, 8 * bytes);
 	if (error != NULL)
 		fail("%s: %s", name, error);
 	check_file(program, &file, profile_fits(profile, &mark, elf), ignores_dates);
@@ -173,7 +191,8 @@ static void print_report(const struct options *options, const struct profile *pr
 {
 	struct choice choice = choose_all(profile, options);
 	struct graph graph;
-	struct report report = {&graph, &choice, options};
+	struct text text = {0};
+	struct report report = {&graph, &choice, options, &text};
 
 	graph_make(&graph, elf, &choice, options);
 	if (options->routines.n > 0)
@@ -184,6 +203,7 @@ static void print_report(const struct options *options, const struct profile *pr
 		print_sources(&report);
 	if (options->routines.n == 0 && !options->shows_lines && !options->annotates)
 		print_tables(&report, &graph);
+	text_free(&text);
 	graph_free(&graph);
 }
 
@@ -224,8 +244,6 @@ int main(int count, char **arguments)
 	struct file program, kernel = {0};
 
 	options_read(&options, count, arguments);
-	if (options.output != NULL && options.view == NULL)
-		fail("-o: is where a view goes; tables go to standard output (--view=NAME)");
 	program = file_read(options.program);
 	open_program(&elf, &program);
 	profile_begin(&profile);

@@ -165,18 +165,26 @@ void profile_bins_add(struct profile_bins *bins, uint32_t bin, uint64_t count)
 		bins->upper[bin] = (uint32_t)(sum >> 32);
 }
 
-uint64_t profile_bins_get(const struct profile_bins *bins, uint32_t bin)
-{
-	uint64_t upper = bins->upper == NULL ? 0 : bins->upper[bin];
-
-	return upper << 32 | bins->counts[bin];
-}
-
 uint64_t profile_bins_start(const struct profile_bins *bins, uint32_t bin)
 {
 	uint64_t span = bins->high - bins->low;
 
 	return bins->low + span / bins->n * bin + span % bins->n * bin / bins->n;
+}
+
+uint32_t profile_bins_before(const struct profile_bins *bins, uint32_t from, uint64_t address)
+{
+	uint32_t low = from, high = bins->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (profile_bins_start(bins, middle + 1) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* ---------------- Arcs, samples, names ---------------- */

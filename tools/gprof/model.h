@@ -205,12 +205,21 @@ void profile_add_count(struct profile_flavor *flavor, enum profile_mode mode, ui
 struct profile_bins *profile_bins(struct profile_flavor *flavor, uint64_t low, uint64_t high,
 				  uint32_t n);
 void profile_bins_add(struct profile_bins *bins, uint32_t bin, uint64_t count);
-uint64_t profile_bins_get(const struct profile_bins *bins, uint32_t bin);
+
+static inline uint64_t profile_bins_get(const struct profile_bins *bins, uint32_t bin)
+{
+	uint64_t upper = bins->upper == NULL ? 0 : bins->upper[bin];
+
+	return upper << 32 | bins->counts[bin];
+}
 
 void profile_bins_free(struct profile_bins *bins);
 
 /* First address of a bin; of bin n the histogram's end. */
 uint64_t profile_bins_start(const struct profile_bins *bins, uint32_t bin);
+
+/* The first bin from `from` on that does not end at the address or before it. */
+uint32_t profile_bins_before(const struct profile_bins *bins, uint32_t from, uint64_t address);
 
 void profile_add_arc(struct profile *profile, uint64_t from, uint64_t self, uint64_t count);
 

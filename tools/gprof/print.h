@@ -4,6 +4,7 @@
 #define GPROF_PRINT_H
 
 #include "graph.h"
+#include "text.h"
 
 #define SAMPLES_PER_SECOND_UNKNOWN 0.015 /* CMU's clock, if no file says which it was. */
 
@@ -11,6 +12,7 @@ struct report {
 	const struct graph *graph;
 	const struct choice *choice;
 	const struct options *options;
+	struct text *text; /* Rows that are not written yet: none at a table's end. */
 };
 
 /* How an amount is printed: times worth, with so many digits behind the point. */
@@ -50,10 +52,6 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 
 void print_graph(const struct report *report, const struct entries *entries);
 void print_entry(const struct report *report, const struct entry *entry);
-
-/* Name, cycle and number. */
-void print_name(const struct graph *graph, uint32_t node);
-void print_cycle_name(const struct graph *graph, uint32_t component);
 
 /* ---- exact.c: -x; lines.c: -l, -A ---- */
 

@@ -8,6 +8,8 @@
 #include "print.h"
 #include "util.h"
 
+#define NAME_INDENT 5u /* Of callers' and callees' names. */
+
 /* A caller's or a callee's line. */
 struct line {
 	const struct arc *arc;
@@ -15,56 +17,89 @@ struct line {
 	double time;
 };
 
-static void print_number(uint32_t index, bool is_hidden)
+static void print_number(struct text *text, uint32_t index, bool is_hidden)
 {
-	if (index > 0)
-		printf(is_hidden ? " (%" PRIu32 ")" : " [%" PRIu32 "]", index);
+	if (index == 0)
+		return;
+	text_string(text, is_hidden ? " (" : " [");
+	text_count(text, index, 0);
+	text_string(text, is_hidden ? ")" : "]");
 }
 
-void print_name(const struct graph *graph, uint32_t index)
+/* Name, cycle and number. */
+static void print_name(const struct report *report, uint32_t index)
 {
-	const struct node *node = &graph->nodes[index];
-	uint32_t cycle = graph_component(graph, index)->cycle;
+	const struct node *node = &report->graph->nodes[index];
+	uint32_t cycle = graph_component(report->graph, index)->cycle;
 
-	fputs(node->name, stdout);
-	if (cycle > 0)
-		printf(" <cycle %" PRIu32 ">", cycle);
-	print_number(node->index, node->is_hidden);
+	text_string(report->text, node->name);
+	if (cycle > 0) {
+		text_string(report->text, " <cycle ");
+		text_count(report->text, cycle, 0);
+		text_string(report->text, ">");
+	}
+	print_number(report->text, node->index, node->is_hidden);
 }
 
-void print_cycle_name(const struct graph *graph, uint32_t component)
+static void print_cycle_name(const struct report *report, const struct component *component)
 {
-	printf("<cycle %" PRIu32 " as a whole>", graph->components[component].cycle);
-	print_number(graph->components[component].index, false);
+	text_string(report->text, "<cycle ");
+	text_count(report->text, component->cycle, 0);
+	text_string(report->text, " as a whole>");
+	print_number(report->text, component->index, false);
 }
 
 /* ---------------- Columns ---------------- */
 
-static void print_share(uint32_t index, double percent)
+static void print_share(struct text *text, uint32_t index, double percent)
 {
 	char number[16];
 
 	snprintf(number, sizeof(number), "[%" PRIu32 "]", index);
-	printf("%-7s %5.1f", number, percent);
+	text_left(text, number, 7);
+	text_blank(text, 1);
+	text_fixed(text, percent, 1, 5);
 }
 
-static void print_no_share(void)
+static void print_no_share(struct text *text)
 {
-	printf("%7s %5s", "", "");
+	text_blank(text, 7 + 1 + 5);
 }
 
 static void print_amounts(const struct report *report, unsigned flavor, struct amounts amounts)
 {
 	struct scale scale = scale_of(report->choice, flavor);
 
-	printf(" %9.*f %11.*f", scale.decimals, amounts.self * scale.worth, scale.decimals,
-	       amounts.child * scale.worth);
+	text_blank(report->text, 1);
+	text_fixed(report->text, amounts.self * scale.worth, scale.decimals, 9);
+	text_blank(report->text, 1);
+	text_fixed(report->text, amounts.child * scale.worth, scale.decimals, 11);
 }
 
 static void print_no_amounts(const struct report *report)
 {
-	for (unsigned i = 0; i < report->choice->n; i++)
-		printf(" %9s %11s", "", "");
+	text_blank(report->text, report->choice->n * (1 + 9 + 1 + 11));
+}
+
+/* Two numbers with something between them. */
+static void print_calls(struct text *text, uint64_t calls, const char *between, uint64_t others)
+{
+	text_blank(text, 1);
+	text_count(text, calls, 7);
+	text_string(text, between);
+	text_count_left(text, others, 7);
+}
+
+static void print_calls_alone(struct text *text, uint64_t calls)
+{
+	text_blank(text, 1);
+	text_count(text, calls, 7);
+	text_blank(text, 1 + 7);
+}
+
+static void print_no_calls(struct text *text)
+{
+	text_blank(text, 1 + 7 + 1 + 7);
 }
 
 /* ---------------- Callers and callees ---------------- */
@@ -98,37 +133,40 @@ static void print_line(const struct report *report, const struct line *line)
 	const struct graph *graph = report->graph;
 	const struct arc *arc = line->arc;
 
-	print_no_share();
+	print_no_share(report->text);
 	if (graph_same_cycle(graph, arc)) {
 		print_no_amounts(report);
-		printf(" %7" PRIu64 " %-7s     ", arc->calls, "");
+		print_calls_alone(report->text, arc->calls);
 	} else {
 		for (unsigned i = 0; i < graph->n_flavors; i++)
 			print_amounts(report, i, arc_amounts(graph, arc, i));
 		if (graph->nodes[arc->to].kind == NODE_KERNEL || graph->stacks != NULL)
-			printf(" %7s %-7s     ", "", "");
+			print_no_calls(report->text);
 		else
-			printf(" %7" PRIu64 "/%-7" PRIu64 "     ", arc->calls,
-			       graph_component(graph, arc->to)->calls);
+			print_calls(report->text, arc->calls, "/",
+				    graph_component(graph, arc->to)->calls);
 	}
-	print_name(graph, line->node);
-	printf("\n");
+	text_blank(report->text, NAME_INDENT);
+	print_name(report, line->node);
+	text_end_line(report->text);
 }
 
 static void print_lines(const struct report *report, struct line *lines, size_t n,
 			bool largest_last)
 {
-	if (n > 0)
-		qsort(lines, n, sizeof(*lines), compare_lines);
+	sort(lines, n, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < n; i++)
 		print_line(report, &lines[largest_last ? i : n - 1 - i]);
 }
 
 static void print_spontaneous(const struct report *report)
 {
-	print_no_share();
+	print_no_share(report->text);
 	print_no_amounts(report);
-	printf(" %7s %-7s     <spontaneous>\n", "", "");
+	print_no_calls(report->text);
+	text_blank(report->text, NAME_INDENT);
+	text_string(report->text, "<spontaneous>");
+	text_end_line(report->text);
 }
 
 static void print_callers(const struct report *report, uint32_t index)
@@ -179,14 +217,15 @@ static double percent_of(const struct graph *graph, struct amounts amounts)
 	return total > 0 ? 100 * (amounts.self + amounts.child) / total : 0;
 }
 
-static void print_calls(uint64_t calls, uint64_t inner)
+static void print_own_calls(struct text *text, uint64_t calls, uint64_t inner)
 {
 	if (calls + inner == 0)
-		printf(" %7s %-7s ", "", "");
+		print_no_calls(text);
 	else if (inner > 0)
-		printf(" %7" PRIu64 "+%-7" PRIu64 " ", calls, inner);
+		print_calls(text, calls, "+", inner);
 	else
-		printf(" %7" PRIu64 " %-7s ", calls, "");
+		print_calls_alone(text, calls);
+	text_blank(text, 1);
 }
 
 static void print_function(const struct report *report, uint32_t index)
@@ -195,12 +234,12 @@ static void print_function(const struct report *report, uint32_t index)
 	const struct node *node = &graph->nodes[index];
 
 	print_callers(report, index);
-	print_share(node->index, percent_of(graph, node_amounts(graph, index, 0)));
+	print_share(report->text, node->index, percent_of(graph, node_amounts(graph, index, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
 		print_amounts(report, i, node_amounts(graph, index, i));
-	print_calls(node->calls, node->self_calls);
-	print_name(graph, index);
-	printf("\n");
+	print_own_calls(report->text, node->calls, node->self_calls);
+	print_name(report, index);
+	text_end_line(report->text);
 	print_callees(report, index);
 }
 
@@ -251,13 +290,13 @@ static void print_member(const struct report *report, uint32_t index)
 	const struct graph *graph = report->graph;
 	const struct node *node = &graph->nodes[index];
 
-	print_no_share();
+	print_no_share(report->text);
 	for (unsigned i = 0; i < graph->n_flavors; i++)
 		print_amounts(report, i, node_amounts(graph, index, i));
-	print_calls(node->calls, node->self_calls);
-	printf("    ");
-	print_name(graph, index);
-	printf("\n");
+	print_own_calls(report->text, node->calls, node->self_calls);
+	text_blank(report->text, NAME_INDENT - 1);
+	print_name(report, index);
+	text_end_line(report->text);
 }
 
 static struct amounts cycle_amounts(const struct graph *graph, const struct component *component,
@@ -289,7 +328,7 @@ static void print_members(const struct report *report, const struct component *c
 			members[i].time += amounts.self + amounts.child;
 		}
 	}
-	qsort(members, n, sizeof(*members), compare_members);
+	sort(members, n, sizeof(*members), compare_members);
 	for (uint32_t i = 0; i < n; i++)
 		print_member(report, members[i].node);
 	free(members);
@@ -301,12 +340,13 @@ static void print_cycle(const struct report *report, uint32_t index)
 	const struct component *component = &graph->components[index];
 
 	print_cycle_callers(report, component);
-	print_share(component->index, percent_of(graph, cycle_amounts(graph, component, 0)));
+	print_share(report->text, component->index,
+		    percent_of(graph, cycle_amounts(graph, component, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
 		print_amounts(report, i, cycle_amounts(graph, component, i));
-	print_calls(component->calls, component->inner);
-	print_cycle_name(graph, index);
-	printf("\n");
+	print_own_calls(report->text, component->calls, component->inner);
+	print_cycle_name(report, component);
+	text_end_line(report->text);
 	print_members(report, component);
 }
 
@@ -316,5 +356,6 @@ void print_entry(const struct report *report, const struct entry *entry)
 		print_cycle(report, entry->id);
 	else
 		print_function(report, entry->id);
-	printf("-----------------------------------------------\n");
+	text_string(report->text, "-----------------------------------------------");
+	text_end_line(report->text);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The flat profile: functions by their own time.  Several flavors are columns side by side. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ static struct row *make_rows(const struct report *report, size_t *n)
 			rows[(*n)++] = (struct row){&graph->nodes[i], &graph->self[at],
 						    &graph->child[at], graph->self[at]};
 	}
-	qsort(rows, *n, sizeof(*rows), compare);
+	sort(rows, *n, sizeof(*rows), compare);
 	return rows;
 }
 
@@ -77,6 +76,22 @@ static double share_of(double samples, double total)
 	return total > 0 ? 100 * samples / total : 0;
 }
 
+static void print_calls(struct text *text, uint64_t calls)
+{
+	text_blank(text, 1);
+	if (calls > 0)
+		text_count(text, calls, 8);
+	else
+		text_blank(text, 8);
+}
+
+static void print_name(struct text *text, const struct node *node)
+{
+	text_blank(text, 2);
+	text_string(text, node->name);
+	text_end_line(text);
+}
+
 /* ---------------- One flavor: as in 4.2BSD ---------------- */
 
 static void print_head(const struct report *report)
@@ -89,20 +104,34 @@ static void print_head(const struct report *report)
 	       is_event ? "/call" : "ms/call", is_event ? "/call" : "ms/call", "name");
 }
 
+static void print_per_call(struct text *text, const struct row *row, double worth)
+{
+	double calls = (double)row->node->calls;
+
+	if (row->node->calls == 0) {
+		text_blank(text, 1 + 8 + 1 + 8);
+		return;
+	}
+	text_blank(text, 1);
+	text_fixed(text, row->self[0] * worth / calls, 2, 8);
+	text_blank(text, 1);
+	text_fixed(text, (row->self[0] + row->child[0]) * worth / calls, 2, 8);
+}
+
 static void print_row(const struct report *report, const struct row *row, double sum, int decimals)
 {
+	struct text *text = report->text;
 	struct scale scale = scale_of(report->choice, 0);
 	double per_call = report->choice->is_event[0] ? 1 : scale.worth * 1000;
 
-	printf("%5.1f %10.*f %9.*f", share_of(row->self[0], report->graph->total[0]), decimals,
-	       sum * scale.worth, decimals, row->self[0] * scale.worth);
-	if (row->node->calls > 0)
-		printf(" %8" PRIu64 " %8.2f %8.2f", row->node->calls,
-		       row->self[0] * per_call / (double)row->node->calls,
-		       (row->self[0] + row->child[0]) * per_call / (double)row->node->calls);
-	else
-		printf(" %8s %8s %8s", "", "", "");
-	printf("  %s\n", row->node->name);
+	text_fixed(text, share_of(row->self[0], report->graph->total[0]), 1, 5);
+	text_blank(text, 1);
+	text_fixed(text, sum * scale.worth, decimals, 10);
+	text_blank(text, 1);
+	text_fixed(text, row->self[0] * scale.worth, decimals, 9);
+	print_calls(text, row->node->calls);
+	print_per_call(text, row, per_call);
+	print_name(text, row->node);
 }
 
 static void print_single(const struct report *report, const struct row *rows, size_t n)
@@ -122,6 +151,7 @@ static void print_single(const struct report *report, const struct row *rows, si
 static void print_columns(const struct report *report, const struct row *rows, size_t n)
 {
 	const struct choice *choice = report->choice;
+	struct text *text = report->text;
 	int decimals[PROFILE_FLAVORS];
 
 	for (unsigned i = 0; i < choice->n; i++)
@@ -136,14 +166,13 @@ static void print_columns(const struct report *report, const struct row *rows, s
 		for (unsigned flavor = 0; flavor < choice->n; flavor++) {
 			double samples = rows[i].self[flavor];
 
-			printf(" %5.1f %10.*f", share_of(samples, report->graph->total[flavor]),
-			       decimals[flavor], samples * choice->worth[flavor]);
+			text_blank(text, 1);
+			text_fixed(text, share_of(samples, report->graph->total[flavor]), 1, 5);
+			text_blank(text, 1);
+			text_fixed(text, samples * choice->worth[flavor], decimals[flavor], 10);
 		}
-		if (rows[i].node->calls > 0)
-			printf(" %8" PRIu64, rows[i].node->calls);
-		else
-			printf(" %8s", "");
-		printf("  %s\n", rows[i].node->name);
+		print_calls(text, rows[i].node->calls);
+		print_name(text, rows[i].node);
 	}
 }
 
@@ -160,6 +189,7 @@ void print_flat(const struct report *report)
 		print_single(report, rows, n);
 	else
 		print_columns(report, rows, n);
-	printf("\n");
+	text_end_line(report->text);
+	text_write(report->text);
 	free(rows);
 }

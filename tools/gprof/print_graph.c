@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The call graph: which functions have entries, in which order and under which numbers. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "print.h"
@@ -77,7 +76,7 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 				.time = node_time(graph, i),
 			};
 	add_cycles(entries, graph);
-	qsort(entries->items, entries->n, sizeof(*entries->items), compare);
+	sort(entries->items, entries->n, sizeof(*entries->items), compare);
 	for (size_t i = 0; i < entries->n; i++) {
 		const struct entry *entry = &entries->items[i];
 
@@ -129,5 +128,6 @@ void print_graph(const struct report *report, const struct entries *entries)
 	for (size_t i = 0; i < entries->n; i++)
 		if (!entries->items[i].is_hidden)
 			print_entry(report, &entries->items[i]);
-	printf("\n");
+	text_end_line(report->text);
+	text_write(report->text);
 }

@@ -46,7 +46,7 @@ static struct item item_of(const struct graph *graph, const struct entry *entry)
 	};
 }
 
-static void print_item(const struct item *item, bool is_last)
+static void print_item(struct text *text, const struct item *item, bool is_last)
 {
 	char number[16];
 	char cycle[24];
@@ -58,10 +58,11 @@ static void print_item(const struct item *item, bool is_last)
 		snprintf(cycle, sizeof(cycle), "<cycle %" PRIu32 ">", item->cycle);
 		name = cycle;
 	}
+	text_right(text, number, 8);
+	text_blank(text, 1);
+	text_left(text, name, is_last ? 0 : WIDTH);
 	if (is_last)
-		printf("%8s %s\n", number, name);
-	else
-		printf("%8s %-*s", number, WIDTH, name);
+		text_end_line(text);
 }
 
 void print_index(const struct report *report, const struct entries *entries)
@@ -71,10 +72,11 @@ void print_index(const struct report *report, const struct entries *entries)
 
 	for (size_t i = 0; i < entries->n; i++)
 		items[i] = item_of(report->graph, &entries->items[i]);
-	qsort(items, entries->n, sizeof(*items), compare);
+	sort(items, entries->n, sizeof(*items), compare);
 	printf("Index by function name\n\n");
 	for (size_t row = 0; row < rows; row++)
 		for (size_t at = row; at < entries->n; at += rows)
-			print_item(&items[at], at + rows >= entries->n);
+			print_item(report->text, &items[at], at + rows >= entries->n);
+	text_write(report->text);
 	free(items);
 }

@@ -3,9 +3,44 @@
  * Which functions have entries in the graph (-e, -f), and how much of their time counts (-E, -F).
  *
  * Callers first: a function is shown if one of its callers is, or none exists that could decide;
- * and of its time as much counts as those of its calls that came from what counts.
+ * and of its time as much counts as those of its calls that came from what counts.  A name that no
+ * function has is a mistake, which would not be seen in what is printed.
  */
+#include <string.h>
+
 #include "graph.h"
+#include "util.h"
+
+/* ---------------- Names ---------------- */
+
+static bool is_name(const struct graph *graph, const char *name)
+{
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		if (strcmp(graph->nodes[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check(const struct graph *graph, const char *option, const struct names *names,
+		  const char *program)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!is_name(graph, names->items[i]))
+			fail("%s %s: %s has no function of that name", option, names->items[i],
+			     program);
+}
+
+void select_check(const struct graph *graph, const struct options *options)
+{
+	check(graph, "-e", &options->hidden, options->program);
+	check(graph, "-E", &options->left_out, options->program);
+	check(graph, "-f", &options->shown, options->program);
+	check(graph, "-F", &options->counted, options->program);
+	check(graph, "-k", &options->cut_from, options->program);
+	check(graph, "-k", &options->cut_to, options->program);
+}
+
+/* ---------------- Entries and time ---------------- */
 
 /* What a component has from its callers. */
 struct inheritance {

@@ -52,8 +52,7 @@ static struct share *count(const struct profile *profile, size_t *n)
 			shares[(*n)++] = (struct share){.label = profile->samples[i].label};
 		share->samples++;
 	}
-	if (*n > 0)
-		qsort(shares, *n, sizeof(*shares), compare_samples);
+	sort(shares, *n, sizeof(*shares), compare_samples);
 	return shares;
 }
 

@@ -15,8 +15,8 @@
 #include "util.h"
 
 #define LEVEL        (INT64_C(1) << 20) /* How much lower what is called should be. */
-#define SWEEPS_FIRST 64u                /* Over all members, before the first split, */
-#define SWEEPS       8u                 /* and before the next ones. */
+#define SWEEPS_FIRST 256u               /* Over all members, before the first split, */
+#define SWEEPS       32u                /* and before the next ones. */
 #define WORK_PER_ARC 200u /* Arcs that are looked at to put arcs back, for each that there is. */
 
 /* ---------------- Splitting ---------------- */
@@ -100,7 +100,7 @@ static void find_ranks(struct split *split)
 
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		places[i] = (struct place){split->depths[i], i};
-	qsort(places, graph->n_nodes, sizeof(*places), compare_places);
+	sort(places, graph->n_nodes, sizeof(*places), compare_places);
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		split->ranks[places[i].node] = used[graph->nodes[places[i].node].component]++;
 	free(places);
@@ -301,7 +301,7 @@ static void put_back(struct trial *trial)
 	}
 	graph->n_arcs = trial->n_arcs;
 	graph_index_arcs(graph);
-	qsort(candidates, n, sizeof(*candidates), compare);
+	sort(candidates, n, sizeof(*candidates), compare);
 	for (uint32_t i = 0; i < n; i++)
 		trial->is_out[candidates[i].arc] =
 			closes_circle(&search, &trial->arcs[candidates[i].arc], i + 1);

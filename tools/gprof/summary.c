@@ -146,8 +146,7 @@ static size_t take_labels(const struct profile *profile, struct profile_label *l
 		else
 			labels[n++] = profile->labels[i];
 	}
-	if (n > 0)
-		qsort(labels, n, sizeof(*labels), compare_labels);
+	sort(labels, n, sizeof(*labels), compare_labels);
 	return n;
 }
 

@@ -92,6 +92,21 @@ void *grow(void *memory, size_t used, size_t *room, size_t size)
 	return reallocate(memory, *room, size);
 }
 
+static bool is_sorted(const char *things, size_t n, size_t size,
+		      int (*compare)(const void *, const void *))
+{
+	for (size_t i = 1; i < n; i++)
+		if (compare(things + (i - 1) * size, things + i * size) > 0)
+			return false;
+	return true;
+}
+
+void sort(void *things, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	if (!is_sorted(things, n, size, compare))
+		qsort(things, n, size, compare);
+}
+
 static size_t read_all(int descriptor, struct file *file)
 {
 	size_t room = 0;

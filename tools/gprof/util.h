@@ -27,6 +27,9 @@ char *copy_printable(const char *text);
 /* Makes room for one more thing in an array that grows; `used` and `room` count things. */
 void *grow(void *memory, size_t used, size_t *room, size_t size);
 
+/* As qsort(); what is in order already, as in files often, takes one look. */
+void sort(void *things, size_t n, size_t size, int (*compare)(const void *, const void *));
+
 struct file {
 	const char *name;
 	unsigned char *bytes;

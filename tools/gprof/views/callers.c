@@ -2,8 +2,6 @@
 /* The calls that a profile counted, as a list by who was called.  See callers.h. */
 #include "callers.h"
 
-#include <stdlib.h>
-
 #include "../util.h"
 
 static int compare_callers(const void *first, const void *second)
@@ -37,8 +35,7 @@ static void read_calls(struct callers *callers, struct view *view)
 			.is_known = view->functions[from.function].start != 0,
 		};
 	}
-	if (callers->n > 0)
-		qsort(callers->items, callers->n, sizeof *callers->items, compare_callers);
+	sort(callers->items, callers->n, sizeof *callers->items, compare_callers);
 	for (size_t i = 0; i < callers->n; i++)
 		callers->items[i + 1].before = callers->items[i].before + callers->items[i].calls;
 }
@@ -62,8 +59,7 @@ static void sum_calls(const struct callers *callers, struct view *view)
 		view->calls[i] =
 			(struct view_call){callers->items[i].function, callers->items[i].callee,
 					   callers->items[i].calls};
-	if (callers->n > 0)
-		qsort(view->calls, callers->n, sizeof *view->calls, compare_calls);
+	sort(view->calls, callers->n, sizeof *view->calls, compare_calls);
 	for (size_t i = 0; i < callers->n; i++) {
 		if (n > 0 && compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)
 			view->calls[n - 1].count += view->calls[i].count;
@@ -80,14 +76,17 @@ void callers_read(struct callers *callers, struct view *view)
 	sum_calls(callers, view);
 }
 
-size_t callers_of(const struct callers *callers, uint32_t callee)
+/* In a row, the first calls that are not before those of one function by another. */
+static size_t search(const struct callers *callers, struct row row, uint32_t callee,
+		     uint32_t function)
 {
-	size_t low = 0, high = callers->n;
+	size_t low = row.first, high = row.end;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct caller *at = &callers->items[middle];
 
-		if (callers->items[middle].callee < callee)
+		if (at->callee < callee || (at->callee == callee && at->function < function))
 			low = middle + 1;
 		else
 			high = middle;
@@ -95,17 +94,12 @@ size_t callers_of(const struct callers *callers, uint32_t callee)
 	return low;
 }
 
+size_t callers_of(const struct callers *callers, uint32_t callee)
+{
+	return search(callers, (struct row){0, callers->n}, callee, 0);
+}
+
 size_t callers_find(const struct callers *callers, const struct row *all, uint32_t function)
 {
-	size_t low = all->first, high = all->end;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (callers->items[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search(callers, *all, callers->items[all->first].callee, function);
 }

@@ -180,8 +180,7 @@ void view_write_callgrind(const struct view *view, FILE *out)
 
 	for (size_t i = 0; i < view->n_stacks; i++)
 		add_stack(&costs, view, &view->stacks[i]);
-	if (costs.n > 0)
-		qsort(costs.items, costs.n, sizeof *costs.items, compare);
+	sort(costs.items, costs.n, sizeof *costs.items, compare);
 	put_head(view, out);
 	put_costs(view, &costs, is_named, out);
 	free(costs.items);

@@ -63,8 +63,7 @@ void view_write_folded(const struct view *view, FILE *out)
 
 	for (size_t i = 0; i < view->n_stacks; i++)
 		lines[i] = (struct line){view, &view->stacks[i]};
-	if (view->n_stacks > 0)
-		qsort(lines, view->n_stacks, sizeof *lines, compare);
+	sort(lines, view->n_stacks, sizeof *lines, compare);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		count += lines[i].stack->count;
 		if (i + 1 < view->n_stacks && compare(&lines[i], &lines[i + 1]) == 0)

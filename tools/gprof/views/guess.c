@@ -145,7 +145,7 @@ static unsigned find_taken(const struct guess *guess, const struct row *all, str
 		if (row.end > row.first)
 			taken[n++] = row;
 	}
-	qsort(taken, n, sizeof *taken, compare_rows);
+	sort(taken, n, sizeof *taken, compare_rows);
 	return n;
 }
 
@@ -344,8 +344,7 @@ static void find_unit(struct guess *guess)
 static void make_stacks(struct guess *guess)
 {
 	guess->next = 0;
-	if (guess->n_items > 0)
-		qsort(guess->items, guess->n_items, sizeof *guess->items, compare_items);
+	sort(guess->items, guess->n_items, sizeof *guess->items, compare_items);
 	if (guess->n_items > PLACES_MAX)
 		merge_items(guess);
 	find_unit(guess);

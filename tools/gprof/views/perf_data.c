@@ -190,7 +190,7 @@ static void put_threads(struct record *record, const struct view *view)
 
 	for (size_t i = 0; i < profile->n_samples; i++)
 		samples[i] = &profile->samples[i];
-	qsort(samples, profile->n_samples, sizeof *samples, compare_threads);
+	sort(samples, profile->n_samples, sizeof *samples, compare_threads);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		const struct profile_task *task = view_task(view, samples[i]->task);
 

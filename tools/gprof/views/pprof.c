@@ -129,7 +129,7 @@ static void find_locations(struct writer *writer)
 
 	writer->locations = allocate(view->n_frames + 1, sizeof *writer->locations);
 	memcpy(writer->locations, view->frames, view->n_frames * sizeof *view->frames);
-	qsort(writer->locations, view->n_frames, sizeof *writer->locations, compare_places);
+	sort(writer->locations, view->n_frames, sizeof *writer->locations, compare_places);
 	for (size_t i = 0; i < view->n_frames; i++)
 		if (n == 0 || compare_places(&writer->locations[n - 1], &writer->locations[i]) != 0)
 			writer->locations[n++] = writer->locations[i];
