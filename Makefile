@@ -231,6 +231,10 @@ objects_of = $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard $(1)/*.[cS] $(1)/*/*.[cS]
 $(filter-out %/ux,$(USER_PROGRAMS)): $(OUT)/%: $$(call objects_of,$$*) $(RUNTIME)
 	$(link_program)
 
+# One of the benchmarks collects samples as profiled programs do.
+$(OUT)/user/bench: $(OUT)/lib/libprof1.a
+$(OBJ)/user/bench/profile.c.o: USER += -I.
+
 # The Unix server, so that it can profile itself (UX_PROFILE=sample), counts its calls too (pg), or
 # knows nothing of profiles (none).  All three can be made; out/servers/ux is one of them.
 UX_PROFILE ?= sample

@@ -104,6 +104,14 @@ static bool get_envelope(uint32_t words, struct message **message, struct copy *
 	return false;
 }
 
+/* After a message: it has its buffers again, and the other streams come before it. */
+static void make_ready(struct stream *stream)
+{
+	stream->starved = !stream_supply(stream);
+	list_remove(&stream->link);
+	list_add_last(&all_streams, &stream->link);
+}
+
 /* Sends what is due first, and with the last one ends the stream; false if there is no memory. */
 static bool send(struct stream *stream)
 {
@@ -124,12 +132,12 @@ static bool send(struct stream *stream)
 	if (last)
 		stream_destroy(stream);
 	else
-		stream->starved = !stream_supply(stream);
+		make_ready(stream);
 	message_send_always(message);
 	return true;
 }
 
-/* ---------------- The thread ---------------- */
+/* ---------------- One stream ---------------- */
 
 static bool has_room(const struct port *port)
 {
@@ -150,6 +158,19 @@ static bool serve(struct stream *stream)
 	delivery.again = true;
 	return false;
 }
+
+void delivery_serve(struct port *port)
+{
+	struct stream *stream;
+
+	assert(kernel_locked());
+	while ((stream = port->stream) != NULL && serve(stream))
+		continue;
+	if (stream != NULL && (has_due(stream) || stream->starved))
+		delivery_wake();
+}
+
+/* ---------------- The thread ---------------- */
 
 /* Sends one message, if one can be sent. */
 static bool serve_one(void)

@@ -116,8 +116,10 @@ static kern_return_t flush(struct sampler_target allowed, struct port *reply, ui
 
 	if (stream != NULL)
 		result = stream_flush(stream, delivered);
-	if (result == KERN_SUCCESS)
+	if (result == KERN_SUCCESS) {
+		delivery_serve(reply);
 		port_release_send(reply);
+	}
 	return result;
 }
 
@@ -145,6 +147,7 @@ static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 	if (stream == NULL)
 		return KERN_INVALID_ARGUMENT;
 	stream_end(stream, PROF_END_STOPPED);
+	delivery_serve(reply);
 	port_release_send(reply);
 	return KERN_SUCCESS;
 }
@@ -178,6 +181,7 @@ static kern_return_t stop_simple(struct sampler_target target)
 		if (!stream->simple || stream->end != 0 || !covers(target, stream->target))
 			continue;
 		stream_end(stream, PROF_END_STOPPED);
+		delivery_wake();
 		result = KERN_SUCCESS;
 	}
 	return result;

@@ -81,6 +81,9 @@ static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cur
 /* The furthest shot, in cycles: constant from sampler_start() on. */
 extern uint32_t sampler_max_ahead;
 
+/* Whose samples those of this slot are. */
+struct stream *sampler_stream_of(uint32_t slot);
+
 /* The timer is for whatever is due next from now on: after a slot was added, or routed anew. */
 void sampler_arm(void);
 

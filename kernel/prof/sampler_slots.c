@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots: schedules that begin and end, their counts, and the rings read.
+ * Slots: schedules that begin and end, and their counts.
  *
  * All of it is thread code under the kernel lock; how it gets along with the interrupt is told in
  * sampler.c.
  */
-#include <stddef.h>
-
 #include <mach/prof.h>
 
 #include "kern/assert.h"
@@ -14,7 +12,6 @@
 #include "kern/cpu.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
-#include "kern/string.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
@@ -252,6 +249,12 @@ void sampler_end(uint32_t slot)
 	sampler_work_all();
 }
 
+struct stream *sampler_stream_of(uint32_t slot)
+{
+	assert(slot < SAMPLE_CLOCKS_MAX && slots[slot].stream != NULL);
+	return slots[slot].stream;
+}
+
 void sampler_free(uint32_t slot)
 {
 	assert(kernel_locked());
@@ -277,176 +280,4 @@ void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts)
 		machine_relax();
 	}
 	assert(counts->due == counts->fired + counts->missed);
-}
-
-/* ---------------- Reading the rings ---------------- */
-
-#define SAMPLE_WORDS ((uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
-
-/* A sample that is made up here, for which there is no place in the stream's buffer. */
-static union {
-	struct prof_sample sample;
-	uint32_t words[SAMPLE_WORDS + 2 * SAMPLE_DEPTH_MAX];
-} whole;
-
-/*
- * Cycles are converted in two parts: the upper half of their bits changes once in seconds, and what
- * it is in nanoseconds is kept.
- */
-static struct {
-	uint32_t high;
-	uint64_t ns;
-} known = {.high = UINT32_MAX};
-
-static __attribute__((noinline)) void learn(const struct ring_sample *first)
-{
-	uint64_t cycles = (uint64_t)first->time[1] << 32 | first->time[0];
-
-	known.high = first->time[1];
-	known.ns = clock_at(cycles) - clock_short_ns(first->time[0]);
-}
-
-static inline void set_time(uint32_t time[2], const struct ring_sample *first)
-{
-	uint64_t ns;
-
-	if (first->time[1] != known.high)
-		learn(first);
-	ns = known.ns + clock_short_ns(first->time[0]);
-	time[0] = (uint32_t)ns;
-	time[1] = (uint32_t)(ns >> 32);
-}
-
-/* Flavor, cpu and flags as one word, and the numbers of frames as another. */
-static inline void set_kind(struct prof_sample *sample, uint32_t flavor, uint32_t cpu,
-			    uint32_t flags)
-{
-	*(uint32_t *)&sample->flavor = flavor | cpu << 16 | flags << 24;
-}
-
-static inline void set_frames(struct prof_sample *sample, uint32_t kernel, uint32_t user)
-{
-	*(uint32_t *)&sample->kernel_frames = kernel | user << 8;
-}
-
-_Static_assert(offsetof(struct prof_sample, cpu) == offsetof(struct prof_sample, flavor) + 2 &&
-		       offsetof(struct prof_sample, flags) ==
-			       offsetof(struct prof_sample, flavor) + 3 &&
-		       offsetof(struct prof_sample, user_frames) ==
-			       offsetof(struct prof_sample, kernel_frames) + 1,
-	       "as words");
-
-/* What the interrupt wrote, and what it had no need to. */
-static inline void complete(struct prof_sample *sample, const struct ring_sample *first,
-			    uint32_t cpu)
-{
-	sample->record = (struct prof_record){
-		.words = SAMPLE_WORDS,
-		.type = PROF_SAMPLE,
-		.version = PROF_VERSION,
-	};
-	sample->pc = first->pc;
-	sample->kernel_pc = first->kernel_pc;
-	sample->thread = first->thread;
-	sample->task = first->task;
-	sample->label = first->label;
-	set_kind(sample, SAMPLED_PC_PERIODIC, cpu, ring_flags_of(first) & ~RING_USER);
-	set_frames(sample, 0, 0);
-	set_time(sample->time, first);
-}
-
-static uint32_t read_user_stack(uint32_t *frames, const struct ring_sample *first, uint32_t cpu,
-				uint32_t depth, bool *cut)
-{
-	const struct thread *thread = machine_sampled_thread(cpu, first->thread, first->kernel_pc);
-
-	*cut = true;
-	return thread != NULL ? sampler_user_stack(thread, frames, depth, cut) : 0;
-}
-
-/* The frames that came with it; the user's behind the kernel's are read only now. */
-static inline void add_stacks(struct prof_sample *sample, const struct ring_sample *first,
-			      uint32_t cpu, uint32_t depth)
-{
-	uint32_t kernel = ring_words_of(first) - RING_SAMPLE_WORDS, user = 0;
-	uint32_t flags = ring_flags_of(first);
-	bool cut = false;
-
-	memcpy(sample->frames, first->frames, kernel * sizeof sample->frames[0]);
-	if ((flags & RING_USER) != 0) {
-		user = kernel;
-		kernel = 0;
-	} else if ((flags & PROF_NO_USER_PC) == 0) {
-		user = read_user_stack(sample->frames + kernel, first, cpu, depth, &cut);
-	}
-	if (cut)
-		sample->flags |= PROF_STACK_CUT;
-	set_frames(sample, kernel, user);
-	sample->record.words = (uint16_t)(SAMPLE_WORDS + kernel + user);
-}
-
-/* Writes all of the sample, and returns its words. */
-static inline uint32_t make_up(struct prof_sample *sample, const struct ring_sample *first,
-			       uint32_t cpu, uint32_t depth)
-{
-	complete(sample, first, cpu);
-	if (depth == 0)
-		return SAMPLE_WORDS;
-	add_stacks(sample, first, cpu, depth);
-	return sample->record.words;
-}
-
-/* Made up beside the stream's buffer. */
-static __attribute__((noinline)) void hand_over_one(const struct ring_sample *first, uint32_t cpu)
-{
-	uint32_t slot = ring_slot_of(first);
-
-	make_up(&whole.sample, first, cpu, slots[slot].depth);
-	stream_take(slots[slot].stream, &whole.sample);
-}
-
-/*
- * Hands over the first of the samples up to `end`, and with it those behind it that are the same
- * slot's, as many as there is a place for in the stream's buffer.  Returns what follows.
- */
-static const struct ring_sample *hand_over_some(const struct ring_sample *first,
-						const struct ring_sample *end, uint32_t cpu)
-{
-	uint32_t slot = ring_slot_of(first), depth = slots[slot].depth;
-	uint32_t most = SAMPLE_WORDS + 2 * depth, room, samples = 0;
-	uint32_t *place = stream_place(slots[slot].stream, &room), *next = place;
-
-	if (room < most) {
-		hand_over_one(first, cpu);
-		return ring_behind(first);
-	}
-	do {
-		next += make_up((struct prof_sample *)next, first, cpu, depth);
-		first = ring_behind(first);
-		samples++;
-	} while (first < end && ring_slot_of(first) == slot && next <= place + room - most);
-	stream_placed(slots[slot].stream, (uint32_t)(next - place), samples);
-	return first;
-}
-
-static void hand_over(uint32_t cpu)
-{
-	struct ring *ring = &cpu_sampler_of(cpu)->ring;
-	const struct ring_sample *first, *end;
-
-	while ((first = ring_first(ring, &end)) != NULL)
-		ring_drop(ring, hand_over_some(first, end, cpu));
-}
-
-void sampler_work(void)
-{
-	assert(kernel_locked());
-	hand_over(cpu_number());
-}
-
-void sampler_work_all(void)
-{
-	assert(kernel_locked());
-	for (uint32_t n = 0; n < cpu_count(); n++)
-		hand_over(n);
 }

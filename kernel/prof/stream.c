@@ -354,7 +354,6 @@ kern_return_t stream_flush(struct stream *stream, uint64_t *delivered)
 	if (list_empty(&stream->full) || (current != NULL && current->samples > 0))
 		stream_close_buffer(stream);
 	*delivered = stream->delivered + stream->buffered;
-	delivery_wake();
 	return KERN_SUCCESS;
 }
 
@@ -410,7 +409,6 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 	stream_stop_clock(stream);
 	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
-	delivery_wake();
 }
 
 /* The streams of a target that has ended. */
@@ -421,8 +419,10 @@ static void target_ended(enum prof_target kind, uint32_t id)
 	list_for_each_removable (link, after, &all_streams) {
 		struct stream *stream = list_object(link, struct stream, link);
 
-		if (stream->target.kind == kind && stream->target.id == id)
-			stream_end(stream, PROF_END_TARGET);
+		if (stream->target.kind != kind || stream->target.id != id)
+			continue;
+		stream_end(stream, PROF_END_TARGET);
+		delivery_wake();
 	}
 }
 

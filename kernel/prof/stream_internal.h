@@ -118,11 +118,11 @@ void stream_collect(const struct stream *stream);
 /* No more samples of the clock; all that there were are with the stream when this returns. */
 void stream_stop_clock(struct stream *stream);
 
-/* No more samples: what is left is sent, and then the end. */
+/* No more samples: what is left is to be sent, and then the end. */
 void stream_end(struct stream *stream, enum prof_end_reason reason);
 
 /*
- * All that was taken so far is to be sent at once: when that is done, *delivered samples have been.
+ * All that was taken so far is due: when it has been sent, *delivered samples have been.
  * At least one message is, with or without samples.  KERN_RESOURCE_SHORTAGE: there are no buffers.
  */
 kern_return_t stream_flush(struct stream *stream, uint64_t *delivered);
@@ -144,6 +144,13 @@ void stream_close_buffer(struct stream *stream);
 
 /* There is something for the delivery thread to look at. */
 void delivery_wake(void);
+
+/*
+ * The caller sends what is due of the stream to this port, to which it has a right: who asks for
+ * samples pays for them.  The stream may have ended then.  What cannot be sent at once is left to
+ * the delivery thread.
+ */
+void delivery_serve(struct port *port);
 
 /* ---------------- Records: record.c ---------------- */
 

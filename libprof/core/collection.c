@@ -2,6 +2,16 @@
 /* Records of streams become counts: see collection.h. */
 #include "collection.h"
 
+static uint32_t kind_of(uint32_t flavor, uint32_t mode)
+{
+	return 2 * (uint32_t)__builtin_ctz(flavor) + mode;
+}
+
+static bool is_of_kernel_mode(uint32_t kind)
+{
+	return (kind & 1) != 0;
+}
+
 /* ---------------- Sums ---------------- */
 
 static void add_clock(struct clock_counts *sum, const struct clock_counts *more)
@@ -42,9 +52,27 @@ struct stream_counts __collection_counts(const struct collection *collection)
 	return sum;
 }
 
+struct place_counts __collection_places(const struct collection *collection)
+{
+	struct place_counts sum = {.kernel = 0};
+
+	for (uint32_t n = 0; n < collection->pcs.size; n++) {
+		const struct pc_count *place = &collection->pcs.places[n];
+
+		if (collection->of_kernel || is_of_kernel_mode(place->kind))
+			sum.kernel += place->count;
+		if (place->pc < collection->low || place->pc >= collection->high)
+			sum.outside += place->count;
+	}
+	return sum;
+}
+
 void __collection_clear(struct collection *collection, uint32_t flavors)
 {
-	__pc_table_clear(&collection->pcs);
+	if (flavors != 0)
+		__pc_table_empty(&collection->pcs);
+	else
+		__pc_table_clear(&collection->pcs);
 	__pc_table_clear(&collection->labels);
 	*collection = (struct collection){
 		.low = collection->low,
@@ -58,6 +86,7 @@ void __collection_clear(struct collection *collection, uint32_t flavors)
 		.has_program = collection->has_program,
 		.program = collection->program,
 		.flavors = flavors,
+		.pcs = collection->pcs,
 	};
 }
 
@@ -83,25 +112,17 @@ static void take_begin(struct collection *collection, const void *record)
 	collection->clock_is_block = begin->clock_is_block != 0;
 }
 
-static uint32_t kind_of(uint32_t flavor, uint32_t mode)
+static void add(struct collection *collection, uint32_t pc, uint32_t kind)
 {
-	return 2 * (uint32_t)__builtin_ctz(flavor) + mode;
-}
-
-static void count(struct collection *collection, uint32_t pc, uint32_t flavor, uint32_t mode)
-{
-	if (pc < collection->low || pc >= collection->high)
-		collection->outside++;
-	if (!__pc_table_add(&collection->pcs, pc, kind_of(flavor, mode)))
+	if (!__pc_table_add(&collection->pcs, pc, kind))
 		collection->not_kept++;
 }
 
 /* Without memory for it, a sample has no label, but is counted all the same. */
 static void count_kernel(struct collection *collection, const struct prof_sample *sample)
 {
-	collection->kernel++;
 	__pc_table_add(&collection->labels, sample->label, 0);
-	count(collection, sample->kernel_pc, sample->flavor, 0);
+	add(collection, sample->kernel_pc, kind_of(sample->flavor, 0));
 }
 
 static bool is_others(const struct collection *collection, const struct prof_sample *sample)
@@ -113,7 +134,6 @@ static bool is_others(const struct collection *collection, const struct prof_sam
 static void take_sample(struct collection *collection, const void *record)
 {
 	const struct prof_sample *sample = record;
-	uint32_t mode = sample->kernel_pc != 0;
 
 	if (sample->thread == collection->own_thread && collection->own_thread != 0) {
 		collection->profiler++;
@@ -126,8 +146,7 @@ static void take_sample(struct collection *collection, const void *record)
 	} else if (collection->of_kernel) {
 		count_kernel(collection, sample);
 	} else {
-		collection->kernel += mode;
-		count(collection, sample->pc, sample->flavor, mode);
+		add(collection, sample->pc, kind_of(sample->flavor, sample->kernel_pc != 0));
 	}
 }
 
@@ -182,36 +201,58 @@ static const struct {
 #define PLAIN_WORDS (sizeof(struct prof_sample) / sizeof(uint32_t))
 #define PLAIN_HEAD  (PLAIN_WORDS | PROF_SAMPLE << 16 | PROF_VERSION << 24)
 
-/*
- * Counts samples as long as they are of the usual kind, which is nearly always: of the program's
- * text, in user mode, where there have been some.  Returns how many words they take.
- */
-static size_t add_usual(struct collection *collection, const uint32_t *words, size_t count)
+/* Flavor, CPU and flags in one. */
+static inline const uint32_t *why_of(const struct prof_sample *sample)
 {
-	const uint32_t low = collection->low, size = collection->high - low;
-	const uint32_t own_thread = collection->own_thread;
-	const struct pc_table pcs = collection->pcs;
-	size_t used = 0;
+	return (const uint32_t *)&sample->flavor;
+}
 
-	if (collection->of_kernel || collection->only_task || pcs.size == 0)
-		return 0;
-	for (; count - used >= PLAIN_WORDS && words[used] == PLAIN_HEAD; used += PLAIN_WORDS) {
-		const struct prof_sample *sample = (const struct prof_sample *)&words[used];
+/*
+ * Counts samples as long as they are of the usual kind, which is nearly always: without stacks, of
+ * one flavor, and not of the collecting thread.  Returns how many words they take.
+ */
+static __attribute__((noinline)) size_t add_usual(struct collection *collection,
+						  const uint32_t *words, size_t count)
+{
+	const struct prof_sample *first = (const struct prof_sample *)words, *sample = first;
+	const struct prof_sample *end = first + count / PLAIN_WORDS;
+	const uint32_t own_thread = collection->own_thread, user = kind_of(first->flavor, 0);
+	struct pc_table pcs = collection->pcs;
+	uint32_t why = *why_of(first);
 
-		if (sample->kernel_pc != 0 || sample->flavor == 0 || sample->thread == own_thread ||
-		    sample->pc - low >= size ||
-		    !__pc_table_add_again(&pcs, sample->pc, kind_of(sample->flavor, 0)))
+	for (; sample < end && *(const uint32_t *)&sample->record == PLAIN_HEAD; sample++) {
+		const uint32_t pc = sample->pc, kind = user + (sample->kernel_pc != 0);
+
+		if (sample->thread == own_thread)
 			break;
+		if (*why_of(sample) != why) {
+			if (sample->flavor != first->flavor)
+				break;
+			why = *why_of(sample);
+		}
+		if (!__pc_table_add_again(&pcs, pc, kind)) {
+			add(collection, pc, kind);
+			pcs = collection->pcs;
+		}
 	}
-	return used;
+	return (size_t)(sample - first) * PLAIN_WORDS;
+}
+
+static bool may_be_usual(const struct collection *collection, const uint32_t *words, size_t count)
+{
+	return count >= PLAIN_WORDS && words[0] == PLAIN_HEAD &&
+	       ((const struct prof_sample *)words)->flavor != 0 && collection->pcs.size != 0 &&
+	       !collection->of_kernel && !collection->only_task;
 }
 
 void __collection_add(struct collection *collection, const uint32_t *words, size_t count)
 {
 	for (;;) {
 		const struct prof_record *record;
-		size_t used = add_usual(collection, words, count);
+		size_t used = 0;
 
+		if (may_be_usual(collection, words, count))
+			used = add_usual(collection, words, count);
 		words += used;
 		count -= used;
 		record = (const struct prof_record *)words;

@@ -28,6 +28,11 @@ struct stream_counts {
 	uint64_t taken, delivered, lost, buffered;
 };
 
+/* Of the samples in the table: those in kernel mode, and those outside of the text. */
+struct place_counts {
+	uint64_t kernel, outside;
+};
+
 struct collection {
 	/* What it is of: set once. */
 	uint32_t low; /* The program's text: what the histogram covers. */
@@ -51,9 +56,7 @@ struct collection {
 	struct pc_table pcs;
 	struct pc_table labels; /* Of the kernel: for which tasks it ran, in the place of pcs. */
 	uint64_t profiler;      /* Samples of the own thread, which are nowhere else; */
-	uint64_t kernel;        /* in kernel mode; */
 	uint64_t others;        /* of what the profile is not of, which are nowhere else; */
-	uint64_t outside;       /* outside of the text; */
 	uint64_t not_kept;      /* delivered, but there was no memory to note them. */
 
 	/* Of the streams that are over, and of the one under way, as its last message said. */
@@ -77,5 +80,7 @@ void __collection_add(struct collection *collection, const uint32_t *words, size
 /* Sums over the streams, and over the CPUs. */
 struct clock_counts __collection_clocks(const struct collection *collection);
 struct stream_counts __collection_counts(const struct collection *collection);
+
+struct place_counts __collection_places(const struct collection *collection);
 
 #endif

@@ -234,6 +234,7 @@ static void put_sums(struct output *output, const struct collection *collection)
 {
 	struct clock_counts clocks = __collection_clocks(collection);
 	struct stream_counts counts = __collection_counts(collection);
+	struct place_counts places = __collection_places(collection);
 
 	put_value(output, GMON_DUE, clocks.due);
 	put_value(output, GMON_FIRED, clocks.fired);
@@ -246,9 +247,9 @@ static void put_sums(struct output *output, const struct collection *collection)
 	put_value(output, GMON_LOST, counts.lost);
 	put_value(output, GMON_BUFFERED, counts.buffered);
 	put_value(output, GMON_PROFILER, collection->profiler);
-	put_value(output, GMON_OUTSIDE, collection->outside);
+	put_value(output, GMON_OUTSIDE, places.outside);
 	put_value(output, GMON_ARCS_LOST, __arcs_lost());
-	put_value(output, GMON_KERNEL, collection->kernel);
+	put_value(output, GMON_KERNEL, places.kernel);
 	if (collection->others != 0 || collection->of_kernel)
 		put_value(output, GMON_OTHERS, collection->others);
 }

@@ -14,26 +14,37 @@ struct pc_count {
 	uint32_t kind;
 };
 
+/*
+ * The first place has this kind as long as it is empty.  A pc of 0 of kind 0 belongs there, and is
+ * the only one that could be taken for that of a place with nothing but zeroes.
+ */
+#define PC_NO_KIND UINT32_MAX
+
 struct pc_table {
 	struct pc_count *places;
 	uint32_t size; /* A power of two, or 0. */
+	uint32_t mask; /* Of what lies between two places, in bytes. */
 	uint32_t used;
 };
 
-static inline uint32_t __pc_table_hash(uint32_t pc, uint32_t kind)
+/* Where the search for this pc begins; the table is not empty. */
+static inline struct pc_count *__pc_table_first_place(const struct pc_table *table, uint32_t pc,
+						      uint32_t kind)
 {
-	return (pc ^ kind << 27) * 2654435761u >> 8;
+	uint32_t hash = pc * 2654435761u + kind * 2246822519u;
+
+	return (struct pc_count *)((char *)table->places + (hash >> 8 & table->mask));
 }
 
 /*
- * The short way to one more, which finds nearly all places where there have been some; or false.
- * The table is not empty.
+ * One more at the first place that this pc can have, where nearly all have theirs; or false.  The
+ * table is not empty.
  */
 static inline bool __pc_table_add_again(const struct pc_table *table, uint32_t pc, uint32_t kind)
 {
-	struct pc_count *place = &table->places[__pc_table_hash(pc, kind) & (table->size - 1)];
+	struct pc_count *place = __pc_table_first_place(table, pc, kind);
 
-	if (place->pc != pc || place->kind != kind || place->count == 0)
+	if (place->pc != pc || place->kind != kind)
 		return false;
 	place->count++;
 	return true;
@@ -45,6 +56,8 @@ bool __pc_table_add(struct pc_table *table, uint32_t pc, uint32_t kind);
 /* How many there have been. */
 uint64_t __pc_table_count(const struct pc_table *table, uint32_t pc, uint32_t kind);
 
+/* Forgets all, and gives the memory back; or keeps it, if it is little, for another beginning. */
 void __pc_table_clear(struct pc_table *table);
+void __pc_table_empty(struct pc_table *table);
 
 #endif

@@ -136,6 +136,22 @@ TEST(no_due_time_is_missed)
 	samples_forget(&collected);
 }
 
+/* The messages are sent in the caller's turn, and not by a thread that nobody is charged for. */
+TEST(who_flushes_sends)
+{
+	struct assay_cpu_info before, after;
+
+	start(SAMPLED_PC_VM_COW_FAULTS, 0);
+	assay_cpu_info(&before);
+	for (uint32_t turn = 0; turn < FLUSHES; turn++)
+		flush_and_receive();
+	assay_cpu_info(&after);
+	EXPECT_EQ(collected.messages, FLUSHES);
+	EXPECT_LT(after.switches - before.switches, FLUSHES);
+	stop();
+	samples_forget(&collected);
+}
+
 TEST(without_samples_there_are_counts)
 {
 	start(SAMPLED_PC_VM_COW_FAULTS, 0);

@@ -217,11 +217,11 @@ def sampled(program: str) -> dict[str, int]:
     return read_numbers(boot((program,)).output)
 
 
-def whole_sample(rate: int) -> Callable[[], Figure]:
-    """The same up to a collector's histogram, with a stream of this rate."""
+def whole_sample(program: str, rate: int) -> Callable[[], Figure]:
+    """The same up to the table that libprof keeps, with a profile of this rate."""
 
     def measure() -> Figure:
-        numbers = sampled("bench sample-all")
+        numbers = sampled(program)
         samples = numbers[f"samples-{rate}"]
         return Figure(rounded(numbers[f"excess-{rate}"] / samples, 1),
                       note=f"mean of {samples} samples")
@@ -372,13 +372,16 @@ ROWS = (
         capture("bench sample"), 130),
     Row("sample-stack", "sample with 16 frames, up to its buffer", "instructions",
         capture("bench sample-stack"), 550),
-    Row("sample-all-100", "sample up to a histogram, at 100 Hz", "instructions",
-        whole_sample(100), 260),
-    Row("sample-all-10000", "the same at 10 kHz", "instructions", whole_sample(10000), 260),
+    Row("sample-all-100", "sample up to libprof's table, at 100 Hz", "instructions",
+        whole_sample("bench profile", 100), 260),
+    Row("sample-all-10000", "the same at 10 kHz", "instructions",
+        whole_sample("bench profile", 10000), 260),
+    Row("sample-wide", "the same of a program found at 1,000 places", "instructions",
+        whole_sample("bench profile-wide", 10000)),
     Row("sample-compute", "a sampled computation slower, at 1 kHz", "parts in a million",
-        slower("bench sample-all")),
+        slower("bench profile")),
     Row("sample-traps", "sampled traps slower, at 1 kHz", "parts in a million",
-        slower("bench sample-traps")),
+        slower("bench profile-traps")),
     Row("thread", "thread created, run, ended and joined", "instructions",
         operation("bench thread"), limits=limits(2, 0, 0, 7)),
     Row("task-self", "mach_task_self()", "instructions",

@@ -88,6 +88,14 @@ uint32_t measured_ticks(void)
 	return after.ticks - before.ticks;
 }
 
+uint64_t length_of(workload *run, uint32_t turns)
+{
+	uint64_t before = cycles();
+
+	run(turns);
+	return cycles() - before;
+}
+
 void must(kern_return_t result, const char *what)
 {
 	if (result == KERN_SUCCESS)

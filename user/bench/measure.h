@@ -74,6 +74,16 @@ void report_costs(uint32_t operations);
 /* Scheduler ticks that came in between. */
 uint32_t measured_ticks(void);
 
+/* A program of known length, and what it takes. */
+typedef void workload(uint32_t turns);
+uint64_t length_of(workload *run, uint32_t turns);
+
+/* One that computes: two instructions a turn, in the caller's own frame. */
+static inline void compute(uint32_t turns)
+{
+	__asm__ volatile("1: decl %0; jnz 1b" : "+r"(turns));
+}
+
 /* Ends the program when a trap of its preparations failed: there is nothing to measure. */
 void must(kern_return_t result, const char *what);
 
@@ -94,8 +104,9 @@ void bench_partner(uint32_t n);
 void bench_tick(uint32_t n);   /* tick.c */
 void bench_sample(uint32_t n); /* sample.c */
 void bench_sample_stack(uint32_t n);
-void bench_sample_all(uint32_t n);
-void bench_sample_traps(uint32_t n);
+void bench_profile(uint32_t n); /* profile.c */
+void bench_profile_wide(uint32_t n);
+void bench_profile_traps(uint32_t n);
 void bench_thread(uint32_t n); /* thread.c */
 void bench_crowd(uint32_t n);
 void bench_map(uint32_t n); /* memory.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What samples cost: programs of known length, without sampling and with it.  What the second takes
- * more, divided by the samples, is what one costs.
+ * What it costs to take samples: programs of known length, without sampling and with it.  What the
+ * second takes more, divided by the samples, is what one costs.  What comes later is in profile.c.
  */
 #include "measure.h"
 
@@ -18,18 +18,8 @@ static struct {
 	mach_port_t port;
 	uint32_t taken;
 	bool ended;
-	uint32_t frames;          /* Of the first sample of a message. */
-	uint32_t histogram[4096]; /* By the two bytes of text that the program counter is in. */
+	uint32_t frames; /* Of the first sample of a message. */
 } collected;
-
-/* Where a collector puts a sample. */
-static void count(uint32_t pc)
-{
-	uint32_t place = (pc - 0x08048000) / 2;
-
-	if (place < sizeof collected.histogram / sizeof collected.histogram[0])
-		collected.histogram[place]++;
-}
 
 /* A message begins with a sample, a record and a sample, or none. */
 static void note_frames(const uint32_t *words)
@@ -49,9 +39,7 @@ kern_return_t receive_samples(mach_port_t port, sample_array_t words, mach_msg_t
 	for (uint32_t at = 0; at < n;) {
 		const struct prof_record *record = (const struct prof_record *)(words + at);
 
-		if (record->type == PROF_SAMPLE)
-			count(((const struct prof_sample *)record)->pc);
-		else if (record->type == PROF_STREAM)
+		if (record->type == PROF_STREAM)
 			collected.taken = ((const struct prof_stream *)record)->taken[0];
 		else if (record->type == PROF_END)
 			collected.ended = true;
@@ -61,14 +49,13 @@ kern_return_t receive_samples(mach_port_t port, sample_array_t words, mach_msg_t
 				     n * sizeof words[0]);
 }
 
-static void collect(void *unused)
+static void collect(void)
 {
 	union {
 		mach_msg_header_t header;
 		uint8_t room[128];
 	} request, reply;
 
-	(void)unused;
 	while (!collected.ended) {
 		must(mach_msg_trap(&request.header, MACH_RCV_MSG, 0, sizeof request, collected.port,
 				   MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
@@ -78,13 +65,6 @@ static void collect(void *unused)
 }
 
 /* ---------------- The programs ---------------- */
-
-typedef void workload(uint32_t turns);
-
-static void compute(uint32_t turns)
-{
-	__asm__ volatile("1: decl %0; jnz 1b" : "+r"(turns));
-}
 
 static uint32_t depth;
 
@@ -98,21 +78,7 @@ static __attribute__((noinline)) void compute_deep(uint32_t turns)
 	depth--;
 }
 
-static void trap_often(uint32_t turns)
-{
-	for (; turns > 0; turns--)
-		null_trap();
-}
-
 /* ---------------- With and without ---------------- */
-
-static uint64_t length(workload *run, uint32_t turns)
-{
-	uint64_t before = cycles();
-
-	run(turns);
-	return cycles() - before;
-}
 
 static void begin(uint32_t rate, uint32_t flags, uint32_t age)
 {
@@ -137,12 +103,12 @@ static void measure_capture(workload *run, uint32_t flags)
 	const uint32_t turns = 15000000;
 	uint64_t without, with;
 
-	length(run, 1000);
-	without = length(run, turns);
+	length_of(run, 1000);
+	without = length_of(run, turns);
 	begin(SAMPLE_RATE_MAX, flags, LONG_AGE);
-	with = length(run, turns);
+	with = length_of(run, turns);
 	end();
-	collect(NULL);
+	collect();
 	if ((flags & SAMPLE_STACK) != 0 && collected.frames != FRAMES) {
 		print("bench: the samples have %u frames, not %u\n", collected.frames, FRAMES);
 		assay_exit(3);
@@ -161,51 +127,4 @@ void bench_sample_stack(uint32_t n)
 {
 	(void)n;
 	measure_capture(compute_deep, SAMPLE_STACK);
-}
-
-static uint8_t collector_stack[16384] __attribute__((aligned(16)));
-
-/* How long it is with a collector, from where that waits for samples to its end. */
-static uint64_t length_collected(workload *run, uint32_t turns, uint32_t rate)
-{
-	uint64_t before;
-	uint32_t id;
-
-	begin(rate, 0, 0);
-	must(thread_start(collect, NULL, collector_stack, sizeof collector_stack, PRIORITY_USUAL,
-			  &id),
-	     "a collector");
-	before = cycles();
-	run(turns);
-	end();
-	assay_thread_join(id, TIMEOUT_NONE);
-	return cycles() - before;
-}
-
-/* All of it, up to the collector's histogram, and how many in a million the program is slower. */
-static void measure_all(workload *run, uint32_t turns, uint32_t rate)
-{
-	uint64_t without = length(run, turns), excess;
-
-	length_collected(run, turns / 100, SAMPLE_RATE_MAX);
-	excess = length_collected(run, turns, rate) - without;
-	print("excess-%u %u\n", rate, (uint32_t)excess);
-	print("samples-%u %u\n", rate, collected.taken);
-	print("length-%u %u\n", rate, (uint32_t)(without >> 10));
-}
-
-void bench_sample_all(uint32_t n)
-{
-	(void)n;
-	measure_all(compute, 1000000000, 100);
-	measure_all(compute, 100000000, 1000);
-	measure_all(compute, 100000000, 10000);
-}
-
-void bench_sample_traps(uint32_t n)
-{
-	(void)n;
-	measure_all(trap_often, 2000000, 100);
-	measure_all(trap_often, 2000000, 1000);
-	measure_all(trap_often, 2000000, 10000);
 }

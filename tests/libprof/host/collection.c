@@ -61,6 +61,7 @@ static void add_counts(uint32_t cpu, uint32_t base)
 static void begin(void)
 {
 	test_pages_left = TEST_PAGES_ALL;
+	__collection_clear(&collection, 0); /* With the memory of the test before. */
 	__collection_clear(&collection, SAMPLED_PC_PERIODIC);
 	collection.low = LOW;
 	collection.high = HIGH;
@@ -93,8 +94,8 @@ TEST(collection_keeps_flavors_and_modes_apart)
 	EXPECT_EQ(count(LOW + 5, KIND_K), 1);
 	EXPECT_EQ(count(LOW + 5, ZFILL), 1);
 	EXPECT_EQ(count(LOW + 4, KIND_U), 0);
-	EXPECT_EQ(collection.kernel, 1);
-	EXPECT_EQ(collection.outside, 0);
+	EXPECT_EQ(__collection_places(&collection).kernel, 1);
+	EXPECT_EQ(__collection_places(&collection).outside, 0);
 }
 
 TEST(collection_tells_its_own_thread_from_the_program)
@@ -104,7 +105,7 @@ TEST(collection_tells_its_own_thread_from_the_program)
 	add_sample(LOW + 5, 0xc0100000, OWN, SAMPLED_PC_PERIODIC);
 	take();
 	EXPECT_EQ(collection.profiler, 2);
-	EXPECT_EQ(collection.kernel, 0);
+	EXPECT_EQ(__collection_places(&collection).kernel, 0);
 	EXPECT_EQ(count(LOW + 5, KIND_U), 0);
 }
 
@@ -115,7 +116,7 @@ TEST(collection_counts_what_is_outside)
 	add_sample(HIGH, 0, 1, SAMPLED_PC_PERIODIC);
 	add_sample(HIGH - 1, 0, 1, SAMPLED_PC_PERIODIC);
 	take();
-	EXPECT_EQ(collection.outside, 2);
+	EXPECT_EQ(__collection_places(&collection).outside, 2);
 	EXPECT_EQ(count(HIGH, KIND_U), 1);
 }
 
@@ -130,12 +131,14 @@ TEST(collection_tells_others_from_usual_samples)
 	add_sample(HIGH, 0, 1, SAMPLED_PC_PERIODIC);
 	add_sample(HIGH, 0, 1, SAMPLED_PC_PERIODIC);
 	add_sample(LOW + 5, 0, 1, 0);
+	add_sample(LOW + 5, 0, 1, SAMPLED_PC_VM_ZFILL_FAULTS);
 	add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC);
 	take();
+	EXPECT_EQ(count(LOW + 5, ZFILL), 1);
 	EXPECT_EQ(count(LOW + 5, KIND_U), 4);
 	EXPECT_EQ(count(LOW + 5, KIND_K), 1);
 	EXPECT_EQ(collection.profiler, 1);
-	EXPECT_EQ(collection.outside, 2);
+	EXPECT_EQ(__collection_places(&collection).outside, 2);
 	EXPECT_EQ(count(HIGH, KIND_U), 2);
 	collection.only_task = true;
 	collection.task = 9;
@@ -157,9 +160,9 @@ TEST(collection_of_the_kernel_has_its_own_places)
 	take();
 	EXPECT_EQ(count(0xc0100010, KIND_U), 2);
 	EXPECT_EQ(count(LOW + 5, KIND_U), 0);
-	EXPECT_EQ(collection.kernel, 2);
+	EXPECT_EQ(__collection_places(&collection).kernel, 2);
 	EXPECT_EQ(collection.others, 1);
-	EXPECT_EQ(collection.outside, 0);
+	EXPECT_EQ(__collection_places(&collection).outside, 0);
 	EXPECT_EQ(__pc_table_count(&collection.labels, 0, 0), 2);
 }
 
@@ -260,11 +263,31 @@ TEST(collection_forgets_everything_but_whose_it_is)
 	take();
 	__collection_clear(&collection, SAMPLED_PC_VM_COW_FAULTS);
 	EXPECT_EQ(count(LOW, KIND_K), 0);
-	EXPECT_EQ(collection.kernel, 0);
+	EXPECT_EQ(__collection_places(&collection).kernel, 0);
 	EXPECT_EQ(__collection_clocks(&collection).due, 0);
 	EXPECT_EQ(collection.flavors, SAMPLED_PC_VM_COW_FAULTS);
 	EXPECT_EQ(collection.low, LOW);
 	EXPECT_EQ(collection.own_thread, OWN);
+}
+
+/* The short way must not take an empty place for that of a program that jumped to nowhere. */
+TEST(collection_counts_at_0)
+{
+	begin();
+	for (unsigned turn = 0; turn < 2; turn++) {
+		add_sample(LOW + 5, 0, 1, SAMPLED_PC_PERIODIC);
+		add_sample(0, 0, 1, SAMPLED_PC_PERIODIC);
+		add_sample(0, 0xc0100000, 1, SAMPLED_PC_PERIODIC);
+		add_sample(0, 0, 1, SAMPLED_PC_PERIODIC);
+		take();
+		EXPECT_EQ(count(0, KIND_U), 2);
+		EXPECT_EQ(count(0, KIND_K), 1);
+		EXPECT_EQ(collection.pcs.used, 3);
+		EXPECT_EQ(__collection_places(&collection).outside, 3);
+		__collection_clear(&collection, SAMPLED_PC_PERIODIC); /* The table stays. */
+		EXPECT_EQ(count(0, KIND_U), 0);
+		EXPECT_EQ(collection.pcs.used, 0);
+	}
 }
 
 /* ---------------- The table, against a plain array ---------------- */
@@ -296,7 +319,7 @@ TEST(pc_table_without_memory_takes_what_it_can)
 
 	begin();
 	test_pages_left = 1;
-	for (unsigned n = 0; n < 1000; n++)
+	for (unsigned n = 0; n < 2000; n++)
 		taken += __pc_table_add(&collection.pcs, LOW + n, 0);
 	EXPECT_EQ(taken, collection.pcs.used);
 	EXPECT(taken < collection.pcs.size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* links: prof/sampler.c prof/sampler_slots.c prof/ring.c */
+/* links: prof/sampler.c prof/sampler_slots.c prof/sampler_drain.c prof/ring.c */
 /* The sampling clock (prof/sampler.h) on a fake machine: tests/lib/host/prof/sampler_machine.h. */
 #include "host/prof/sampler_machine.h"
 
