@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -27,6 +29,8 @@ static const struct {
 	{ENOTDIR, "set gprof_gmon_out to a file in a folder"},
 	{EISDIR, "there is a folder of that name: set gprof_gmon_out to another name"},
 	{ENOSPC, "make room on the disk, or set gprof_gmon_out to a file on another"},
+	{ENXIO, "nobody reads from it: begin that first, or set gprof_gmon_out to a file"},
+	{EPIPE, "who read from it has ended: begin that anew, or set gprof_gmon_out to a file"},
 };
 
 static const char *advice_for(int error)
@@ -88,7 +92,8 @@ static int open_new(const char *path, char name[PATH_MAX])
 	return fd;
 }
 
-static int write_new(int fd, const char *data, size_t size)
+/* 0, or an errno. */
+static int write_and_close(int fd, const char *data, size_t size)
 {
 	int error = write_all(fd, data, size);
 
@@ -97,22 +102,56 @@ static int write_new(int fd, const char *data, size_t size)
 	return error;
 }
 
-bool __gprof_write_file(const char *path, const char *data, size_t size)
+/* 0, or an errno. */
+static int replace(const char *path, const char *data, size_t size)
 {
 	char temporary[PATH_MAX];
 	int fd = open_new(path, temporary);
 	int error;
 
-	if (fd < 0) {
-		say_not_written(path, errno);
-		return false;
-	}
-	error = write_new(fd, data, size);
+	if (fd < 0)
+		return errno;
+	error = write_and_close(fd, data, size);
 	if (error == 0 && rename(temporary, path) != 0)
 		error = errno;
-	if (error == 0)
-		return true;
-	unlink(temporary);
-	say_not_written(path, error);
-	return false;
+	if (error != 0)
+		unlink(temporary);
+	return error;
+}
+
+/*
+ * 0, or an errno.  A pipe that nobody reads from is not waited for, and one whose reader has ended
+ * does not end the program.
+ */
+static int write_in_place(const char *path, const char *data, size_t size)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction before;
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return errno;
+	fcntl(fd, F_SETFL, 0);
+	sigaction(SIGPIPE, &ignore, &before);
+	error = write_and_close(fd, data, size);
+	sigaction(SIGPIPE, &before, NULL);
+	return error;
+}
+
+bool __gprof_is_special(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+bool __gprof_write_file(const char *path, const char *data, size_t size)
+{
+	int error = __gprof_is_special(path) ? write_in_place(path, data, size)
+					     : replace(path, data, size);
+
+	if (error != 0)
+		say_not_written(path, error);
+	return error == 0;
 }

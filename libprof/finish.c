@@ -70,14 +70,20 @@ static bool write_to(const char *path)
 	return is_written;
 }
 
+static const char *usual_path(void)
+{
+	return gprof_gmon_out != NULL && gprof_gmon_out[0] != '\0' ? gprof_gmon_out : "gmon.out";
+}
+
 static void write_usual(void)
 {
+	const char *usual = usual_path();
 	char path[PATH_MAX];
 
-	if (is_child)
-		snprintf(path, sizeof path, "%s.%d", gprof_gmon_out, getpid());
+	if (is_child && !__gprof_is_special(usual))
+		snprintf(path, sizeof path, "%s.%d", usual, getpid());
 	else
-		snprintf(path, sizeof path, "%s", gprof_gmon_out);
+		snprintf(path, sizeof path, "%s", usual);
 	write_to(path);
 }
 
@@ -101,7 +107,7 @@ int gprof_stop(char *mon_file_name)
 
 	lock(&mask);
 	end_sampling();
-	is_done = write_to(mon_file_name != NULL ? mon_file_name : gprof_gmon_out);
+	is_done = write_to(mon_file_name != NULL ? mon_file_name : usual_path());
 	if (is_done)
 		written = __collector_beginnings();
 	unlock(&mask);

@@ -30,6 +30,9 @@ void __gprof_write_at_end(void);
 /* Whether the name server knows gprof.<pid>. */
 bool __gprof_is_registered(void);
 
+/* Whether this is a device or a pipe, which stays what it is: it is written to. */
+bool __gprof_is_special(const char *path);
+
 /* Writes `size` bytes: the file is complete, or not there.  False, and said why, if it is not. */
 bool __gprof_write_file(const char *path, const char *data, size_t size);
 

@@ -31,7 +31,7 @@ static kern_return_t check_in(void)
 	if (!MACH_PORT_VALID(server))
 		return MIG_SERVER_DIED;
 	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
-	result = netname_check_in(server, name, __collector_signature(), __collector_public_port());
+	result = netname_check_in(server, name, ux_server_port(), __collector_public_port());
 	syscall_mach_port_deallocate(mach_task_self_cached(), server);
 	return result == MACH_SEND_INVALID_DEST ? MIG_SERVER_DIED : result;
 }

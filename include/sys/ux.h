@@ -93,6 +93,12 @@ int ux_gprof_token(pid_t pid, char token[UX_TOKEN_ROOM]);
 /* The name server's port, or MACH_PORT_NULL: ENOENT if none runs.  Only root may be it: 0 or -1. */
 mach_port_t ux_name_server(void);
 int ux_set_name_server(mach_port_t port);
+
+/*
+ * Whose this is, if it is some thread's ux_server_port(): a server that is shown it knows by whom.
+ * Whoever has it can make calls as that thread: it is for servers of root's alone.  0 or -1.
+ */
+int ux_port_owner(mach_port_t port, pid_t *pid, uid_t *uid);
 #endif
 
 #endif

@@ -35,10 +35,9 @@ union buffer {
 static struct {
 	struct collector_target target;
 	mach_port_t set;
-	mach_port_t samples; /* Where the kernel sends them. */
-	mach_port_t control; /* Where requests come, */
-	mach_port_t known;   /* and where everybody's come: perhaps the same. */
-	mach_port_t signature;
+	mach_port_t samples;     /* Where the kernel sends them. */
+	mach_port_t control;     /* Where requests come, */
+	mach_port_t known;       /* and where everybody's come: perhaps the same. */
 	gprof_options_t options; /* For the next beginning, */
 	gprof_options_t chosen;  /* and those that the last one was with. */
 	uint32_t flavors;        /* Of the stream under way; 0: none is. */
@@ -416,8 +415,6 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
 				    &collector.set);
 	if (result == KERN_SUCCESS)
-		result = __prof_port_make(&collector.signature);
-	if (result == KERN_SUCCESS)
 		result = __prof_port_member(&collector.samples, collector.set);
 	if (result == KERN_SUCCESS)
 		result = __prof_port_member(&collector.control, collector.set);
@@ -432,11 +429,6 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 mach_port_t __collector_public_port(void)
 {
 	return collector.known;
-}
-
-mach_port_t __collector_signature(void)
-{
-	return collector.signature;
 }
 
 mach_port_t __collector_port(void)

@@ -62,9 +62,6 @@ kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms);
 /* What to give to the name server: a port to make send rights to. */
 mach_port_t __collector_public_port(void);
 
-/* A port that nobody else has: whoever shows it may take the name back. */
-mach_port_t __collector_signature(void);
-
 /* Where its thread's requests come; MACH_PORT_NULL: nothing is prepared. */
 mach_port_t __collector_port(void);
 

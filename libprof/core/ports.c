@@ -5,7 +5,7 @@
 #include <mach.h>
 #include <mach/task_info.h>
 
-kern_return_t __prof_port_make(mach_port_t *port)
+static kern_return_t make(mach_port_t *port)
 {
 	mach_port_t self = mach_task_self_cached();
 	kern_return_t result = mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, port);
@@ -17,7 +17,7 @@ kern_return_t __prof_port_make(mach_port_t *port)
 
 kern_return_t __prof_port_member(mach_port_t *port, mach_port_t set)
 {
-	kern_return_t result = __prof_port_make(port);
+	kern_return_t result = make(port);
 
 	if (result == KERN_SUCCESS)
 		result = mach_port_move_member(mach_task_self_cached(), *port, set);

@@ -8,10 +8,7 @@
 #include <mach/kern_return.h>
 #include <mach/port.h>
 
-/* Makes a port with a right to send to it, */
-kern_return_t __prof_port_make(mach_port_t *port);
-
-/* and puts it into the set. */
+/* Makes a port with a right to send to it, and puts it into the set. */
 kern_return_t __prof_port_member(mach_port_t *port, mach_port_t set);
 
 /* Has the kernel tell `port` when the task has ended. */

@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "users.h"
-
 #define BUCKETS       2048u /* Powers of two. */
 #define OWNER_BUCKETS 256u
 
@@ -32,8 +30,8 @@ struct owner {
 struct name {
 	struct list by_text;
 	struct list by_port;
-	struct owner *client; /* By its label, */
-	struct owner *user;   /* and by its number. */
+	struct owner *client;
+	struct owner *user;
 	mach_port_t port;
 	mach_port_t signature;
 	uint32_t hash;
@@ -118,9 +116,9 @@ mach_port_t name_signature(const struct name *name)
 	return name->signature;
 }
 
-uid_t name_user(const struct name *name)
+struct client name_client(const struct name *name)
 {
-	return name->user->number;
+	return (struct client){.number = name->client->number, .user = name->user->number};
 }
 
 /* ---------------- Clients and users ---------------- */
@@ -206,10 +204,11 @@ static struct name *name_new(const char *text, struct owner *client, struct owne
 	return name;
 }
 
-kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port, natural_t label,
-			uid_t uid)
+kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port,
+			const struct client *asks)
 {
-	struct owner *client = owner_of(clients, label), *user = owner_of(users, uid);
+	struct owner *client = owner_of(clients, asks->number);
+	struct owner *user = owner_of(users, asks->user);
 	struct name *name = may_have_more(client, user) ? name_new(text, client, user) : NULL;
 
 	if (name == NULL || !watch(port)) {

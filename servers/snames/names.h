@@ -8,12 +8,12 @@
 
 #include <mach.h>
 #include <stdbool.h>
-#include <sys/types.h>
+
+#include "users.h"
 
 /*
- * How many names there may be; of one client, which is the task on whose behalf they were checked
- * in; and of one user, root excepted, for whom the last ones are kept.  A name counts for as long
- * as it is there, also after the end of its client.
+ * How many names there may be; of one client; and of one user, root excepted, for whom the last
+ * ones are kept.  A name counts for as long as it is there, also after the end of its client.
  */
 #define NAMES_MAX           8192
 #define NAMES_KEPT_FOR_ROOT 1024
@@ -27,8 +27,8 @@ struct name;
  * Puts a name in, which is not there yet.  0 and the rights are the table's; or
  * KERN_RESOURCE_SHORTAGE, or NETNAME_INVALID_PORT if the port is dead, and they are not.
  */
-kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port, natural_t client,
-			uid_t user);
+kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port,
+			const struct client *client);
 
 /* The same for a name that is there: what it had is given up. */
 kern_return_t names_change(struct name *name, mach_port_t signature, mach_port_t port);
@@ -36,7 +36,7 @@ kern_return_t names_change(struct name *name, mach_port_t signature, mach_port_t
 struct name *names_find(const char *text); /* Null if there is none. */
 mach_port_t name_port(const struct name *name);
 mach_port_t name_signature(const struct name *name);
-uid_t name_user(const struct name *name); /* Who checked it in. */
+struct client name_client(const struct name *name); /* Who checked it in. */
 
 /* Takes a name out, and gives up what it has. */
 void names_remove(struct name *name);

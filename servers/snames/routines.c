@@ -3,13 +3,11 @@
  * The calls of <servers/netname.h>.  A routine that succeeds has taken the rights that came with
  * the request, or given them up; else main.c gives them up.
  */
-#include <mach/thread_info.h>
 #include <servers/netname_server.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "names.h"
-#include "users.h"
 
 #define VERSION "snames 1 (Assay)"
 
@@ -27,18 +25,6 @@ static bool is_name(const char *text)
 static bool is_this_host(const char *text)
 {
 	return text[0] == '\0' || strcmp(text, "*") == 0;
-}
-
-/* Whoever has called: the kernel has made his label this thread's with the message. */
-static natural_t client(void)
-{
-	struct thread_id_info info = {0};
-	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
-	mach_port_t self = mach_thread_self();
-
-	thread_info(self, THREAD_ID_INFO, (thread_info_t)&info, &count);
-	syscall_mach_port_deallocate(mach_task_self_cached(), self);
-	return info.label;
 }
 
 static bool is_dead(mach_port_t port)
@@ -60,6 +46,19 @@ static struct name *find_living(const char *text)
 	return NULL;
 }
 
+/* Who has the name's signature, or has been told by another one to be the same process. */
+static bool may_change(const struct name *name, mach_port_t signature, const struct client *client)
+{
+	const struct client owner = name_client(name);
+
+	return name_signature(name) == signature || users_are_same(&owner, client);
+}
+
+static bool may_stay(const struct name *name, const char *text)
+{
+	return users_may_have(name_client(name).user, text);
+}
+
 /*
  * Whoever has checked a name in may have it mean another port.  Who had the name of a process from
  * before it was another user's has it no more.
@@ -67,8 +66,7 @@ static struct name *find_living(const char *text)
 kern_return_t do_netname_check_in(mach_port_t server, const_netname_name_t text,
 				  mach_port_t signature, mach_port_t port)
 {
-	natural_t label = client();
-	uid_t user = users_of_task(label);
+	const struct client client = users_who(signature);
 	struct name *name;
 
 	(void)server;
@@ -76,16 +74,16 @@ kern_return_t do_netname_check_in(mach_port_t server, const_netname_name_t text,
 		return KERN_INVALID_ARGUMENT;
 	if (!MACH_PORT_VALID(port))
 		return NETNAME_INVALID_PORT;
-	if (!users_may_have(user, text))
+	if (!users_may_have(client.user, text))
 		return NETNAME_NOT_YOURS;
 	name = find_living(text);
-	if (name != NULL && !users_may_have(name_user(name), text)) {
+	if (name != NULL && !may_stay(name, text)) {
 		names_remove(name);
 		name = NULL;
 	}
 	if (name == NULL)
-		return names_add(text, signature, port, label, user);
-	if (name_signature(name) != signature)
+		return names_add(text, signature, port, &client);
+	if (!may_change(name, signature, &client))
 		return NETNAME_NOT_YOURS;
 	return names_change(name, signature, port);
 }
@@ -102,7 +100,7 @@ kern_return_t do_netname_look_up(mach_port_t server, const_netname_name_t host,
 	if (!is_this_host(host))
 		return NETNAME_NO_SUCH_HOST;
 	name = names_find(text);
-	if (name == NULL || !users_may_have(name_user(name), text) ||
+	if (name == NULL || !may_stay(name, text) ||
 	    mach_port_mod_refs(mach_task_self_cached(), name_port(name), MACH_PORT_RIGHT_SEND, 1) !=
 		    KERN_SUCCESS)
 		return NETNAME_NOT_CHECKED_IN;
@@ -113,6 +111,7 @@ kern_return_t do_netname_look_up(mach_port_t server, const_netname_name_t host,
 kern_return_t do_netname_check_out(mach_port_t server, const_netname_name_t text,
 				   mach_port_t signature)
 {
+	const struct client client = users_who(signature);
 	struct name *name;
 
 	(void)server;
@@ -121,7 +120,7 @@ kern_return_t do_netname_check_out(mach_port_t server, const_netname_name_t text
 	name = find_living(text);
 	if (name == NULL)
 		return NETNAME_NOT_CHECKED_IN;
-	if (name_signature(name) != signature)
+	if (!may_change(name, signature, &client))
 		return NETNAME_NOT_YOURS;
 	names_remove(name);
 	if (MACH_PORT_VALID(signature))

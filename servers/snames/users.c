@@ -5,33 +5,48 @@
 #include <ctype.h>
 #include <errno.h>
 #include <grp.h>
+#include <mach/thread_info.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ux.h>
 
-/* ---------------- Processes ---------------- */
+/* ---------------- Clients ---------------- */
 
-/* Asked anew each time: processes come and go, and numbers are used again. */
-static struct ux_process_info processes[UX_PROCESSES_MAX];
-
-static int list_processes(void)
+/* On whose behalf the last message came: the kernel has made its label this thread's. */
+static natural_t label(void)
 {
-	int found = ux_processes(processes, UX_PROCESSES_MAX);
+	struct thread_id_info info = {0};
+	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
+	mach_port_t self = mach_thread_self();
 
-	return found < UX_PROCESSES_MAX ? found : UX_PROCESSES_MAX;
+	thread_info(self, THREAD_ID_INFO, (thread_info_t)&info, &count);
+	syscall_mach_port_deallocate(mach_task_self_cached(), self);
+	return info.label;
 }
 
-uid_t users_of_task(natural_t label)
+/*
+ * A label says for whom, not who: who has received a message from root goes on under root's.  So it
+ * is good for sharing out what is left to the unknown, and for nothing else.  Processes' numbers
+ * and labels are in the same table: those of tasks count up from 1, and these count down.
+ */
+struct client users_who(mach_port_t signature)
 {
-	int found = list_processes();
+	struct client client = {.user = USERS_UNKNOWN};
+	pid_t pid;
 
-	for (int i = 0; i < found; i++) {
-		if (processes[i].task_id == label)
-			return processes[i].uid;
-	}
-	return USERS_UNKNOWN;
+	if (!MACH_PORT_VALID(signature) || ux_port_owner(signature, &pid, &client.user) != 0)
+		return (struct client){.number = label(), .user = USERS_UNKNOWN};
+	client.number = UINT32_MAX - (natural_t)pid;
+	return client;
+}
+
+bool users_are_same(const struct client *one, const struct client *other)
+{
+	return one->user != USERS_UNKNOWN && one->user == other->user &&
+	       one->number == other->number;
 }
 
 /* ---------------- Names and their users ---------------- */
@@ -74,10 +89,14 @@ static bool may_have_server(uid_t user)
 	return false;
 }
 
+/* Asked anew each time: processes come and go, and numbers are used again. */
 static bool is_of_process(uid_t user, long pid)
 {
-	int found = list_processes();
+	static struct ux_process_info processes[UX_PROCESSES_MAX];
+	int found = ux_processes(processes, UX_PROCESSES_MAX);
 
+	if (found > UX_PROCESSES_MAX)
+		found = UX_PROCESSES_MAX;
 	for (int i = 0; i < found; i++) {
 		if (processes[i].pid == pid)
 			return processes[i].uid == user;

@@ -8,10 +8,19 @@
 #include <sys/types.h>
 
 #define USERS_ROOT    ((uid_t)0)
-#define USERS_UNKNOWN ((uid_t)-1) /* A task that is no process's. */
+#define USERS_UNKNOWN ((uid_t)-1) /* Whoever has not said who he is. */
 
-/* The user of the process whose task has this label. */
-uid_t users_of_task(natural_t label);
+/* A process, or whoever shares what those have who do not say who they are. */
+struct client {
+	natural_t number;
+	uid_t user;
+};
+
+/* Who shows this signature: a process if it is the port by which one calls the Unix server. */
+struct client users_who(mach_port_t signature);
+
+/* Whether that is known, and the same. */
+bool users_are_same(const struct client *one, const struct client *other);
 
 /*
  * Whether a name can be this user's.  One that ends in a dot and the number of a process is for

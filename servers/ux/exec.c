@@ -93,7 +93,7 @@ static void become(struct process *process, struct program *program, unsigned ow
 	struct thread *first = program->first;
 
 	threads_end(process); /* The caller too, whose structure stays until its call is over. */
-	change_task(process, program);
+	change_task(process, program); /* While the file is still that of the task that ends. */
 	change_executable(process, program);
 	await_other_calls(process, own);
 	if (process->is_exiting)

@@ -25,6 +25,7 @@
 #define LINE_MAX    256 /* In the log. */
 #define STRINGS_MAX 2048
 #define N_PORTS     4 /* Arguments before the options. */
+#define DIGITS_MAX  9 /* Of a number that is surely one. */
 
 struct ux_boot ux_boot = {.root = "rd0"};
 
@@ -92,7 +93,22 @@ static bool has_word(const char *line, const char *word)
 	return false;
 }
 
-/* Reads the options; returns the number of the first word for process 1, or 0 if one is wrong. */
+/* A limit; 0, and it is said, if that is none. */
+static unsigned long read_limit(const char *text)
+{
+	char *end;
+	unsigned long limit = strtoul(text, &end, 10);
+
+	if (limit > 0 && *end == '\0' && end - text <= DIGITS_MAX)
+		return limit;
+	ux_log("processes=%s is no limit: say a number from 1 on, or leave it out for none", text);
+	return 0;
+}
+
+/*
+ * Reads the options; returns the number of the first word for process 1, or 0 if one is wrong,
+ * which is said.
+ */
 static int read_options(int argc, char **argv)
 {
 	int n = N_PORTS;
@@ -102,14 +118,18 @@ static int read_options(int argc, char **argv)
 		const char *path = value_of(argv[n], "init=");
 		const char *processes = value_of(argv[n], "processes=");
 
-		if (root != NULL)
+		if (root != NULL) {
 			ux_boot.root = root;
-		else if (path != NULL)
+		} else if (path != NULL) {
 			init = path;
-		else if (processes != NULL)
-			ux_boot.processes = strtoul(processes, NULL, 10);
-		else
+		} else if (processes != NULL) {
+			ux_boot.processes = read_limit(processes);
+			if (ux_boot.processes == 0)
+				return 0;
+		} else {
+			ux_log("there is no option %s", argv[n]);
 			return 0;
+		}
 	}
 	return n + 1;
 }

@@ -49,3 +49,16 @@ kern_return_t ux_name_server(caller_t caller, mach_port_t *result)
 	*result = port;
 	return 0;
 }
+
+/* A label says for whom something is done; a port by which somebody calls, who it is. */
+kern_return_t ux_port_owner(caller_t caller, mach_port_t call_port, int *pid, unsigned *uid)
+{
+	const struct thread *thread = thread_of_call_port(call_port);
+
+	(void)caller;
+	if (thread == NULL || thread->is_ending)
+		return ESRCH;
+	*pid = thread->process->pid;
+	*uid = thread->process->credentials.uid;
+	return 0;
+}

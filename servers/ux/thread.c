@@ -39,6 +39,15 @@ struct thread *caller_of_payload(unsigned long payload)
 	return table[place];
 }
 
+struct thread *thread_of_call_port(mach_port_t port)
+{
+	assert(ux_lock_held());
+	for (unsigned place = 0; place < UX_THREADS_MAX; place++)
+		if (table[place] != NULL && table[place]->call_port == port)
+			return table[place];
+	return NULL;
+}
+
 /* All ports have a payload; what comes without one is nobody's. */
 struct thread *caller_of_port(mach_port_t port)
 {

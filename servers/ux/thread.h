@@ -43,6 +43,9 @@ typedef struct thread *caller_t;
 struct thread *caller_of_payload(unsigned long payload);
 struct thread *caller_of_port(mach_port_t port);
 
+/* The thread that calls by this port, which has come in a message; null: none does. */
+struct thread *thread_of_call_port(mach_port_t port);
+
 /*
  * A new thread with a port of its own, for a thread of the kernel's that exists and does not run
  * yet; takes over the right `kernel`, also if it fails: null, no memory or too many threads.  It is

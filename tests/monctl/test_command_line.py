@@ -49,6 +49,8 @@ def test_wrong_lines_are_told(cases) -> None:
 
 
 def test_help_names_the_flavors(cases) -> None:
-    text, status = cases({"help": "monctl -help"})["help"]
+    said = cases({"help": "monctl -help", "usual": "monctl -pid 1 --help"})
+    text, status = said["help"]
+    assert said["usual"] == said["help"]
     assert status == 0
     assert [line.split()[0] for line in text.split("flavors:\n")[1].splitlines()] == FLAVORS

@@ -43,7 +43,7 @@ CONTROL = {
     "proxy": "monctl -pid $P -proxy -monfile end & X=$!; monctl -pid $P -status",
     "again": "monctl -pid $P -proxy",
     "in the background": "monctl -pid $P -proxy -bg",
-    "on": "monctl -pid $P -on zfill,cow -rate 500; monctl -pid $P -status",
+    "on": "monctl -pid $P -on zfill -rate 100 -on cow -rate 500; monctl -pid $P -status",
     "unwritable": "monctl -pid $P -off -monfile /nowhere/f",
     "another file": "monctl -pid $P -monfile f.gnu; monctl -pid $P -off monfile note; "
                     "cmp f.gnu note",
@@ -142,7 +142,7 @@ def test_the_server(cases) -> None:
     """UX says itself how it is profiled; those of group kmem may, and root."""
     said = cases({
         "proxy": "monctl -pid 0 -proxy",
-        "on": "monctl -pid 0 -on periodic && ls -l /bin >/dev/null && readprog /bin/sh",
+        "on": "monctl -pid 0 -on periodic -rate 10000 && ls -l /bin >/dev/null && readprog /bin/sh",
         "status": "monctl -pid 0 -off -monfile ux.out -status",
         "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; "
                           "monctl -pid 0 -on periodic && monctl -pid 0 -off -status",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from assay import OUT, unix
 from assay.files import Files, Get, Put
+from prof import shares
 
 TO_WHO_RUNS = "sigproftest: SIGPROF goes to the thread that runs"
 SOURCE = Path(__file__).parent / "profiles" / "profiled.c"
@@ -83,15 +84,13 @@ def test_the_file_is_what_readers_expect(profile) -> None:
 
 
 def test_the_profile_is_true(profile) -> None:
-    """Within 5 standard errors."""
     program, file = profile
     table, leaves = functions(program), Counter()
     for count, addresses in read(file)[1]:
         leaves[name_at(table, addresses[0])] += count
-    total = sum(leaves.values())
-    error = (SHARE * (1 - SHARE) / total) ** 0.5
+    total, most = sum(leaves.values()), leaves["most"]
     assert total >= 100
-    assert abs(leaves["most"] / total - SHARE) < 5 * error
+    shares.check({"most": most, "others": total - most}, {"most": SHARE, "others": 1 - SHARE})
 
 
 def test_stacks_lead_to_main(profile) -> None:

@@ -114,8 +114,7 @@ static bool check_in(void)
 
 	if (server == MACH_PORT_NULL)
 		return false;
-	result = netname_check_in(server, KERNEL_NAME, __collector_signature(),
-				  __collector_public_port());
+	result = netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
 	if (result == NETNAME_NOT_YOURS)
 		report("the name %s is another process's: end that one first", KERNEL_NAME);
 	else if (result != NETNAME_SUCCESS)

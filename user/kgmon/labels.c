@@ -9,18 +9,24 @@
 #include "common/common.h"
 #include "kgmon.h"
 
-/* Tasks that no process has any more are told together. */
+/* Tasks that ended so long ago that the Unix server has forgotten them are told together. */
 #define TASK_ENDED UINT32_MAX
+
+#define NAME_WORDS 5 /* Of a process's name. */
 
 struct label {
 	uint32_t task;
 	uint32_t samples;
-	const struct ux_process_info *process; /* NULL: none. */
+	bool is_process; /* Or was one's, with this number and name: */
+	pid_t pid;
+	char command[NAME_WORDS * sizeof(uint32_t)];
 };
 
+_Static_assert(sizeof(((struct label *)NULL)->command) ==
+		       sizeof(((struct ux_task_program *)NULL)->command),
+	       "the whole name");
+
 struct labels {
-	struct ux_process_info processes[UX_PROCESSES_MAX];
-	int found;
 	struct label *items;
 	size_t count;
 	uint64_t sum;
@@ -43,37 +49,53 @@ static size_t record_size(const char *record, size_t left)
 	return 1 + sizeof(histogram) + (size_t)histogram.bins * sizeof(uint16_t);
 }
 
-static const struct ux_process_info *process_of(uint32_t task)
+static struct label *find(uint32_t task)
 {
-	for (int i = 0; i < labels.found; i++)
-		if (task != 0 && labels.processes[i].task_id == task)
-			return &labels.processes[i];
+	for (size_t i = 0; i < labels.count; i++)
+		if (labels.items[i].task == task)
+			return &labels.items[i];
 	return NULL;
+}
+
+static struct label *append(const struct label *label)
+{
+	labels.items = reallocate(labels.items, (labels.count + 1) * sizeof(*labels.items));
+	labels.items[labels.count] = *label;
+	return &labels.items[labels.count++];
+}
+
+/* A task that is not in the list yet. */
+static struct label *add_new(uint32_t task)
+{
+	struct label label = {.task = task}, *ended = find(TASK_ENDED);
+	struct ux_task_program program;
+
+	label.is_process = task != 0 && ux_task_program(task, &program) == 0;
+	if (label.is_process) {
+		label.pid = program.pid;
+		strlcpy(label.command, program.command, sizeof(label.command));
+	} else if (task != 0) {
+		if (ended != NULL)
+			return ended;
+		label.task = TASK_ENDED;
+	}
+	return append(&label);
 }
 
 static void add(uint32_t task, uint32_t samples)
 {
-	const struct ux_process_info *process = process_of(task);
+	struct label *label = find(task);
 
-	if (process == NULL && task != 0)
-		task = TASK_ENDED;
+	if (label == NULL)
+		label = add_new(task);
+	label->samples += samples;
 	labels.sum += samples;
-	for (size_t i = 0; i < labels.count; i++)
-		if (labels.items[i].task == task) {
-			labels.items[i].samples += samples;
-			return;
-		}
-	labels.items = reallocate(labels.items, (labels.count + 1) * sizeof(*labels.items));
-	labels.items[labels.count++] = (struct label){task, samples, process};
 }
 
 void labels_read(const char *gmon, size_t size)
 {
 	size_t at = sizeof(struct gmon_header), length;
 
-	labels.found = ux_processes(labels.processes, UX_PROCESSES_MAX);
-	if (labels.found > UX_PROCESSES_MAX)
-		labels.found = UX_PROCESSES_MAX;
 	while (at < size && (length = record_size(gmon + at, size - at)) != 0) {
 		struct gmon_arc arc;
 
@@ -85,8 +107,6 @@ void labels_read(const char *gmon, size_t size)
 }
 
 /* ---------------- Writing ---------------- */
-
-#define NAME_WORDS (sizeof(((struct ux_process_info *)NULL)->command) / sizeof(uint32_t))
 
 /* A tag, and the record. */
 #define RECORD_SIZE (1 + sizeof(struct gmon_arc))
@@ -100,15 +120,15 @@ static char *put(char *to, uint32_t from, uint32_t self, uint32_t count)
 	return to + sizeof(arc);
 }
 
-static char *put_process(char *to, const struct ux_process_info *process)
+static char *put_process(char *to, const struct label *label)
 {
-	to = put(to, GMON_EXTRA_LABEL_PID, process->task_id, (uint32_t)process->pid + 1);
+	to = put(to, GMON_EXTRA_LABEL_PID, label->task, (uint32_t)label->pid + 1);
 	for (uint32_t n = 0; n < NAME_WORDS; n++) {
 		uint32_t word;
 
-		memcpy(&word, process->command + n * sizeof(word), sizeof(word));
+		memcpy(&word, label->command + n * sizeof(word), sizeof(word));
 		if (word != 0)
-			to = put(to, GMON_EXTRA_LABEL_NAME + n, process->task_id, word);
+			to = put(to, GMON_EXTRA_LABEL_NAME + n, label->task, word);
 	}
 	return to;
 }
@@ -120,8 +140,8 @@ char *labels_add(const char *gmon, size_t *size)
 
 	memcpy(file, gmon, *size);
 	for (size_t i = 0; i < labels.count; i++)
-		if (labels.items[i].process != NULL)
-			to = put_process(to, labels.items[i].process);
+		if (labels.items[i].is_process)
+			to = put_process(to, &labels.items[i]);
 	*size = (size_t)(to - file);
 	return file;
 }
@@ -143,8 +163,8 @@ static void print(const struct label *label)
 
 	printf("%5u.%u %% %8lu  ", (unsigned)(tenths / 10), (unsigned)(tenths % 10),
 	       (unsigned long)label->samples);
-	if (label->process != NULL)
-		printf("%d %s\n", label->process->pid, label->process->command);
+	if (label->is_process)
+		printf("%d %s\n", label->pid, label->command);
 	else
 		puts(label->task == 0 ? "the system" : "what has ended");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line: a table of options, and which of them go together. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,81 +56,15 @@ static void set_pid(struct arguments *arguments, const char *value)
 
 static void set_on(struct arguments *arguments, const char *value)
 {
-	arguments->flavors = flavors_parse(value);
-	if (arguments->flavors != 0)
+	sampled_pc_flavor_t flavors = flavors_parse(value);
+
+	arguments->flavors |= flavors;
+	if (flavors != 0)
 		return;
 	fprintf(stderr, "%s: -on %s: not a list of flavors; these there are:\n", program_name,
 		value);
 	flavors_list(stderr);
 	exit(EXIT_USAGE);
-}
-
-static void set_off(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->off = true;
-}
-
-static void set_status(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->status = true;
-}
-
-static void set_monfile(struct arguments *arguments, const char *value)
-{
-	arguments->monfile = value;
-}
-
-static void set_execfile(struct arguments *arguments, const char *value)
-{
-	arguments->execfile = value;
-}
-
-static void set_record(struct arguments *arguments, const char *value)
-{
-	arguments->record = value;
-}
-
-static void set_host(struct arguments *arguments, const char *value)
-{
-	arguments->host = value;
-}
-
-static void set_proxy(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->proxy = true;
-}
-
-static void set_background(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->background = true;
-}
-
-static void set_nmi(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->nmi = true;
-}
-
-static void set_fixed(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->fixed = true;
-}
-
-static void set_stack(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->stack = true;
-}
-
-static void set_help(struct arguments *arguments, const char *value)
-{
-	(void)value;
-	arguments->help = true;
 }
 
 /* The number may be left out. */
@@ -178,37 +113,46 @@ static void set_format(struct arguments *arguments, const char *value)
 }
 
 enum takes {
-	NOTHING,
-	A_VALUE,
+	NOTHING, /* A flag is set. */
+	A_TEXT,  /* It is kept as it is. */
+	A_VALUE, /* It is read by a function. */
 	A_NUMBER_IF_ANY,
 };
+
+/* What a line of the table has besides its name: a place in struct arguments, or a function. */
+#define FLAG(field) NOTHING, offsetof(struct arguments, field), NULL
+#define TEXT(field) A_TEXT, offsetof(struct arguments, field), NULL
+#define VALUE(set)  A_VALUE, 0, set
+#define MAYBE(set)  A_NUMBER_IF_ANY, 0, set
 
 static const struct option {
 	const char *name;
 	enum takes takes;
+	size_t place;
 	void (*set)(struct arguments *arguments, const char *value);
 } options[] = {
-	{"-pid", A_VALUE, set_pid},
-	{"-on", A_VALUE, set_on},
-	{"-off", NOTHING, set_off},
-	{"-status", NOTHING, set_status},
-	{"-monfile", A_VALUE, set_monfile},
-	{"-proxy", NOTHING, set_proxy},
-	{"-execfile", A_VALUE, set_execfile},
-	{"-bg", NOTHING, set_background},
-	{"-format", A_VALUE, set_format},
-	{"-rate", A_VALUE, set_rate},
-	{"-nmi", NOTHING, set_nmi},
-	{"-fixed", NOTHING, set_fixed},
-	{"-stack", NOTHING, set_stack},
-	{"-thread", A_VALUE, set_thread},
-	{"-for", A_VALUE, set_for},
-	{"-live", A_NUMBER_IF_ANY, set_live},
-	{"-record", A_VALUE, set_record},
-	{"-host", A_VALUE, set_host},
-	{"-help", NOTHING, set_help},
+	{"-pid", VALUE(set_pid)},
+	{"-on", VALUE(set_on)},
+	{"-off", FLAG(off)},
+	{"-status", FLAG(status)},
+	{"-monfile", TEXT(monfile)},
+	{"-proxy", FLAG(proxy)},
+	{"-execfile", TEXT(execfile)},
+	{"-bg", FLAG(background)},
+	{"-format", VALUE(set_format)},
+	{"-rate", VALUE(set_rate)},
+	{"-nmi", FLAG(nmi)},
+	{"-fixed", FLAG(fixed)},
+	{"-stack", FLAG(stack)},
+	{"-thread", VALUE(set_thread)},
+	{"-for", VALUE(set_for)},
+	{"-live", MAYBE(set_live)},
+	{"-record", TEXT(record)},
+	{"-host", TEXT(host)},
+	{"-help", FLAG(help)},
+	{"--help", FLAG(help)},
 	/* As the note on GPROF types it. */
-	{"monfile", A_VALUE, set_monfile},
+	{"monfile", TEXT(monfile)},
 };
 
 static const struct option *find_option(const char *word)
@@ -226,19 +170,32 @@ static bool is_number(const char *word)
 	return word != NULL && word[0] != '\0' && strspn(word, "0123456789") == strlen(word);
 }
 
+static void set(struct arguments *arguments, const struct option *option, const char *value)
+{
+	char *place = (char *)arguments + option->place;
+
+	if (option->takes == NOTHING)
+		*(bool *)place = true;
+	else if (option->takes == A_TEXT)
+		*(const char **)place = value;
+	else
+		option->set(arguments, value);
+}
+
 /* Sets what one word and its value say; answers the next word. */
 static char **read_option(struct arguments *arguments, char **word)
 {
 	const struct option *option = find_option(*word++);
+	bool must_have = option->takes == A_TEXT || option->takes == A_VALUE;
 	const char *value = NULL;
 
-	if (option->takes == A_VALUE && *word == NULL) {
+	if (must_have && *word == NULL) {
 		fprintf(stderr, "%s: %s: what? a value is missing\n", program_name, option->name);
 		exit(EXIT_USAGE);
 	}
-	if (option->takes == A_VALUE || (option->takes == A_NUMBER_IF_ANY && is_number(*word)))
+	if (must_have || (option->takes == A_NUMBER_IF_ANY && is_number(*word)))
 		value = *word++;
-	option->set(arguments, value);
+	set(arguments, option, value);
 	return word;
 }
 
@@ -251,6 +208,8 @@ static const char *find_conflict(const struct arguments *arguments)
 		       arguments->command != NULL;
 	bool has_target = arguments->pid != NO_PID || arguments->command != NULL ||
 			  arguments->beneficiary != FOR_ANYBODY;
+	bool writes_profile =
+		arguments->monfile != NULL || arguments->proxy || arguments->command != NULL;
 	bool controls = arguments->flavors != 0 || arguments->off || arguments->status ||
 			arguments->monfile != NULL;
 
@@ -295,10 +254,8 @@ static const char *find_conflict(const struct arguments *arguments)
 		{(arguments->rate != 0 || arguments->fixed || arguments->nmi) && !samples &&
 			 arguments->flavors == 0,
 		 "-rate, -fixed and -nmi are for sampling that begins: say -on too"},
-		{arguments->has_format && arguments->monfile == NULL && !arguments->proxy &&
-			 arguments->command == NULL,
-		 "-format is that of -monfile"},
-		{arguments->has_format && (arguments->live || arguments->record != NULL),
+		{arguments->has_format &&
+			 (!writes_profile || arguments->live || arguments->record != NULL),
 		 "-format is that of -monfile"},
 	};
 

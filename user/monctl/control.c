@@ -10,6 +10,7 @@
 #include <servers/gprof.h>
 #include <ux/bsd.h>
 
+#include "clock.h"
 #include "common/common.h"
 #include "control.h"
 #include "monctl.h"
@@ -129,10 +130,14 @@ static bool open_server(struct control *control)
 
 /* ---------------- A program that does not answer ---------------- */
 
+static int asked; /* The number of its process. */
+
 static void give_up(int signal)
 {
 	(void)signal;
-	report("it does not answer; if it is stopped (T in ps -a), kill -CONT lets it go on");
+	report("process %d: there is no answer; if it or its proxy is stopped (T in ps -a), "
+	       "kill -CONT lets that go on",
+	       asked);
 	_exit(EXIT_FAILED);
 }
 
@@ -141,6 +146,7 @@ kern_return_t control_ask(const struct control *control, gprof_status_t *status)
 {
 	kern_return_t result;
 
+	asked = control->pid;
 	signal(SIGALRM, give_up);
 	alarm(ANSWER_SECONDS);
 	result = control_status(control, status);
@@ -232,7 +238,7 @@ static bool extract(const struct control *control, const struct arguments *argum
 		control_explain(control, "-monfile", result);
 		return false;
 	}
-	output_warn(data, size);
+	clock_check_file(data, size);
 	done = output_write(arguments->monfile, data, size);
 	if (!done)
 		report("%s: %s; nothing is lost, the program still has it: try another -monfile",
@@ -272,14 +278,16 @@ static bool print_status(const struct control *control)
 
 int control_run(const struct arguments *arguments)
 {
+	const char *monfile = arguments->monfile;
 	struct control control;
-	bool done = open_control(&control, arguments->pid);
+	bool done = (monfile == NULL || !executable_is_running(monfile, arguments->pid)) &&
+		    open_control(&control, arguments->pid);
 
 	if (done && arguments->flavors != 0)
 		done = begin(&control, arguments);
 	if (done && arguments->off)
 		done = end(&control);
-	if (done && arguments->monfile != NULL)
+	if (done && monfile != NULL)
 		done = extract(&control, arguments);
 	if (done && arguments->status)
 		done = print_status(&control);

@@ -41,7 +41,7 @@ static bool open_file(struct executable *executable, const char *path)
 		return false;
 	done = fstat(descriptor, &status) == 0;
 	if (done && (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX)) {
-		errno = ENOEXEC;
+		errno = S_ISDIR(status.st_mode) ? EISDIR : ENOEXEC;
 		done = false;
 	}
 	if (done) {
@@ -114,14 +114,23 @@ static bool compare_text(const struct executable *executable, mach_port_t task, 
 	return true;
 }
 
-/* Whether it is the very file that the Unix server executed. */
-static bool is_named(const struct executable *executable, int pid)
+/* The file that the Unix server executed. */
+static bool find_running(int pid, struct stat *status)
 {
 	char path[PATH_MAX];
-	struct stat status;
 
-	return ux_executable(pid, path, sizeof(path)) == 0 && stat(path, &status) == 0 &&
-	       (uint32_t)status.st_ino == executable->inode;
+	return ux_executable(pid, path, sizeof(path)) == 0 && stat(path, status) == 0;
+}
+
+bool executable_is_running(const char *path, int pid)
+{
+	struct stat running, status;
+
+	if (!find_running(pid, &running) || stat(path, &status) != 0 ||
+	    status.st_ino != running.st_ino || status.st_dev != running.st_dev)
+		return false;
+	report("%s is the program that process %d executes; name another file", path, pid);
+	return true;
 }
 
 /*
@@ -133,8 +142,10 @@ bool executable_is_of(const struct executable *executable, const struct target *
 	uint32_t from = (uint32_t)executable->elf.text_start;
 	uint32_t to = (uint32_t)executable->elf.text_end;
 	uint32_t differs = from;
+	struct stat running;
 
-	if (is_named(executable, target->pid) && to - from > (uint32_t)getpagesize())
+	if (find_running(target->pid, &running) && (uint32_t)running.st_ino == executable->inode &&
+	    to - from > (uint32_t)getpagesize())
 		to = from + (uint32_t)getpagesize();
 	if (compare_text(executable, target->task, from, to, &differs) && differs == to)
 		return true;

@@ -55,7 +55,7 @@ void export_nothing_more(void)
 	    mach_port_insert_right(self, port, port, MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS)
 		return;
 	snprintf(name, sizeof(name), READY_PREFIX "%d", getpid());
-	netname_check_in(server, name, port, port);
+	netname_check_in(server, name, ux_server_port(), port);
 }
 
 static bool is_ready(mach_port_t name_server, int pid)

@@ -25,7 +25,6 @@ enum other_row {
 
 static struct {
 	const struct arguments *arguments;
-	const struct target *target;
 	sampled_pc_flavor_t flavors;
 	uint64_t samples;
 	uint64_t lost;
@@ -70,12 +69,6 @@ static void count(const struct prof_sample *sample)
 	live.samples++;
 }
 
-static bool is_wanted(const struct prof_sample *sample)
-{
-	return live.arguments->pid == NO_PID || live.arguments->beneficiary == FOR_ANYBODY ||
-	       sample->task == live.target->task_id;
-}
-
 static void take_message(const uint32_t *words, size_t left)
 {
 	const struct prof_record *record;
@@ -85,7 +78,7 @@ static void take_message(const uint32_t *words, size_t left)
 	while ((record = record_first(words, left)) != NULL) {
 		const struct prof_sample *sample = record_as_sample(record);
 
-		if (sample != NULL && is_wanted(sample))
+		if (sample != NULL && stream_wants(sample))
 			count(sample);
 		else if (record_is(record, PROF_STREAM, sizeof(struct prof_stream)))
 			live.lost = prof_u64(((const struct prof_stream *)record)->lost);
@@ -147,8 +140,10 @@ static size_t collect_rows(struct row **rows)
 
 			if (samples == 0)
 				continue;
-			if (used == room)
-				*rows = reallocate(*rows, (room = 2 * room + 64) * sizeof(**rows));
+			if (used == room) {
+				room = 2 * room + 64;
+				*rows = reallocate(*rows, room * sizeof(**rows));
+			}
 			(*rows)[used++] = (struct row){program, name_of(program, i),
 						       program->counts[i], samples};
 		}
@@ -212,7 +207,6 @@ bool live_sample(const struct arguments *arguments, const struct target *target,
 	unsigned tables = 0;
 
 	live.arguments = arguments;
-	live.target = target;
 	live.flavors = session_flavors(arguments);
 	if (!stream_prepare(&stream))
 		return false;
@@ -232,6 +226,8 @@ bool live_sample(const struct arguments *arguments, const struct target *target,
 	/* What was taken since the last table. */
 	if (arguments->tables == 0 || tables < arguments->tables)
 		print_table(tables == 0);
+	if (target != NULL)
+		target_note_exec(target);
 	return true;
 }
 

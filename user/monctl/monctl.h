@@ -10,7 +10,8 @@
  *	record.c   writes every sample into a file: -record
  *	live.c     shows the hottest functions: -live
  *
- * The last four sample by themselves (stream.c).  All is one thread.
+ * The last four sample by themselves (stream.c).  Files are written by output.c, and what cannot be
+ * written is left to a process of its own (keeper.c).  All is one thread.
  */
 #ifndef MONCTL_H
 #define MONCTL_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that profiles are written to. */
+/* Files that profiles are written to: see output.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <gmon.h>
+#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,89 +13,192 @@
 #define KEPT_ROOM  48
 #define KEPT_NAMES 100u
 
-int output_open(const char *path, bool *is_new)
-{
-	int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+#define MODE_BITS 07777
 
-	*is_new = false;
-	if (descriptor >= 0 || errno != ENOENT)
-		return descriptor;
-	*is_new = true;
-	return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+/* ---------------- In place of an older file ---------------- */
+
+/* It is the one file of its one name, so it may become another. */
+static bool is_alone(const struct output *output)
+{
+	struct stat file, named;
+
+	return output->descriptor < 0 ||
+	       (fstat(output->descriptor, &file) == 0 && S_ISREG(file.st_mode) &&
+		file.st_nlink == 1 && lstat(output->path, &named) == 0 &&
+		named.st_ino == file.st_ino && named.st_dev == file.st_dev);
 }
 
-/* Behind the first `old` bytes; they are the file again if that cannot be done. */
-static bool write_behind(int descriptor, const char *data, size_t size, size_t old)
+/* The new file gets the owner and the mode of the older one, if there is one. */
+static bool inherit(int older, int newer, const char *name)
+{
+	struct stat wanted, status;
+
+	if (older < 0)
+		return true;
+	if (fstat(older, &wanted) != 0 || fstat(newer, &status) != 0)
+		return false;
+	if ((wanted.st_uid != status.st_uid || wanted.st_gid != status.st_gid) &&
+	    chown(name, wanted.st_uid, wanted.st_gid) != 0)
+		return false;
+	return chmod(name, wanted.st_mode & MODE_BITS) == 0;
+}
+
+/* Writes a new file beside the older one and gives it its name. */
+static bool replace(struct output *output, const void *data, size_t size)
+{
+	char name[PATH_MAX];
+	int newer = open_beside(output->path, name);
+	int older = output->descriptor;
+	int error;
+
+	if (newer < 0)
+		return false;
+	if (inherit(older, newer, name) && write_all(newer, data, size) &&
+	    rename(name, output->path) == 0) {
+		if (older >= 0)
+			close(older);
+		output->descriptor = newer;
+		return true;
+	}
+	error = errno;
+	close(newer);
+	unlink(name);
+	errno = error;
+	return false;
+}
+
+/* The folder, or the name, or the older file's owner does not allow it. */
+static bool is_forbidden(int error)
+{
+	return error == EACCES || error == EPERM || error == EROFS || error == ENAMETOOLONG;
+}
+
+/* ---------------- Over an older file ---------------- */
+
+/* Behind the first `old` bytes, where the descriptor is; they are the file if it cannot be done. */
+static bool append(int descriptor, const char *data, size_t size, off_t old)
 {
 	int error;
 
-	if (size <= old)
-		return true;
-	if (lseek(descriptor, (off_t)old, SEEK_SET) >= 0 &&
-	    write_all(descriptor, data + old, size - old))
+	if (write_all(descriptor, data, size))
 		return true;
 	error = errno;
-	ftruncate(descriptor, (off_t)old);
+	if (ftruncate(descriptor, old) == 0)
+		lseek(descriptor, old, SEEK_SET);
 	errno = error;
 	return false;
 }
 
 /* What lies behind the end of the old content is written first, as only that needs more room. */
-bool output_replace(int descriptor, const void *data, size_t size)
+static bool overwrite(int descriptor, const char *data, size_t size)
 {
 	struct stat status;
-	size_t old;
+	size_t over;
 
 	if (fstat(descriptor, &status) != 0)
 		return false;
 	if (!S_ISREG(status.st_mode))
 		return write_all(descriptor, data, size);
-	old = (size_t)status.st_size;
-	return write_behind(descriptor, data, size, old) && lseek(descriptor, 0, SEEK_SET) == 0 &&
-	       write_all(descriptor, data, size < old ? size : old) &&
+	over = size < (size_t)status.st_size ? size : (size_t)status.st_size;
+	return lseek(descriptor, 0, SEEK_END) >= 0 &&
+	       append(descriptor, data + over, size - over, status.st_size) &&
+	       lseek(descriptor, 0, SEEK_SET) == 0 && write_all(descriptor, data, over) &&
 	       lseek(descriptor, (off_t)size, SEEK_SET) >= 0 &&
 	       ftruncate(descriptor, (off_t)size) == 0;
 }
 
-/* A file that could not be written whole, and was not there before, is not there afterwards. */
-static bool finish(int descriptor, const char *path, bool is_new, const void *data, size_t size)
-{
-	bool done = output_replace(descriptor, data, size);
-	int error = errno;
+/* ---------------- Putting ---------------- */
 
-	if (close(descriptor) != 0 && done) {
-		error = errno;
-		done = false;
+static bool begin(struct output *output, const void *data, size_t size)
+{
+	if (is_alone(output)) {
+		if (replace(output, data, size))
+			return true;
+		if (output->descriptor < 0 || !is_forbidden(errno))
+			return false;
 	}
-	if (!done && is_new)
-		unlink(path);
-	errno = error;
-	return done;
+	return overwrite(output->descriptor, data, size);
+}
+
+bool output_open(struct output *output, const char *path)
+{
+	*output = (struct output){.path = path, .descriptor = open(path, O_WRONLY | O_CLOEXEC)};
+	return output->descriptor >= 0 || errno == ENOENT;
+}
+
+bool output_make(struct output *output, const char *path)
+{
+	if (!output_open(output, path))
+		return false;
+	if (output->descriptor < 0) {
+		output->descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		output->is_new = output->descriptor >= 0;
+	}
+	return output->descriptor >= 0;
+}
+
+void output_undo(struct output *output)
+{
+	close(output->descriptor);
+	if (output->is_new)
+		unlink(output->path);
+}
+
+bool output_put(struct output *output, const void *data, size_t size)
+{
+	if (output->is_begun ? !append(output->descriptor, data, size, output->size)
+			     : !begin(output, data, size))
+		return false;
+	output->is_begun = true;
+	output->size += (off_t)size;
+	return true;
+}
+
+bool output_close(struct output *output)
+{
+	return output->descriptor < 0 || close(output->descriptor) == 0;
 }
 
 bool output_write(const char *path, const void *data, size_t size)
 {
-	bool is_new;
-	int descriptor = output_open(path, &is_new);
+	struct output output;
+	bool done;
+	int error;
 
-	return descriptor >= 0 && finish(descriptor, path, is_new, data, size);
+	if (!output_open(&output, path))
+		return false;
+	done = output_put(&output, data, size);
+	error = errno;
+	if (!output_close(&output) && done)
+		return false;
+	errno = error;
+	return done;
 }
+
+/* ---------------- Somewhere else ---------------- */
 
 /* Into a new file, as anybody may have put one, or a link to another, where all may write. */
 static bool write_kept(int pid, char path[KEPT_ROOM], const void *data, size_t size)
 {
 	for (unsigned n = 0; n < KEPT_NAMES; n++) {
-		int descriptor;
+		int descriptor, error;
 
 		if (n == 0)
 			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d", pid);
 		else
 			snprintf(path, KEPT_ROOM, "/tmp/gmon.out.%d.%u", pid, n);
 		descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (descriptor >= 0)
-			return finish(descriptor, path, true, data, size);
-		if (errno != EEXIST)
+		if (descriptor < 0 && errno == EEXIST)
+			continue;
+		if (descriptor < 0)
 			return false;
+		close(descriptor);
+		if (output_write(path, data, size))
+			return true;
+		error = errno;
+		unlink(path);
+		errno = error;
+		return false;
 	}
 	return false;
 }
@@ -114,59 +216,4 @@ char *output_keep(const char *path, int pid, const void *data, size_t size)
 	}
 	report_errno(kept);
 	return NULL;
-}
-
-/* ---------------- The clock ---------------- */
-
-void output_warn_of_clock(void)
-{
-	report("warning: the emulator interrupts only between blocks of instructions, so that "
-	       "samples are late; run it with --icount for exact ones");
-}
-
-/* The size of a record in a gmon.out, with its tag; 0 if it does not make sense. */
-static size_t record_size(const unsigned char *record, size_t left)
-{
-	struct gmon_histogram histogram;
-	uint32_t blocks;
-
-	switch (record[0]) {
-	case GMON_TAG_ARC:
-		return 1 + sizeof(struct gmon_arc);
-	case GMON_TAG_HISTOGRAM:
-		if (left < 1 + sizeof(histogram))
-			return 0;
-		memcpy(&histogram, record + 1, sizeof(histogram));
-		return 1 + sizeof(histogram) + (size_t)histogram.bins * sizeof(uint16_t);
-	case GMON_TAG_BLOCKS:
-		if (left < 1 + sizeof(blocks))
-			return 0;
-		memcpy(&blocks, record + 1, sizeof(blocks));
-		return 1 + sizeof(blocks) + (size_t)blocks * 2 * sizeof(uint32_t);
-	default:
-		return 0;
-	}
-}
-
-void output_warn(const void *data, size_t size)
-{
-	const unsigned char *at = data;
-	size_t left = size;
-	size_t record = sizeof(struct gmon_header);
-
-	if (size < record || memcmp(data, GMON_MAGIC, sizeof(GMON_MAGIC) - 1) != 0)
-		return;
-	while (record != 0 && record < left) {
-		struct gmon_arc arc;
-
-		at += record;
-		left -= record;
-		record = record_size(at, left);
-		if (at[0] != GMON_TAG_ARC || left < record)
-			continue;
-		memcpy(&arc, at + 1, sizeof(arc));
-		if (arc.from == GMON_EXTRA_VALUE && arc.self == GMON_OPTIONS &&
-		    (arc.count & GMON_CLOCK_IS_BLOCK))
-			output_warn_of_clock();
-	}
 }

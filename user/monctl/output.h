@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles on their way into files. */
+/*
+ * Files that profiles are written to.
+ *
+ * What is in an older file stays until something whole takes its place: that is written beside it,
+ * and renamed.  Where that cannot be, it is overwritten: a file with several names or behind a
+ * symbolic link stays what it is for all of them, and in a folder that may not be written to, or of
+ * another owner, there is no other way.  A device is just written to.
+ */
 #ifndef MONCTL_OUTPUT_H
 #define MONCTL_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
 
-/* Opens a file for output_replace(), and makes it if there is none; -1 with errno. */
-int output_open(const char *path, bool *is_new);
+struct output {
+	const char *path;
+	int descriptor; /* -1: there is no such file yet. */
+	bool is_new;    /* We have made it. */
+	bool is_begun;  /* Something has been put into it, */
+	off_t size;     /* so much. */
+};
+
+/* Opens a file that is there; what is in it stays.  False with errno if it may not be written. */
+bool output_open(struct output *output, const char *path);
+
+/* The same, and if there is none it is made, empty. */
+bool output_make(struct output *output, const char *path);
 
 /*
- * Writes these bytes in place of what is in the file, and goes to their end.  False with errno; if
- * it was for want of room, the file has what it had.
+ * Puts bytes behind those that were put before: the first in place of what was in the file.  False
+ * with errno if they are not in it, and none of them is.
  */
-bool output_replace(int descriptor, const void *data, size_t size);
+bool output_put(struct output *output, const void *data, size_t size);
 
-/* Both for a file of this name; false with errno. */
+/* Closes it as if it had never been opened: nothing was put into it. */
+void output_undo(struct output *output);
+
+/* False with errno if what was put is perhaps not in the file. */
+bool output_close(struct output *output);
+
+/* Makes a file of these bytes alone; false with errno. */
 bool output_write(const char *path, const void *data, size_t size);
 
 /*
@@ -25,11 +49,5 @@ bool output_write(const char *path, const void *data, size_t size);
  * the file that it is in, in memory of its own; NULL if there is none.
  */
 char *output_keep(const char *path, int pid, const void *data, size_t size);
-
-/* Warns if the gmon.out says that its clock was not exact. */
-void output_warn(const void *data, size_t size);
-
-/* The warning itself. */
-void output_warn_of_clock(void);
 
 #endif

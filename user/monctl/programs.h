@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "monctl.h"
 #include "target.h"
 
 #define TASK_KERNEL 0 /* Whose threads are the kernel's own. */
@@ -24,7 +25,7 @@ struct program {
 	bool has_functions;
 
 	/* For whoever counts by functions (live.c): as many rows as functions, and two. */
-	uint32_t (*counts)[6];
+	uint32_t (*counts)[FLAVORS];
 
 	/*
 	 * For a file that calls it by its process's number, which other programs have too

@@ -2,6 +2,7 @@
 /* -proxy: profiling exported in the name of a program that was not linked for it. */
 #include <errno.h>
 #include <mach.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "common/common.h"
 #include "common/name_server.h"
 #include "control.h"
+#include "keeper.h"
 #include "output.h"
 #include "session.h"
 #include "stream.h"
@@ -59,8 +61,7 @@ static bool check_in(int pid)
 	kern_return_t result;
 
 	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
-	result = netname_check_in(name_server, name, __collector_signature(),
-				  __collector_public_port());
+	result = netname_check_in(name_server, name, ux_server_port(), __collector_public_port());
 	if (result == NETNAME_NOT_YOURS)
 		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
 	else if (result != NETNAME_SUCCESS)
@@ -73,30 +74,34 @@ static void check_out(void)
 	if (name_server == MACH_PORT_NULL)
 		return;
 	/* If that fails the name goes when our port does. */
-	netname_check_out(name_server, name, __collector_signature());
+	netname_check_out(name_server, name, ux_server_port());
 }
 
 /* ---------------- Sampling ---------------- */
 
-/* The path of the file that the profile is in; NULL with a report. */
-static char *write_once(const struct arguments *arguments, const struct target *target,
-			const char *path)
+/* What is to be written at the end. */
+static struct {
+	const char *path;
+	int pid;
+	char *data;
+	size_t size;
+} profile;
+
+static bool dump(const struct arguments *arguments)
 {
 	gprof_options_t options = arguments_options(arguments);
-	char *kept = NULL;
-	char *data = NULL;
-	size_t size = 0;
-	kern_return_t result = __collector_options(&options);
 
-	if (result == KERN_SUCCESS)
-		result = __collector_dump(&data, &size);
-	if (result != KERN_SUCCESS) {
-		report("process %d: no memory left for its profile", target->pid);
-		return NULL;
-	}
-	kept = output_keep(path, target->pid, data, size);
-	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
-	return kept;
+	return __collector_options(&options) == KERN_SUCCESS &&
+	       __collector_dump(&profile.data, &profile.size) == KERN_SUCCESS;
+}
+
+static bool write_late(void)
+{
+	char *kept = output_keep(profile.path, profile.pid, profile.data, profile.size);
+	bool done = kept != NULL;
+
+	free(kept);
+	return done;
 }
 
 static bool has_samples(void)
@@ -107,34 +112,22 @@ static bool has_samples(void)
 	return prof_u64((const uint32_t *)status.taken) != 0;
 }
 
-/* The last resort: it is there to be asked for until a signal comes, and it is tried again. */
-static void hold(const struct target *target)
-{
-	if (name_server == MACH_PORT_NULL)
-		name_server = ux_name_server();
-	if (name_server != MACH_PORT_NULL && check_in(target->pid))
-		report("process %d: its profile is in no file; fetch it by: monctl -pid %d "
-		       "-monfile FILE, then: kill -9 %d; or make room, then: kill %d",
-		       target->pid, target->pid, getpid(), getpid());
-	else
-		report("process %d: its profile is in no file; make room, then: kill %d",
-		       target->pid, getpid());
-	stream_hold();
-	check_out();
-}
-
 static bool write_profile(const struct arguments *arguments, const struct target *target)
 {
-	const char *path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
-	char *kept = write_once(arguments, target, path);
+	char *kept = NULL;
+	bool done;
 
-	while (kept == NULL && has_samples()) {
-		hold(target);
-		kept = write_once(arguments, target, path);
-	}
+	if (dump(arguments))
+		kept = output_keep(profile.path, profile.pid, profile.data, profile.size);
+	else
+		report("process %d: no memory left for its profile", target->pid);
+	if (kept == NULL && profile.data != NULL && has_samples())
+		keeper_leave("the profile", profile.path, write_late);
 	/* A command's own output is not to be mixed with ours. */
 	session_summary(arguments->command != NULL ? stderr : stdout, target, kept);
-	return kept != NULL && strcmp(kept, path) == 0;
+	done = kept != NULL && strcmp(kept, profile.path) == 0;
+	free(kept);
+	return done;
 }
 
 /* A proxy is there to be found by its name. */
@@ -174,6 +167,10 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	const struct stream stream = {
 		.arguments = arguments, .target = target, .executable = executable};
 
+	profile.path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
+	profile.pid = target->pid;
+	if (executable_is_running(profile.path, profile.pid))
+		return false;
 	if (!stream_prepare(&stream))
 		return false;
 	if (arguments->command != NULL ? !export_command(arguments, target, executable)

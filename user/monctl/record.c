@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/common.h"
+#include "keeper.h"
 #include "names.h"
 #include "output.h"
 #include "perf_file.h"
@@ -23,11 +24,9 @@
 
 static struct {
 	const struct arguments *arguments;
-	const struct target *target;
-	struct perf_file file;
-	int descriptor;
-	off_t written; /* So much of it is in the file. */
-	bool is_late;  /* Something could not be written at once. */
+	struct perf_file file; /* What is not written yet, */
+	struct output output;  /* and where it is to be. */
+	bool is_late;          /* Something could not be written at once. */
 	struct prof_begin begin;
 	struct prof_clock clocks[CPUS_MAX];
 	struct prof_stream counts;
@@ -123,17 +122,9 @@ static void put_samples(void)
 
 /* ---------------- Records ---------------- */
 
-/* With -pid and -for, of what is done for somebody only what this task does. */
-static bool is_wanted(const struct prof_sample *sample)
-{
-	return recording.arguments->pid == NO_PID ||
-	       recording.arguments->beneficiary == FOR_ANYBODY ||
-	       sample->task == recording.target->task_id;
-}
-
 static void take_sample(const struct prof_sample *sample)
 {
-	if (is_wanted(sample))
+	if (stream_wants(sample))
 		put_in_order(sample);
 	else
 		recording.others++;
@@ -169,27 +160,15 @@ static void take_record(const struct prof_record *record)
 
 /* ---------------- Writing ---------------- */
 
-/*
- * All that is not written yet.  What was in the file before goes only when there is something in
- * its place, and of a piece that does not fit nothing stays.
- */
+/* All that is not in the file yet. */
 static bool write_records(void)
 {
 	struct perf_file *file = &recording.file;
-	bool is_first = recording.written == 0;
-	int error;
 
-	if (is_first ? output_replace(recording.descriptor, file->records, file->used)
-		     : write_all(recording.descriptor, file->records, file->used)) {
-		recording.written += (off_t)file->used;
-		file->used = 0;
-		return true;
-	}
-	error = errno;
-	if (!is_first && ftruncate(recording.descriptor, recording.written) == 0)
-		lseek(recording.descriptor, recording.written, SEEK_SET);
-	errno = error;
-	return false;
+	if (file->used > 0 && !output_put(&recording.output, file->records, file->used))
+		return false;
+	file->used = 0;
+	return true;
 }
 
 /* What a message brings is written together, so the file is whole after each. */
@@ -211,14 +190,13 @@ static void take_message(const uint32_t *words, size_t count)
 	recording.is_late = true;
 }
 
-/* Without room for it in a file, it is here until there is, or somebody ends us by force. */
-static void write_rest(void)
+static bool write_rest(void)
 {
-	while (recording.file.used > 0 && !write_records()) {
-		report("%s: %s; make room and say: kill %d, and it is tried again",
-		       recording.arguments->record, strerror(errno), getpid());
-		stream_hold();
-	}
+	if (write_records())
+		return true;
+	report_errno(recording.output.path);
+	keeper_leave("the rest of the recording", recording.output.path, write_records);
+	return false;
 }
 
 /* ---------------- From beginning to end ---------------- */
@@ -238,17 +216,18 @@ static void serve(void)
 	}
 }
 
-static bool record(const struct arguments *arguments, const struct target *target,
-		   started_t started)
+static bool record(const struct target *target, started_t started)
 {
-	if (!stream_begin(session_flavors(arguments)))
-		return false;
+	const struct arguments *arguments = recording.arguments;
+	bool done;
+
 	session_started(started);
 	serve();
 	stream_end();
-	write_rest();
-	session_summary(arguments->command != NULL ? stderr : stdout, target, arguments->record);
-	return true;
+	done = write_rest();
+	session_summary(arguments->command != NULL ? stderr : stdout, target,
+			done ? arguments->record : NULL);
+	return done;
 }
 
 bool record_sample(const struct arguments *arguments, const struct target *target,
@@ -258,23 +237,25 @@ bool record_sample(const struct arguments *arguments, const struct target *targe
 				      .target = target,
 				      .executable = executable,
 				      .watch = take_message};
-	bool is_new, done;
+	bool done;
 
 	recording.arguments = arguments;
-	recording.target = target;
+	if (target != NULL && executable_is_running(arguments->record, target->pid))
+		return false;
 	if (!stream_prepare(&stream))
 		return false;
-	recording.descriptor = output_open(arguments->record, &is_new);
-	if (recording.descriptor < 0) {
+	if (!output_make(&recording.output, arguments->record)) {
 		report_errno(arguments->record);
 		return false;
 	}
 	if (executable != NULL)
 		program_add(target, executable);
-	done = record(arguments, target, started);
-	if (!done && is_new)
-		unlink(arguments->record);
-	if (close(recording.descriptor) == 0)
+	if (!stream_begin(session_flavors(arguments))) {
+		output_undo(&recording.output);
+		return false;
+	}
+	done = record(target, started);
+	if (output_close(&recording.output))
 		return done;
 	report_errno(arguments->record);
 	return false;

@@ -30,6 +30,8 @@ void session_summary(FILE *file, const struct target *target, const char *path)
 		(unsigned long long)prof_u64((const uint32_t *)status.lost),
 		path != NULL ? path : "not written");
 	fflush(file);
+	if (target != NULL)
+		target_note_exec(target);
 }
 
 void session_started(started_t started)

@@ -8,9 +8,9 @@
 
 #include "libprof/core/collector.h"
 
+#include "clock.h"
 #include "common/common.h"
 #include "control.h"
-#include "output.h"
 #include "stream.h"
 
 /* Samples of a table that is printed each second should not be older than this, */
@@ -30,7 +30,7 @@ static bool has_warned;
 
 /* A message to this port ends a wait for messages. */
 static mach_port_t wake_port;
-static volatile sig_atomic_t signals;
+static volatile sig_atomic_t has_signal;
 
 static void wake(int signal)
 {
@@ -41,7 +41,7 @@ static void wake(int signal)
 	};
 
 	(void)signal;
-	signals++;
+	has_signal = 1;
 	/* If there is one in the queue already, that will do: there is no waiting here. */
 	mach_msg(&message, MACH_SEND_MSG | MACH_SEND_TIMEOUT, sizeof(message), 0, MACH_PORT_NULL, 0,
 		 MACH_PORT_NULL);
@@ -61,18 +61,14 @@ static bool make_wake_port(void)
 	       mach_port_move_member(self, wake_port, __collector_set()) == KERN_SUCCESS;
 }
 
-static void watch_signals(void)
-{
-	signal(SIGINT, wake);
-	signal(SIGTERM, wake);
-	signal(SIGHUP, wake);
-}
-
 /* Before that they end us at once.  Of a command that monctl has started, they are run.c's. */
 void stream_watch_signals(void)
 {
-	if (stream->arguments->command == NULL)
-		watch_signals();
+	if (stream->arguments->command != NULL)
+		return;
+	signal(SIGINT, wake);
+	signal(SIGTERM, wake);
+	signal(SIGHUP, wake);
 }
 
 /* ---------------- Which stream ---------------- */
@@ -117,7 +113,7 @@ static void watch_clock(const uint32_t *words, size_t count)
 	if (count * sizeof(*words) >= sizeof(*begin) && begin->record.type == PROF_BEGIN &&
 	    begin->clock_is_block && !has_warned) {
 		has_warned = true;
-		output_warn_of_clock();
+		clock_warn();
 	}
 	if (stream->watch != NULL)
 		stream->watch(words, count);
@@ -175,6 +171,14 @@ bool stream_prepare(const struct stream *wanted)
 	return false;
 }
 
+bool stream_wants(const struct prof_sample *sample)
+{
+	const struct arguments *arguments = stream->arguments;
+
+	return arguments->pid == NO_PID || arguments->beneficiary == FOR_ANYBODY ||
+	       sample->task == stream->target->task_id;
+}
+
 /* ---------------- Beginning and end ---------------- */
 
 static bool explain(kern_return_t result)
@@ -229,7 +233,7 @@ uint64_t now_ms(void)
 
 static bool is_over(void)
 {
-	return signals != 0 || __collector_target_ended();
+	return has_signal || __collector_target_ended();
 }
 
 bool stream_serve_until(uint64_t deadline_ms)
@@ -256,12 +260,4 @@ void stream_serve(void)
 {
 	while (stream_serve_once())
 		continue;
-}
-
-void stream_hold(void)
-{
-	signals = 0;
-	watch_signals();
-	while (signals == 0)
-		__collector_serve(MACH_MSG_TIMEOUT_NONE);
 }

@@ -26,6 +26,9 @@ struct stream {
 /* Finds threads and labels, makes ports; nothing is sampled yet.  False with a report. */
 bool stream_prepare(const struct stream *stream);
 
+/* With -pid and -for, of what is done for somebody only what the target does. */
+bool stream_wants(const struct prof_sample *sample);
+
 /* From now on a signal ends the wait for messages, and not monctl. */
 void stream_watch_signals(void);
 
@@ -46,9 +49,6 @@ bool stream_serve_once(void);
 
 /* As long as that is true. */
 void stream_serve(void);
-
-/* After the end: answers whoever asks for what was collected, until a signal comes. */
-void stream_hold(void);
 
 /* The time that deadlines are of. */
 uint64_t now_ms(void);

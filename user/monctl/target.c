@@ -11,7 +11,8 @@
 #include "common/common.h"
 #include "target.h"
 
-#define THREADS_SHOWN 100 /* Bytes of a list of threads in a message. */
+#define LIST_ROOM 100    /* Of a list of threads in a message, */
+#define LIST_MORE " ..." /* which ends with this if there are more. */
 
 /* ---------------- Processes ---------------- */
 
@@ -71,13 +72,25 @@ bool target_find(struct target *target, int pid)
 }
 
 /* A process that executes another program has another task. */
-bool target_report_ended(const struct target *target)
+static bool executes_another(const struct target *target)
 {
 	struct ux_process_info info;
 
+	return task_number(target->task) == 0 && process_find(&info, target->pid);
+}
+
+void target_note_exec(const struct target *target)
+{
+	if (executes_another(target))
+		report("process %d executes another program now, which was not sampled",
+		       target->pid);
+}
+
+bool target_report_ended(const struct target *target)
+{
 	if (task_number(target->task) != 0)
 		return false;
-	if (process_find(&info, target->pid))
+	if (executes_another(target))
 		report("process %d executes another program now: say it again for that one",
 		       target->pid);
 	else
@@ -109,9 +122,22 @@ static uint32_t thread_number(mach_port_t thread)
 	return info.id;
 }
 
+static void list_thread(char list[LIST_ROOM], bool *is_full, uint32_t number)
+{
+	size_t length = strlen(list);
+	size_t room = LIST_ROOM - sizeof(LIST_MORE) + 1 - length;
+
+	if (*is_full)
+		return;
+	*is_full = (size_t)snprintf(list + length, room, " %lu", (unsigned long)number) >= room;
+	if (*is_full)
+		strcpy(list + length, LIST_MORE);
+}
+
 mach_port_t target_thread(const struct target *target, uint32_t id)
 {
-	char list[THREADS_SHOWN] = "";
+	char list[LIST_ROOM] = "";
+	bool is_full = false;
 	thread_array_t threads = NULL;
 	mach_msg_type_number_t count = 0;
 	mach_port_t found = MACH_PORT_NULL;
@@ -123,13 +149,12 @@ mach_port_t target_thread(const struct target *target, uint32_t id)
 	}
 	for (unsigned i = 0; i < count; i++) {
 		uint32_t number = thread_number(threads[i]);
-		size_t length = strlen(list);
 
 		if (number == id)
 			found = threads[i];
 		else
 			mach_port_deallocate(mach_task_self_cached(), threads[i]);
-		snprintf(list + length, sizeof(list) - length, " %lu", (unsigned long)number);
+		list_thread(list, &is_full, number);
 	}
 	vm_deallocate(mach_task_self_cached(), (vm_address_t)threads, count * sizeof(*threads));
 	if (found == MACH_PORT_NULL)

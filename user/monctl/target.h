@@ -39,6 +39,9 @@ void report_no_process(int pid);
  * says so himself. */
 bool target_report_ended(const struct target *target);
 
+/* At the end of sampling it: reports if only the program has ended, and the process has another. */
+void target_note_exec(const struct target *target);
+
 /* What the kernel calls the task; 0 if it has ended. */
 uint32_t task_number(mach_port_t task);
 
@@ -65,6 +68,9 @@ bool executable_open(struct executable *executable, const char *path);
 bool executable_read_functions(struct executable *executable);
 
 void executable_close(struct executable *executable);
+
+/* Whether the process executes this very file, with a report: its profile is not to be there. */
+bool executable_is_running(const char *path, int pid);
 
 /*
  * Whether the task executes this file; false with a report.  If it is the very file that the Unix

@@ -68,3 +68,14 @@ int ux_set_name_server(mach_port_t port)
 		return finish(EINVAL);
 	return finish(CALL(bsd_set_name_server, port));
 }
+
+int ux_port_owner(mach_port_t port, pid_t *pid, uid_t *uid)
+{
+	if (is_bad(pid, sizeof *pid) || is_bad(uid, sizeof *uid))
+		return finish(EFAULT);
+	/* As above. */
+	if (mach_port_mod_refs(mach_task_self_cached(), port, MACH_PORT_RIGHT_SEND, 1) !=
+	    KERN_SUCCESS)
+		return finish(EINVAL);
+	return finish(CALL(bsd_port_owner, port, pid, uid));
+}

@@ -192,14 +192,15 @@ TRY(no_name_means_nothing)
 /* ---------------- How many there can be ---------------- */
 
 /* Checks in so many names; the result of the first that fails. */
-static kern_return_t check_in_many(const char *prefix, unsigned number, mach_port_t port)
+static kern_return_t check_in_many(const char *prefix, unsigned number, mach_port_t signature,
+				   mach_port_t port)
 {
 	kern_return_t result = KERN_SUCCESS;
 	char name[32];
 
 	for (unsigned n = 0; n < number && result == KERN_SUCCESS; n++) {
 		snprintf(name, sizeof name, "%s-%u", prefix, n);
-		result = check_in(name, MACH_PORT_NULL, port);
+		result = check_in(name, signature, port);
 	}
 	return result;
 }
@@ -209,17 +210,21 @@ TRY(a_client_has_no_more_than_its_share)
 	mach_port_t port = new_port();
 	pid_t pid;
 
-	CHECK_EQ(check_in_many("names.share", OF_CLIENT, port), NETNAME_SUCCESS);
+	CHECK_EQ(check_in_many("names.share", OF_CLIENT, MACH_PORT_NULL, port), NETNAME_SUCCESS);
 	CHECK_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
 	pid = fork();
 	if (pid == 0) {
 		forget_names();
 		port = new_port();
-		_exit(check_in_many("names.other", OF_CLIENT, port) != NETNAME_SUCCESS);
+		_exit(check_in_many("names.other", OF_CLIENT, MACH_PORT_NULL, port) !=
+		      NETNAME_SUCCESS);
 	}
 	CHECK_EQ(status_of(pid), 0);
 	CHECK_EQ(check_out("names.share-7", MACH_PORT_NULL), NETNAME_SUCCESS);
 	CHECK_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
+	/* Who says who he is has a share of his own. */
+	CHECK_EQ(check_in_many("names.own", OF_CLIENT, ux_server_port(), port), NETNAME_SUCCESS);
+	CHECK_EQ(check_in("names.much", ux_server_port(), port), KERN_RESOURCE_SHORTAGE);
 }
 
 /* Instructions that the server needs for finding a name that is there and one that is not. */
@@ -251,7 +256,7 @@ static kern_return_t fill_a_share(unsigned number)
 	snprintf(prefix, sizeof prefix, "names.%u", number);
 	result = look_up_at("", "names.held", &port);
 	if (result == NETNAME_SUCCESS)
-		result = check_in_many(prefix, OF_CLIENT, port);
+		result = check_in_many(prefix, OF_CLIENT, ux_server_port(), port);
 	_exit(result);
 }
 

@@ -2,6 +2,7 @@
 /* What users have of each other's names: those of their processes, and room for more.  As root. */
 #include "names.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #define STUDENT 100 /* Users of the image's: */
@@ -22,7 +23,7 @@ static kern_return_t check_in_for(pid_t pid)
 {
 	mach_port_t port = new_port();
 
-	return check_in(name_of(pid), port, port);
+	return check_in(name_of(pid), ux_server_port(), port);
 }
 
 /* Goes on in a child that is that user's; the parent waits, and returns how that ended. */
@@ -75,8 +76,8 @@ static void take_the_server(void)
 {
 	mach_port_t port = new_port();
 
-	_exit(check_in("gprof.0", port, port) == NETNAME_SUCCESS &&
-			      check_in("gprof.kernel", port, port) == NETNAME_NOT_YOURS
+	_exit(check_in("gprof.0", ux_server_port(), port) == NETNAME_SUCCESS &&
+			      check_in("gprof.kernel", ux_server_port(), port) == NETNAME_NOT_YOURS
 		      ? 0
 		      : 1);
 }
@@ -88,8 +89,85 @@ TRY(the_system_has_its_names)
 
 	CHECK_EQ(as_user(STUDENT, take_names_of_the_system), 0);
 	CHECK_EQ(as_user(TA, take_the_server), 0);
-	CHECK_EQ(check_in("gprof.0", port, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("gprof.kernel", port, port), NETNAME_SUCCESS);
+	CHECK_EQ(check_in("gprof.0", ux_server_port(), port), NETNAME_SUCCESS);
+	CHECK_EQ(check_in("gprof.kernel", ux_server_port(), port), NETNAME_SUCCESS);
+	end_port(port);
+}
+
+static bool is_refused_all(mach_port_t signature, mach_port_t port)
+{
+	return check_in("gprof.0", signature, port) == NETNAME_NOT_YOURS &&
+	       check_in("gprof.1", signature, port) == NETNAME_NOT_YOURS &&
+	       check_in("gprof.kernel", signature, port) == NETNAME_NOT_YOURS &&
+	       check_in("users.1", signature, port) == NETNAME_NOT_YOURS;
+}
+
+/* Receives a message of root's, and tries what root may. */
+static void take_what_root_may(void)
+{
+	mach_port_t port = new_port();
+	struct {
+		mach_msg_header_t head;
+		char room[64];
+	} message;
+
+	if (check_in("users.deputy", ux_server_port(), port) != NETNAME_SUCCESS)
+		_exit(1);
+	if (mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, port, 0, MACH_PORT_NULL) != 0)
+		_exit(2);
+	_exit(is_refused_all(MACH_PORT_NULL, port) && is_refused_all(port, port) &&
+			      is_refused_all(ux_server_port(), port)
+		      ? 0
+		      : 3);
+}
+
+static void send_to_deputy(void)
+{
+	mach_msg_header_t message = {.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND, 0),
+				     .msgh_size = sizeof message};
+
+	while (look_up_at("", "users.deputy", &message.msgh_remote_port) != NETNAME_SUCCESS)
+		usleep(1000);
+	CHECK_EQ(mach_msg(&message, MACH_SEND_MSG, sizeof message, 0, MACH_PORT_NULL, 0,
+			  MACH_PORT_NULL),
+		 MACH_MSG_SUCCESS);
+}
+
+/* Whose label a thread has says on whose behalf it works, not who it is. */
+TRY(a_message_from_root_makes_nobody_root)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		forget_names();
+		if (setuid(STUDENT) == 0)
+			take_what_root_may();
+		_exit(99);
+	}
+	send_to_deputy();
+	CHECK_EQ(status_of(pid), 0);
+}
+
+static void *check_in_again(void *port)
+{
+	static kern_return_t result;
+
+	result = check_in("users.again", ux_server_port(), *(mach_port_t *)port);
+	return &result;
+}
+
+/* A name is its process's, whichever of its threads has checked it in. */
+TRY(a_name_is_all_threads)
+{
+	mach_port_t port = new_port();
+	kern_return_t *result;
+	pthread_t thread;
+
+	CHECK_EQ(check_in("users.again", ux_server_port(), port), NETNAME_SUCCESS);
+	CHECK_EQ(pthread_create(&thread, NULL, check_in_again, &port), 0);
+	CHECK_EQ(pthread_join(thread, (void **)&result), 0);
+	CHECK_EQ(*result, NETNAME_SUCCESS);
+	CHECK_EQ(check_in("users.again", port, port), NETNAME_NOT_YOURS);
 	end_port(port);
 }
 
@@ -157,7 +235,7 @@ static void fill_a_share(void)
 
 	for (unsigned n = 0; n < OF_CLIENT && result == NETNAME_SUCCESS; n++) {
 		snprintf(name, sizeof name, "users-%u-%u", share, n);
-		result = check_in(name, MACH_PORT_NULL, port);
+		result = check_in(name, ux_server_port(), port);
 	}
 	_exit(result);
 }

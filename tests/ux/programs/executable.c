@@ -316,7 +316,7 @@ TRY(what_a_task_ran_is_known_after_its_end)
 	pid_t pid;
 
 	make_places();
-	pid = execute_later(SELF);
+	pid = execute_later(COPY); /* What its task ran before is not that. */
 	NEED(has_stopped(pid));
 	before = task_number(pid);
 	CHECK_EQ(kill(pid, SIGCONT), 0);

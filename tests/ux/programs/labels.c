@@ -104,29 +104,57 @@ TRY(a_reader_that_was_woken_works_for_itself)
 	CHECK_EQ(status_of(reader), 0);
 }
 
+/* Whether the only thread of a task waits for something. */
+static bool waits(mach_port_t task)
+{
+	struct thread_basic_info info = {0};
+	mach_msg_type_number_t count = 0, size = THREAD_BASIC_INFO_COUNT;
+	mach_port_array_t threads = NULL;
+
+	CHECK_EQ(task_threads(task, &threads, &count), KERN_SUCCESS);
+	CHECK_EQ(count, 1);
+	thread_info(threads[0], THREAD_BASIC_INFO, (thread_info_t)&info, &size);
+	mach_port_deallocate(mach_task_self(), threads[0]);
+	vm_deallocate(mach_task_self(), (vm_address_t)threads, count * sizeof *threads);
+	return info.run_state == TH_STATE_WAITING;
+}
+
+/* A word that the children have too. */
+static volatile int *shared_word(void)
+{
+	vm_address_t address = 0;
+
+	CHECK_EQ(vm_allocate(mach_task_self(), &address, (vm_size_t)getpagesize(), TRUE),
+		 KERN_SUCCESS);
+	CHECK_EQ(vm_inherit(mach_task_self(), address, (vm_size_t)getpagesize(), VM_INHERIT_SHARE),
+		 KERN_SUCCESS);
+	return (volatile int *)address;
+}
+
 /* The thread of the server that waits for somebody is labelled with whom it waits for. */
 TRY(the_server_waits_on_behalf_of_the_caller)
 {
-	int ends[2], back[2];
-	natural_t id;
+	volatile int *is_there = shared_word(); /* What it waits for from then on is its read. */
+	int ends[2];
+	mach_port_t task;
 	pid_t reader;
 	char byte;
 
-	NEED(pipe(ends) == 0 && pipe(back) == 0);
+	NEED(pipe(ends) == 0);
 	reader = fork();
 	if (reader == 0) {
-		write(back[1], "r", 1);
+		*is_there = 1;
 		_exit(read(ends[0], &byte, 1) != 1);
 	}
-	id = id_of(task_by_pid(reader));
-	CHECK_EQ(read(back[0], &byte, 1), 1);
-	/* The answer to its write may still be on the way. */
-	for (int n = 0; n < 1000 && servers_for(id) == 0; n++)
+	task = task_by_pid(reader);
+	while (*is_there == 0 || !waits(task))
 		sched_yield();
-	CHECK(servers_for(id) >= 1);
+	CHECK(servers_for(id_of(task)) >= 1);
 	CHECK(servers_for(id_of(mach_task_self())) >= 1);
 	CHECK_EQ(write(ends[1], "x", 1), 1);
 	CHECK_EQ(status_of(reader), 0);
+	mach_port_deallocate(mach_task_self(), task);
+	vm_deallocate(mach_task_self(), (vm_address_t)is_there, (vm_size_t)getpagesize());
 }
 
 static long long system_us(const struct rusage *usage)

@@ -8,6 +8,7 @@
 #ifndef COMMON_COMMON_H
 #define COMMON_COMMON_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -53,6 +54,9 @@ bool read_bytes(int descriptor, void *bytes, size_t length);
 
 /* Writes all bytes; false with errno if that could not be. */
 bool write_all(int descriptor, const void *bytes, size_t length);
+
+/* Opens a file that was not there, whose name begins with `path`; -1 with errno. */
+int open_beside(const char *path, char name[PATH_MAX]);
 
 /*
  * Makes a file of these bytes: what it was before, it stays until all of them are written; false

@@ -133,11 +133,8 @@ static bool write_and_close(int descriptor, const void *bytes, size_t length)
 	return done;
 }
 
-/*
- * Opens a file that was not there, whose name begins with `path`; -1 with errno.  Where all may
- * write, somebody may have put a link of the name that would be the next.
- */
-static int open_new(const char *path, char name[PATH_MAX])
+/* Where all may write, somebody may have put a link of the name that would be the next. */
+int open_beside(const char *path, char name[PATH_MAX])
 {
 	int descriptor = -1;
 
@@ -159,7 +156,7 @@ bool replace_file(const char *path, const void *bytes, size_t length)
 
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return write_and_close(open(path, O_WRONLY | O_CLOEXEC), bytes, length);
-	descriptor = open_new(path, temporary);
+	descriptor = open_beside(path, temporary);
 	if (descriptor < 0)
 		return false;
 	if (write_and_close(descriptor, bytes, length) && rename(temporary, path) == 0)
