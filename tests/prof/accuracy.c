@@ -146,7 +146,7 @@ static void expect_each_true(const struct shares *results)
 {
 	for (uint32_t n = 0; n < STREAMS; n++) {
 		EXPECT_LE(10000, shares_total(&results[n]));
-		EXPECT_LE(shares_worst(&results[n]), 5000);
+		EXPECT_LE(shares_worst(&results[n]), SHARES_ERRORS);
 	}
 }
 
@@ -163,20 +163,25 @@ TEST(shares_by_construction)
 			shares_add(&pooled, &results[n]);
 	}
 	shares_print("pooled", &pooled);
-	EXPECT_LE(shares_worst(&pooled), 4000);
+	EXPECT_LE(shares_worst(&pooled), SHARES_ERRORS);
 	EXPECT_LT(shares_chi_square(&pooled), CHI_SQUARE_4);
 }
 
-/* The control: two points from one function to another, and the same test fails. */
+/*
+ * The control: two points from one function to another, and the same test fails.  One stream alone
+ * finds that at seven standard errors on average, so not always at five: all of them at twenty.
+ */
 TEST(a_share_that_is_moved_is_found)
 {
 	static const struct work work = {call_moved, ROUNDS_A_SECOND * 103 / 100};
-	struct shares result;
+	struct shares results[STREAMS], pooled = known;
 
-	sample_run(&work, 1, 1, &result);
-	shares_print("moved", &result);
-	EXPECT_LT(5000, shares_worst(&result));
-	EXPECT_LT(CHI_SQUARE_4, shares_chi_square(&result));
+	sample_run(&work, 1, STREAMS, results);
+	for (uint32_t n = 0; n < STREAMS; n++)
+		shares_add(&pooled, &results[n]);
+	shares_print("moved", &pooled);
+	EXPECT_LT(2 * SHARES_ERRORS, shares_worst(&pooled));
+	EXPECT_LT(2 * CHI_SQUARE_4, shares_chi_square(&pooled));
 }
 
 /* ---------------- In step with the tick ---------------- */
@@ -188,7 +193,8 @@ TEST(a_share_that_is_moved_is_found)
 FUNCTION(in_step, 36);
 FUNCTION(after_it, 54);
 
-static const struct shares steps = {.places = 3, .truth = {0.4, 0.6, 0}};
+/* The loop around them, which is in neither, takes as long for both. */
+static const struct shares steps = {.places = 2, .truth = {0.4, 0.6}};
 
 static void call(const char *function)
 {
@@ -215,12 +221,6 @@ static void count_step(struct tally *tally, const struct prof_sample *sample)
 	((struct shares *)tally->data)->counts[place]++;
 }
 
-/* Of the first place, in thousandths. */
-static uint32_t first_of(const struct shares *result)
-{
-	return result->counts[0] * 1000 / shares_total(result);
-}
-
 /* The last stream's intervals are all of one length: the control, which is wrong. */
 TEST(a_program_in_step_with_the_clock)
 {
@@ -239,9 +239,8 @@ TEST(a_program_in_step_with_the_clock)
 		shares_add(&pooled, &results[n]);
 	shares_print("random", &pooled);
 	shares_print("fixed", &results[STREAMS - 1]);
-	EXPECT_LE(370, first_of(&pooled));
-	EXPECT_LE(first_of(&pooled), 430);
-	EXPECT(first_of(&results[STREAMS - 1]) < 370 || first_of(&results[STREAMS - 1]) > 430);
+	EXPECT_LE(shares_worst(&pooled), SHARES_ERRORS);
+	EXPECT_LT(2 * SHARES_ERRORS, shares_worst(&results[STREAMS - 1]));
 }
 
 /* ---------------- With interrupts off ---------------- */
@@ -271,11 +270,11 @@ static void count_off(struct tally *tally, const struct prof_sample *sample)
 	((struct shares *)tally->data)->counts[off ? 0 : 1]++;
 }
 
-/* How much of the time was found to be with interrupts off, and was, in thousandths. */
-static void sample_off(uint32_t flags, uint32_t *found, uint32_t *truth)
+/* The samples with interrupts off, and with interrupts on. */
+static struct shares sample_off(uint32_t flags)
 {
 	static const struct work work = {work_with_interrupts_off, OFF_ROUNDS};
-	struct shares result = {.places = 2, .truth = {0.5, 0.5}};
+	struct shares result = {.places = 2};
 
 	time_off = 0;
 	set_seed(1);
@@ -283,28 +282,26 @@ static void sample_off(uint32_t flags, uint32_t *found, uint32_t *truth)
 	tallies[0].data = &result;
 	begin_stream(0, FULL_RATE, flags);
 	collect(1);
-	*found = first_of(&result);
-	*truth = (uint32_t)((double)time_off * 1000 / (double)time_in_all);
-	print("# off for %u per thousand, found in %u of %u samples\n", *truth, result.counts[0],
-	      shares_total(&result));
+	result.truth[0] = (double)time_off / (double)time_in_all;
+	result.truth[1] = 1 - result.truth[0];
+	EXPECT(result.truth[0] > 0.4 && result.truth[0] < 0.6);
+	shares_print("off", &result);
+	return result;
 }
 
 TEST(an_nmi_sees_code_with_interrupts_off)
 {
-	uint32_t found, truth;
+	struct shares result = sample_off(SAMPLE_NMI);
 
-	sample_off(SAMPLE_NMI, &found, &truth);
-	EXPECT_LE(480, truth);
-	EXPECT_LE(truth, 520);
-	EXPECT_LE(truth - 20, found);
-	EXPECT_LE(found, truth + 20);
+	EXPECT_LT(2000, shares_total(&result));
+	EXPECT_LE(shares_worst(&result), SHARES_ERRORS);
 }
 
 /* An interrupt waits, and then finds whoever comes next: half of the samples are where none was. */
 TEST(an_interrupt_does_not)
 {
-	uint32_t found, truth;
+	struct shares result = sample_off(0);
 
-	sample_off(0, &found, &truth);
-	EXPECT_EQ(found, 0);
+	EXPECT_LT(2000, shares_total(&result));
+	EXPECT_EQ(result.counts[0], 0);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whether counts of samples agree with shares that are known.
+"""Whether counts of samples agree with what is known: the one place that says how far they may be
+off.  All tests of samples ask here, for where samples fall changes with each build.
 
 Of n samples, each of which finds a function with probability p, the function has n p, give or take
 the standard error sqrt(n p (1 - p)).  What has fewer than 25 expected samples counts together.
@@ -9,8 +10,9 @@ from collections import Counter
 from math import sqrt
 from typing import Mapping
 
+ERRORS = 5  # Chance alone takes a count further once in 1.7 million times.
 ENOUGH = 25
-Z_9999 = 3.719  # The normal distribution's quantile of 99.99 percent.
+ONE_IN_A_MILLION = 4.753  # The normal distribution's quantile, and the same for chi-square.
 
 
 def pooled(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[Counter, Counter]:
@@ -37,13 +39,36 @@ def worst(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[float,
     return max((abs(error), place) for place, error in errors(counts, truth).items())
 
 
+def check(counts: Mapping[str, int], truth: Mapping[str, float]) -> None:
+    assert worst(counts, truth)[0] <= ERRORS, (errors(counts, truth), counts)
+
+
+def check_few(part: int, whole: int, share: float) -> None:
+    """That no more than this share of all are of one kind."""
+    allowed = whole * share + ERRORS * sqrt(whole * share * (1 - share))
+    assert part <= allowed, (part, whole, share)
+
+
+def check_times(samples: int, expected: float) -> None:
+    """That a clock of random intervals took so many: each is as likely half as one and a half of
+    the mean, so that their number has a standard error of sqrt(n / 12); at either end is a part
+    of one."""
+    assert abs(samples - expected) <= ERRORS * sqrt(expected / 12) + 1, (samples, expected)
+
+
+def critical(free: int) -> float:
+    """What chi-square exceeds by chance once in a million times, with so many degrees of freedom:
+    Wilson and Hilferty's approximation."""
+    part = 2 / (9 * free)
+    return free * (1 - part + ONE_IN_A_MILLION * sqrt(part)) ** 3
+
+
 def chi_square(counts: Mapping[str, int], truth: Mapping[str, float]) -> float:
-    """As a part of what it may be: chance alone makes more than 1 of it once in 10,000 times."""
+    """As a part of what it may be."""
     found, expected = pooled(counts, truth)
     n, free = sum(found.values()), len(expected) - 1
     value = sum((found[place] - n * p) ** 2 / (n * p) for place, p in expected.items() if p > 0)
-    # Wilson and Hilferty's approximation of the quantile.
-    return value / (free * (1 - 2 / (9 * free) + Z_9999 * sqrt(2 / (9 * free))) ** 3)
+    return value / critical(free)
 
 
 def difference(one: int, of_one: int, other: int, of_other: int) -> float:
