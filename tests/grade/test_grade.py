@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from assay import ToolError, grade_output, viewers
-from assay.grade import (Assignment, Failed, Profile, Report, Submission, check, difference,
-                         standard_error)
+from assay.grade import (OUTPUT, Assignment, Failed, Profile, Report, Submission, check,
+                         difference, standard_error)
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = ROOT / "tools" / "grade"
@@ -324,3 +324,34 @@ def test_what_does_not_link_is_told_alike(tmp_path: Path) -> None:
         texts.add(grade(folder / "script.py", folder).stdout)
     text, = texts
     assert "b.c:2: undefined reference to `missing'" in text and "tmp" not in text, text
+
+
+# ---------------- Too much output ----------------
+
+PRINTS = """
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int count, char **words)
+{
+	FILE *to = count > 2 ? stderr : stdout;
+
+	setvbuf(to, NULL, _IOFBF, BUFSIZ);
+	for (long left = atol(words[1]); left != 0; left -= left > 0)
+		fputc('x', to);
+	return 0;
+}
+"""
+
+
+def test_who_prints_without_end_is_told(tmp_path: Path) -> None:
+    """And nothing that depends on when the host saw it; to the byte as much as is allowed is."""
+    (tmp_path / "prints.c").write_text(PRINTS)
+    submission = Submission(tmp_path, tmp_path)
+    program = submission.build("prints.c", profiled=False)
+    assert submission.run(program, "3000", output=3000).must_end().output == b"x" * 3000
+    for words, most in ("3000", 2999), ("-1", 2999), ("-1 x", OUTPUT):
+        run = submission.run(program, words, output=most)
+        with pytest.raises(Failed, match=f"^printed more than {most:,} bytes$"):
+            run.must_end()
+        assert run.output == (b"" if "x" in words else b"x" * most) and run.seconds == 0

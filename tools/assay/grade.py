@@ -29,6 +29,7 @@ from assay.machine import Result
 
 LIMIT = 10.0  # Seconds of the machine's that a run may take.
 PROCESSES = 32  # That it may have at a time.
+OUTPUT = 1 << 20  # Bytes that it may print.
 SIGMAS = 4.0  # Standard errors that a share may be off: by chance, once in 15,000 times.
 FEW = 30  # Samples with which nothing can be said.
 COMPILE_LIMIT = 60  # Seconds of the host's.
@@ -152,6 +153,23 @@ class Profile:
 
 # ---------------- Runs ----------------
 
+class TooMuchOutput(Exception):
+    """A program goes on printing.  It takes the host longer than the machine."""
+
+
+class Bounded:
+    """Takes what a machine writes while it runs, and ends it if that is too much."""
+
+    def __init__(self, most: int):
+        self.most = most
+        self.data = bytearray()
+
+    def __call__(self, new: bytes) -> None:
+        self.data += new
+        if len(self.data) > self.most:
+            raise TooMuchOutput(f"more than {self.most:,} bytes")
+
+
 @dataclass(frozen=True)
 class Run:
     """What came of a program in the machine, and its profile."""
@@ -179,6 +197,7 @@ class Run:
         check(result.outcome != "timeout", "did not end in time")
         check(result.outcome != "processes",
               f"wanted to have more than {self.processes} processes at a time")
+        check(result.outcome != "output", f"printed {result.message}")
         check(result.outcome != "signal", f"was ended by signal {result.status}")
         check(result.outcome == "exit", f"did not run: {result.message}")
         by = result.status - SHELL_SIGNAL
@@ -201,6 +220,18 @@ class Run:
                               check=False)
         check(done.returncode == 0, f"left a profile that cannot be read: {done.stderr.strip()}")
         return Profile(json.loads(done.stdout))
+
+
+def run_bounded(most: int, commands: str, **options: Any) -> Result:
+    """As unix.run() does; the outcome is `output` if more is printed, or too much is logged.
+
+    How far the machine came then depends on when the host looked: so nothing tells of it.
+    """
+    output, log = Bounded(most), Bounded(max(most, OUTPUT))
+    try:
+        return unix.run(commands, output_to=output, log_to=log, **options)
+    except TooMuchOutput as error:
+        return Result("output", 0, bytes(output.data[:most]), b"", str(error), None, (), None)
 
 
 class Submission:
@@ -258,19 +289,20 @@ class Submission:
 
     def run(self, program: Path, arguments: str = "", *, put: Optional[Mapping[str, str]] = None,
             limit: float = LIMIT, append: str = "", cpus: int = 1, user: str = "student",
-            processes: int = PROCESSES) -> Run:
+            processes: int = PROCESSES, output: int = OUTPUT) -> Run:
         """Runs it as a shell command in a machine of its own; `limit` is in the machine's time.
 
         `put` are more files for the machine: their text by their path.  It may have so many
-        `processes` at a time, the shell among them.
+        `processes` at a time, the shell among them, and print so many bytes of `output`.
         """
         files = tuple(sorted((put or {}).items()))
-        key = ("run", program, arguments, files, limit, append, cpus, user, processes)
-        return self._once(key, lambda: self._run(program, arguments, files, limit, append,
-                                                 cpus=cpus, user=user, processes=processes))
+        key = ("run", program, arguments, files, limit, append, cpus, user, processes, output)
+        return self._once(key, lambda: self._run(program, arguments, files, output, limit=limit,
+                                                 append=append, cpus=cpus, user=user,
+                                                 processes=processes))
 
-    def _run(self, program: Path, arguments: str, files: tuple[tuple[str, str], ...],
-             limit: float, append: str, **options: Any) -> Run:
+    def _run(self, program: Path, arguments: str, files: tuple[tuple[str, str], ...], most: int,
+             **options: Any) -> Run:
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
         inside = f"/tmp/{program.name}"
         put = [Put(program, inside)]
@@ -280,8 +312,8 @@ class Submission:
         gmon, profile = folder / "gmon.out", f"{HOME}/gmon.out"
         gmon.touch()  # A program that does not come to its end leaves this one.
         put.append(Put(gmon, profile))
-        result = unix.run(f"cd {HOME} && {inside} {arguments}", limit=limit, append=append,
-                          files=Files(put=tuple(put), get=(Get(profile, gmon),)), **options)
+        result = run_bounded(most, f"cd {HOME} && {inside} {arguments}",
+                             files=Files(put=tuple(put), get=(Get(profile, gmon),)), **options)
         self.seconds += (result.instructions or 0) / NANOSECONDS
         return Run(result, program, gmon if gmon.stat().st_size else None, options["processes"])
 
