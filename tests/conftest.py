@@ -4,6 +4,7 @@
 Python tests boot machines by the fixtures `machine` and `unix_machine`.
 """
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,11 @@ TESTS = Path(__file__).resolve().parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Puts the framework's plugins in place."""
+    """Puts the framework's plugins in place.
+
+    A shell starts what is in the background with SIGINT ignored, and programs under test would
+    inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(Programs(TESTS, run_in_guest, run_on_host), "programs")
     install_selection(config)
 

@@ -234,6 +234,19 @@ void child_over(void)
 		sleep_ms(LONG_WAIT);
 }
 
+uint32_t word_in(mach_port_t task, vm_address_t address)
+{
+	mach_msg_type_number_t size;
+	vm_offset_t data;
+	uint32_t value;
+
+	if (!EXPECT_EQ(vm_read(task, address, sizeof value, &data, &size), KERN_SUCCESS))
+		return 0;
+	value = *(uint32_t *)data;
+	EXPECT_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
+	return value;
+}
+
 mach_port_t child_new(void)
 {
 	mach_port_t child = MACH_PORT_NULL;

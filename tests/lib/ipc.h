@@ -95,6 +95,9 @@ bool wait_for(volatile uint32_t *word, uint32_t value);
 
 /* ---------------- Other tasks ---------------- */
 
+/* The word that a task has at an address; 0, and the test fails, if there is none. */
+uint32_t word_in(mach_port_t task, vm_address_t address);
+
 /* A task with a copy of this one's memory and no names. */
 mach_port_t child_new(void);
 

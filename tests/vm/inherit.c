@@ -37,15 +37,7 @@ static void memory_free(uint32_t pages)
 /* The first word of a page as `task` sees it. */
 static uint32_t word_of(mach_port_t task, uint32_t page)
 {
-	mach_msg_type_number_t size;
-	vm_offset_t data;
-	uint32_t value;
-
-	if (!EXPECT_EQ(vm_read(task, memory + page * PAGE_SIZE, 4, &data, &size), KERN_SUCCESS))
-		return 0;
-	value = *(uint32_t *)data;
-	EXPECT_EQ(vm_deallocate(SELF, data, size), KERN_SUCCESS);
-	return value;
+	return word_in(task, memory + page * PAGE_SIZE);
 }
 
 static void set_word_of(mach_port_t task, uint32_t page, uint32_t value)

@@ -149,20 +149,6 @@ TEST(pagers_make_copies)
 	end();
 }
 
-/* The first word of a page as `task` sees it. */
-static uint32_t word_of(mach_port_t task, uint32_t page)
-{
-	mach_msg_type_number_t size;
-	vm_offset_t data;
-	uint32_t value;
-
-	if (!EXPECT_EQ(vm_read(task, memory + page * PAGE_SIZE, 4, &data, &size), KERN_SUCCESS))
-		return 0;
-	value = *(uint32_t *)data;
-	EXPECT_EQ(vm_deallocate(SELF, data, size), KERN_SUCCESS);
-	return value;
-}
-
 static void make_child(void *child)
 {
 	*(mach_port_t *)child = child_new();
@@ -187,8 +173,8 @@ TEST(inheriting_goes_on_within_what_came_meanwhile)
 	*at(PAGES) = 7;
 	fill(0, 1, 100);
 	REQUIRE(worker_join(0));
-	EXPECT_EQ(word_of(child, 0), 100);
-	EXPECT_EQ(word_of(child, PAGES), 7);
+	EXPECT_EQ(word_in(child, memory), 100);
+	EXPECT_EQ(word_in(child, memory + BYTES), 7);
 	child_end(child);
 	EXPECT_EQ(vm_deallocate(SELF, memory, 2 * BYTES), KERN_SUCCESS);
 	end_terminated();
