@@ -27,6 +27,9 @@ void shares_add(struct shares *to, const struct shares *from);
 /* How far chance may take a place, in the unit of shares_worst(): once in 1.7 million times. */
 #define SHARES_ERRORS 5000u
 
+/* And for all samples of a proof, which are compared once: once in 16,000 times. */
+#define SHARES_POOLED 4000u
+
 /*
  * How far a place is from its truth, at the most: in thousandths of the standard error.  Places
  * with fewer than 25 expected samples count together as one.
@@ -36,8 +39,8 @@ uint32_t shares_worst(const struct shares *shares);
 /* Chi-square over the places with at least 25 expected samples, in thousandths. */
 uint32_t shares_chi_square(const struct shares *shares);
 
-/* What chi-square exceeds once in a million times, in thousandths, with 4 degrees of freedom. */
-#define CHI_SQUARE_4 33377u
+/* What chi-square exceeds once in 10,000 times, in thousandths, with 4 degrees of freedom. */
+#define CHI_SQUARE_4 23513u
 
 /* A line that begins with `# what`: each count, in thousandths of all. */
 void shares_print(const char *what, const struct shares *shares);

@@ -11,8 +11,10 @@ from math import sqrt
 from typing import Mapping
 
 ERRORS = 5  # Chance alone takes a count further once in 1.7 million times.
+POOLED = 4  # For all samples of a proof, which are compared once: once in 16,000 times.
 ENOUGH = 25
-ONE_IN_A_MILLION = 4.753  # The normal distribution's quantile, and the same for chi-square.
+ONE_IN_A_MILLION = 4.753  # Quantiles of the normal distribution,
+ONE_IN_10_000 = 3.719  # also for all samples of a proof.
 
 
 def pooled(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[Counter, Counter]:
@@ -39,8 +41,8 @@ def worst(counts: Mapping[str, int], truth: Mapping[str, float]) -> tuple[float,
     return max((abs(error), place) for place, error in errors(counts, truth).items())
 
 
-def check(counts: Mapping[str, int], truth: Mapping[str, float]) -> None:
-    assert worst(counts, truth)[0] <= ERRORS, (errors(counts, truth), counts)
+def check(counts: Mapping[str, int], truth: Mapping[str, float], most: float = ERRORS) -> None:
+    assert worst(counts, truth)[0] <= most, (errors(counts, truth), counts)
 
 
 def check_few(part: int, whole: int, share: float) -> None:
@@ -56,19 +58,19 @@ def check_times(samples: int, expected: float) -> None:
     assert abs(samples - expected) <= ERRORS * sqrt(expected / 12) + 1, (samples, expected)
 
 
-def critical(free: int) -> float:
-    """What chi-square exceeds by chance once in a million times, with so many degrees of freedom:
-    Wilson and Hilferty's approximation."""
+def critical(free: int, quantile: float = ONE_IN_A_MILLION) -> float:
+    """What chi-square exceeds by chance that seldom, with so many degrees of freedom: Wilson and
+    Hilferty's approximation."""
     part = 2 / (9 * free)
-    return free * (1 - part + ONE_IN_A_MILLION * sqrt(part)) ** 3
+    return free * (1 - part + quantile * sqrt(part)) ** 3
 
 
 def chi_square(counts: Mapping[str, int], truth: Mapping[str, float]) -> float:
-    """As a part of what it may be."""
+    """As a part of what it may be for all samples of a proof."""
     found, expected = pooled(counts, truth)
     n, free = sum(found.values()), len(expected) - 1
     value = sum((found[place] - n * p) ** 2 / (n * p) for place, p in expected.items() if p > 0)
-    return value / critical(free)
+    return value / critical(free, ONE_IN_10_000)
 
 
 def difference(one: int, of_one: int, other: int, of_other: int) -> float:

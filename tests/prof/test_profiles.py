@@ -135,7 +135,7 @@ def test_shares_of_an_ordinary_program(ordinary: Ordinary) -> None:
     for found in ordinary.found:
         assert sum(found.values()) >= SAMPLES
         shares.check(found, ordinary.truth)
-    shares.check(ordinary.pooled, ordinary.truth)
+    shares.check(ordinary.pooled, ordinary.truth, shares.POOLED)
     assert shares.chi_square(ordinary.pooled, ordinary.truth) < 1
 
 
@@ -244,7 +244,7 @@ def test_two_clients_of_the_server(built: Path, tmp_path: Path) -> None:
     three, one, whole = counts[said["three"]], counts[said["one"]], sum(counts.values())
     assert whole > 2000
     shares.check({"three": three, "one": one}, {"three": 3, "one": 1})
-    shares.check_few(whole - three - one, whole, 0.01)
+    assert whole - three - one <= whole / 100
 
 
 def test_a_page_on_its_way_from_the_disk(built: Path, tmp_path: Path) -> None:
