@@ -127,7 +127,7 @@ static int write_in_place(const char *path, const char *data, size_t size)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction before;
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	int error;
 
 	if (fd < 0)
@@ -139,11 +139,13 @@ static int write_in_place(const char *path, const char *data, size_t size)
 	return error;
 }
 
+/* Not what a link leads to: somebody else may have put it where our file is to be. */
 bool __gprof_is_special(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+	return lstat(path, &status) == 0 &&
+	       (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISFIFO(status.st_mode));
 }
 
 bool __gprof_write_file(const char *path, const char *data, size_t size)

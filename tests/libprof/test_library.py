@@ -225,6 +225,7 @@ mkdir where; cd where; exec > ../places.txt 2>&1
 ../places pipe unread; echo "unread $?"
 cat pipe > ../pipe.out & ../places pipe read; echo "read $?"; wait
 ../places pipe little; echo "little $?"
+ln -s /dev/null link; ../places link; echo "link $?"; test -L link || rm link
 ls
 """
     names = ("first.out", "second.out", "middle.out", "end.out", "old.out", "mine.out",
@@ -294,7 +295,7 @@ def test_what_is_no_file_stays_what_it_is(control) -> None:
         "places: pipe cannot be written: No such device or address; nobody reads from it: begin "
         "that first, or set gprof_gmon_out to a file", "unread 9", "read 9",
         "places: pipe cannot be written: Broken pipe; who read from it has ended: begin that anew, "
-        "or set gprof_gmon_out to a file", "little 9", "pipe"]
+        "or set gprof_gmon_out to a file", "little 9", "link 9", "pipe"]
     gmon = parse((folder / "pipe.out").read_bytes())
     check_sums(gmon)
     assert programs["places"].calls(gmon)["main", "spin"] == 1
