@@ -111,20 +111,68 @@ def test_a_sum_says_it_too(programs, tmp_path: Path) -> None:
 
 # ---------------- Other people's ----------------
 
-@pytest.mark.parametrize(("low", "high", "is_its"), [
-    (0, CODE_BYTES, True), (-16, CODE_BYTES, False), (0, CODE_BYTES + 4, True),
-    (0, CODE_BYTES + 16, False), (0, 0x1000, True), (0, 0x1002, False), (0, 0x2000, False),
-    (-0x1000, CODE_BYTES, True), (-0x1000, CODE_BYTES - 16, False), (-0x2000, CODE_BYTES, False)])
-def test_where_the_histogram_lies(programs, tmp_path: Path, low: int, high: int, is_its: bool
-                                  ) -> None:
-    """Rounded to words or to whole pages it may be; a page more it may not."""
+@pytest.mark.parametrize(("low", "high", "is_asked"), [
+    (0, CODE_BYTES, False), (-16, CODE_BYTES, False), (0, CODE_BYTES + 4, False),
+    (0, CODE_BYTES + 16, False), (0, 0x1000, False), (0, 0x1002, False), (0, 0x2000, True),
+    (-0x1000, CODE_BYTES, False), (-0x2000, CODE_BYTES, False), (-0x3000, CODE_BYTES, True),
+    (-0x4000, 0x4000, True)])
+def test_empty_bins_outside(programs, tmp_path: Path, low: int, high: int, is_asked: bool) -> None:
+    """They speak against nothing; if there are many, a line asks whether this program was meant."""
     file = tmp_path / "gmon.out"
     for write in Profile.gnu, Profile.bsd:
-        file.write_bytes(write(Profile(USER + low, [0] * ((high - low) // 2))))
-        if is_its:
-            assert "is it of this program" not in output("-b", programs["one"], file)
-        else:
+        bins = [0] * ((high - low) // 2)
+        bins[-low // 2] = bins[(CODE_BYTES - low) // 2 - 1] = 7
+        file.write_bytes(write(Profile(USER + low, bins)))
+        text = output("-b", programs["one"], file)
+        assert read_flat(text)["main"][0] == read_flat(text)["rest"][0] > 0
+        asked = f"covers {USER + low:#x} to {USER + high:#x}, more than the program, with nothing"
+        assert text.count(asked) == 2 * is_asked
+
+
+@pytest.mark.parametrize(("low", "high", "place"), [
+    (-0x1000, CODE_BYTES + 16, -2), (-0x3000, CODE_BYTES, -0x2002), (0, 0x4000, CODE_BYTES + 14),
+    (0, 0x3000, 0x2ffe)])
+def test_samples_outside(programs, tmp_path: Path, low: int, high: int, place: int) -> None:
+    """One is enough to show that it was another program."""
+    file = tmp_path / "gmon.out"
+    bins = [0] * ((high - low) // 2)
+    bins[-low // 2] = 1000
+    for write in Profile.gnu, Profile.bsd:
+        file.write_bytes(write(Profile(USER + low, bins)))
+        assert read_flat(output("-b", programs["one"], file)).keys() == {"main"}
+    bins[(place - low) // 2] = 1
+    for write in Profile.gnu, Profile.bsd:
+        file.write_bytes(write(Profile(USER + low, bins)))
+        refuse(programs["one"], file, "there are addresses that it has not")
+
+
+def test_empty_bins_outside_of_ours(programs, tmp_path: Path) -> None:
+    """A file of ours with exact counts, that says no sum of the code."""
+    file = tmp_path / "gmon.out"
+    values = {"flavor": PERIODIC, "flavors": PERIODIC, "interval": 1000000}
+    bins = [1] + [0] * 0x2000
+    for place in 0, 0x3000:
+        exact = [(PERIODIC, 0, USER, 1)]
+        if place:
+            exact.append((PERIODIC, 0, USER + place, 1))
+            bins[place // 2] = 1
+        file.write_bytes(Profile(USER, bins, rate=1000, dimension="seconds", values=values,
+                                 exact=exact).ours())
+        if place:
             refuse(programs["one"], file, "there are addresses that it has not")
+        else:
+            assert "main" in read_flat(output("-b", programs["one"], file))
+
+
+@pytest.mark.parametrize(("low", "high"), [
+    (-0x1000, CODE_BYTES - 16), (0x1000, 0x2000), (CODE_BYTES + 32, CODE_BYTES + 64),
+    (-0x4000, -0x2000)])
+def test_a_histogram_of_elsewhere(programs, tmp_path: Path, low: int, high: int) -> None:
+    """Beside the code, or from the headers on to where no section ends: empty or not."""
+    file = tmp_path / "gmon.out"
+    for count in 0, 1:
+        file.write_bytes(Profile(USER + low, [count] * ((high - low) // 2)).gnu())
+        refuse(programs["one"], file, "there are addresses that it has not")
 
 
 def test_a_histogram_that_ends_early(programs, tmp_path: Path) -> None:

@@ -100,24 +100,53 @@ static bool is_in_text(const struct elfsym *elf, uint64_t address)
 	return address >= elf->text_start && address < elf->text_end;
 }
 
+static bool begins_with_headers(const struct elfsym *elf, const struct profile_bins *bins)
+{
+	return elf->image_start < elf->code_start && bins->low <= elf->image_start &&
+	       bins->low + ROUNDING > elf->image_start;
+}
+
 /*
  * Of whole pages; or from somewhere in the code to somewhere in it, as the program chose.  Where a
  * program begins whose headers are before its code no program chooses to begin: so does the library
  * that samples all of it, up to the end of a section with code.
  */
-static bool is_of_code(const struct elfsym *elf, const struct profile_bins *bins)
+static bool is_range_of_code(const struct elfsym *elf, const struct profile_bins *bins)
 {
 	uint64_t rounding = (bins->high - bins->low) / bins->n;
-	bool is_all = bins->low <= elf->image_start && bins->low + ROUNDING > elf->image_start;
 
 	if (rounding < ROUNDING)
 		rounding = ROUNDING;
 	if (bins->low % PAGE_BYTES == 0 && bins->high % PAGE_BYTES == 0)
 		return bins->low >= elf->image_start / PAGE_BYTES * PAGE_BYTES &&
 		       bins->high < elf->code_end + PAGE_BYTES;
-	if (is_all && elf->image_start < elf->code_start)
+	if (begins_with_headers(elf, bins))
 		return elfsym_ends_code(elf, bins->high, rounding);
 	return bins->low + rounding > elf->code_start && bins->high < elf->code_end + rounding;
+}
+
+static bool counts_outside(const struct elfsym *elf, const struct profile_bins *bins)
+{
+	for (uint32_t i = 0; i < bins->n; i++)
+		if (profile_bins_get(bins, i) > 0 &&
+		    (profile_bins_start(bins, i + 1) <= elf->text_start ||
+		     profile_bins_start(bins, i) >= elf->text_end))
+			return true;
+	return false;
+}
+
+/*
+ * Who sampled more than the program has, and found nothing there, may have meant this program.
+ * One that ends early does not show what was behind its end.
+ */
+static bool is_of_code(const struct elfsym *elf, const struct profile_bins *bins)
+{
+	bool is_wider = bins->high > elf->text_end ||
+			(bins->low < elf->text_start && !begins_with_headers(elf, bins));
+	bool is_elsewhere = bins->low >= elf->text_end || bins->high <= elf->text_start;
+
+	return is_range_of_code(elf, bins) ||
+	       (is_wider && !is_elsewhere && !counts_outside(elf, bins));
 }
 
 /* Ours may cover constants behind the code as well. */
@@ -146,7 +175,7 @@ static bool has_places(const struct profile *profile, const struct profile_mark 
 			*(is_in_text(elf, counts->items[j].pc) ? &inside : &outside) +=
 				counts->items[j].count;
 	}
-	return is_in_image(profile, elf) && (inside > 0 || outside == 0);
+	return outside == 0 || (inside > 0 && is_in_image(profile, elf));
 }
 
 /* ---------------- Files ---------------- */

@@ -13,7 +13,8 @@
 #include "print.h"
 #include "util.h"
 
-#define RANGE_SLACK 16u /* Ends are rounded. */
+#define RANGE_SLACK 16u   /* Ends are rounded, */
+#define PAGE_BYTES  4096u /* some of them to pages. */
 #define LABELS_MOST 8u
 #define LABEL_NAME  64u
 
@@ -70,19 +71,38 @@ static void print_granularity(const struct report *report, unsigned index)
 }
 
 /* Whoever chose what to sample means it; but so ends another, smaller program, too. */
-static void print_range(const struct report *report)
+static void print_end(const struct elfsym *elf, uint64_t high)
 {
-	const struct elfsym *elf = report->graph->elf;
-	uint64_t high = 0;
-
-	for (unsigned i = 0; i < report->choice->n; i++)
-		for (size_t j = 0; j < report->choice->flavors[i]->n_bins; j++)
-			if (report->choice->flavors[i]->bins[j].high > high)
-				high = report->choice->flavors[i]->bins[j].high;
 	if (high != 0 && high + RANGE_SLACK < elf->code_end)
 		printf("the histogram ends at %#" PRIx64 " and the program's code at %#" PRIx64
 		       ": is it of this program?\n",
 		       high, elf->code_end);
+}
+
+/* A larger program of which only the beginning ran has nothing behind it either. */
+static void print_excess(const struct elfsym *elf, uint64_t low, uint64_t high)
+{
+	if (high > elf->text_end + PAGE_BYTES || low + PAGE_BYTES < elf->image_start)
+		printf("the histogram covers %#" PRIx64 " to %#" PRIx64
+		       ", more than the program, with nothing there: is it of this program?\n",
+		       low, high);
+}
+
+static void print_range(const struct report *report)
+{
+	const struct elfsym *elf = report->graph->elf;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (unsigned i = 0; i < report->choice->n; i++)
+		for (size_t j = 0; j < report->choice->flavors[i]->n_bins; j++) {
+			const struct profile_bins *bins = &report->choice->flavors[i]->bins[j];
+
+			low = bins->low < low ? bins->low : low;
+			high = bins->high > high ? bins->high : high;
+		}
+	print_end(elf, high);
+	if (high != 0)
+		print_excess(elf, low, high);
 }
 
 static void print_missing(const struct profile *profile)
