@@ -150,6 +150,6 @@ long double lgammal(long double x)
 	if (x > 0)
 		return log_gamma_positive(x);
 	sine = sine_of_pi(x);
-	signgam = sine < 0 ? 1 : -1;
+	signgam = sine < 0 ? -1 : 1;
 	return logl(PI_L / fabsl(x * sine)) - log_gamma_positive(-x);
 }

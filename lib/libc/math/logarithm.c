@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "exact.h"
+#include "pair.h"
 #include "x87.h"
 
-#define NEAR_ONE 0.25L
+#define NEAR_ONE  0.25L
+#define SQRT_HALF 0.7071067811865475244L
 
 /* Near one the difference from it is exact, and its logarithm has an instruction of its own. */
 static long double log_times(long double x, long double factor)
@@ -66,23 +67,59 @@ long double atanhl(long double x)
 	return copysignl(log1pl(2 * magnitude / (1 - magnitude)) / 2, x);
 }
 
+/* A logarithm to base 2 in so many bits that a power with 14 of them before the point has 64. */
+#define LOG_TERMS 18
+#define LOG_PAIRS 4 /* Of those, the first, whose errors the result would show. */
+
+static const struct pair two_by_ln2 = {0xb8aa3b295c17f0bcp-62L, -0x82f0025f2dc582eep-127L};
+
+/* 1 + z/3 + z^2/5 ..., which is artanh(s)/s for z = s^2 */
+static struct pair artanh_series(struct pair z)
+{
+	struct pair sum = {0, 0};
+
+	for (int k = LOG_TERMS; k >= LOG_PAIRS; k--)
+		sum.upper = 1.0L / (2 * k + 1) + z.upper * sum.upper;
+	for (int k = LOG_PAIRS - 1; k >= 0; k--)
+		sum = pair_add(pair_inverse(2 * k + 1), pair_multiply(z, sum));
+	return sum;
+}
+
+/* log2(m) = 2/ln 2 artanh((m - 1)/(m + 1)), m being x without its exponent, about one. */
+static struct pair log2_pair(long double x)
+{
+	int exponent;
+	long double m = frexpl(x, &exponent);
+	struct pair s;
+	struct pair log;
+
+	if (m < SQRT_HALF) {
+		m *= 2;
+		exponent--;
+	}
+	s = pair_divide((struct pair){m - 1, 0}, pair_of_sum(m, 1));
+	log = pair_multiply(two_by_ln2, pair_multiply(s, artanh_series(pair_multiply(s, s))));
+	return pair_add((struct pair){exponent, 0}, log);
+}
+
 /*
  * x^y for a positive x that is not one: 2^(y log2 x).  Half of this exponent's bits are before the
- * point; what is rounded away behind them is added to the rest.
+ * point, which is why the logarithm is a pair.
  */
 static long double power(long double x, long double y)
 {
-	long double log = log2l(x);
-	long double product = y * log;
+	long double rough = y * log2l(x);
+	struct pair product;
 	long double whole;
 	long double rest;
 
-	if (fabsl(product) > 40000)
-		return product > 0 ? HUGE_VALL : 0;
-	whole = x87_rint(product);
-	rest = product - whole;
-	if (fabsl(y) < 0x1p8000L)
-		rest += product_error(y, log, product);
+	if (fabsl(rough) > 40000)
+		return rough > 0 ? HUGE_VALL : 0;
+	if (fabsl(rough) < 0x1p-70L)
+		return 1;
+	product = pair_multiply((struct pair){y, 0}, log2_pair(x));
+	whole = x87_rint(product.upper);
+	rest = product.upper - whole + product.lower;
 	return x87_scale(x87_exp2m1(rest) + 1, whole);
 }
 

@@ -161,8 +161,9 @@ long double nextafterl(long double x, long double y)
 	if (x == y)
 		return y;
 	if (x == 0) {
+		parts.bits.sign_exponent = y > 0 ? 0 : EXTENDED_SIGN;
 		parts.bits.mantissa = 1;
-		return y > 0 ? parts.value : -parts.value;
+		return parts.value;
 	}
 	if ((x < y) == (x > 0)) {
 		if (++parts.bits.mantissa << 1 == 0) {

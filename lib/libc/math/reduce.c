@@ -4,13 +4,15 @@
  *
  * For angles that are not large, pi/2 in four parts is enough: the first three have 33 bits, so
  * that their multiples are exact.  For others the angle's 64 bits are multiplied by those bits of
- * 2/pi that are worth something: what stands before them makes whole turns.
+ * 2/pi that are worth something: what stands before them makes whole turns.  Either way the rest
+ * is a pair, since a tangent shows the last bit's error more than once.
  */
 #include <math.h>
 #include <string.h>
 
 #include "../float/bignum.h"
 #include "../float/bits.h"
+#include "pair.h"
 #include "trigonometric.h"
 #include "x87.h"
 
@@ -19,21 +21,22 @@
 #define TWO_PI_2 0x85a308d3p-65L
 #define TWO_PI_3 0x2633145cp-98L
 #define TWO_PI_4 0x1b839a252049c111p-164L
-#define HALF_PI  (PI_L / 2)
 
 #define WINDOW \
 	9 /* Words of 2/pi: 64 bits for the angle's own, 160 for the rest, and what is cut. */
 #define ROOM (WINDOW + 4)
 
-static long double reduce_small(long double x, unsigned *quarter)
+static const struct pair half_pi = {0xc90fdaa22168c235p-63L, -0xece675d1fc8f8cbbp-129L};
+
+static struct pair reduce_small(long double x, unsigned *quarter)
 {
-	long double count = x87_rint(x / HALF_PI);
+	long double count = x87_rint(x / half_pi.upper);
+	struct pair rest;
 
 	*quarter = (unsigned)(long)count & 3;
-	x -= count * TWO_PI_1;
-	x -= count * TWO_PI_2;
-	x -= count * TWO_PI_3;
-	return x - count * TWO_PI_4;
+	rest = pair_of_sum(x - count * TWO_PI_1, -count * TWO_PI_2);
+	rest = pair_add(rest, (struct pair){-count * TWO_PI_3, 0});
+	return pair_add(rest, (struct pair){-count * TWO_PI_4, 0});
 }
 
 /* The fraction in so many words, negated: a complement. */
@@ -47,17 +50,20 @@ static void negate(uint32_t *words, size_t count)
 	}
 }
 
-static long double fraction_of(const uint32_t *words, size_t count)
+static struct pair fraction_of(const uint32_t *words, size_t count)
 {
-	long double value = 0;
+	struct pair value = {0, 0};
 
-	for (size_t i = 0; i < count; i++)
-		value = (value + words[i]) * 0x1p-32L;
+	for (size_t i = 0; i < count; i++) {
+		value = pair_add((struct pair){words[i], 0}, value);
+		value.upper *= 0x1p-32L;
+		value.lower *= 0x1p-32L;
+	}
 	return value;
 }
 
 /* x is mantissa * 2^exponent. */
-static long double reduce_large(uint64_t mantissa, int exponent, unsigned *quarter)
+static struct pair reduce_large(uint64_t mantissa, int exponent, unsigned *quarter)
 {
 	size_t first = exponent > 2 ? (size_t)(exponent - 2) / BIGNUM_WORD : 0;
 	size_t point = (first + WINDOW) * BIGNUM_WORD - (size_t)exponent;
@@ -69,7 +75,7 @@ static long double reduce_large(uint64_t mantissa, int exponent, unsigned *quart
 	struct bignum high = {.words = high_words, .count = WINDOW, .room = ROOM};
 	uint64_t carry = 0;
 	bool negative;
-	long double rest;
+	struct pair rest;
 
 	for (size_t i = 0; i < WINDOW; i++)
 		words[WINDOW - 1 - i] = high_words[WINDOW - 1 - i] = __two_over_pi[first + i];
@@ -86,15 +92,15 @@ static long double reduce_large(uint64_t mantissa, int exponent, unsigned *quart
 	*quarter = (words[whole] + negative) & 3;
 	if (negative)
 		negate(words, whole);
-	rest = fraction_of(words, whole) * HALF_PI;
-	return negative ? -rest : rest;
+	rest = pair_multiply(fraction_of(words, whole), half_pi);
+	return negative ? pair_negate(rest) : rest;
 }
 
-long double __reduce_angle(long double x, unsigned *quarter)
+struct pair __reduce_angle(long double x, unsigned *quarter)
 {
 	union extended parts = {.value = x};
 	int exponent = (parts.bits.sign_exponent & EXTENDED_MAXIMUM) - EXTENDED_BIAS - 63;
-	long double rest;
+	struct pair rest;
 
 	if (fabsl(x) < SMALL)
 		return reduce_small(x, quarter);
@@ -102,5 +108,5 @@ long double __reduce_angle(long double x, unsigned *quarter)
 	if (x > 0)
 		return rest;
 	*quarter = -*quarter & 3;
-	return -rest;
+	return pair_negate(rest);
 }

@@ -4,10 +4,7 @@
 
 #include "x87.h"
 
-#define X87_C0 0x0100
-#define X87_C1 0x0200
 #define X87_C2 0x0400 /* The division is not at its end. */
-#define X87_C3 0x4000
 
 static long double round_by(long double x, uint16_t mode)
 {
@@ -82,19 +79,36 @@ long double fmodl(long double x, long double y)
 	return x;
 }
 
-/* The last three bits of the quotient come out of the last step. */
+/* Takes `part` from the rest if it goes in, which it does once at most. */
+static int take_part(long double *rest, long double part, int bit)
+{
+	if (*rest < part)
+		return 0;
+	*rest -= part;
+	return bit;
+}
+
+/*
+ * The last bits of the quotient are counted: the unit's flags have them too, but an emulator's may
+ * not.  All differences are exact.  Where a multiple of y is infinite, x is below it.
+ */
 long double remquol(long double x, long double y, int *quotient)
 {
-	int negative = signbit(x) != signbit(y);
-	uint16_t status;
+	long double part = fabsl(y);
+	long double rest = fabsl(fmodl(x, 8 * part));
 	int bits;
 
-	do
-		__asm__ volatile("fprem1; fnstsw %1" : "+t"(x), "=a"(status) : "u"(y) : "cc");
-	while (status & X87_C2);
-	bits = (status & X87_C0 ? 4 : 0) | (status & X87_C3 ? 2 : 0) | (status & X87_C1 ? 1 : 0);
-	*quotient = negative ? -bits : bits;
-	return x;
+	*quotient = 0;
+	if (!isfinite(x) || isnan(y) || part == 0)
+		return (x * y) / (x * y);
+	bits = take_part(&rest, 4 * part, 4) | take_part(&rest, 2 * part, 2) |
+	       take_part(&rest, part, 1);
+	if (rest > part - rest || (rest == part - rest && bits & 1)) {
+		rest -= part;
+		bits = (bits + 1) & 7;
+	}
+	*quotient = signbit(x) != signbit(y) ? -bits : bits;
+	return signbit(x) ? -rest : rest;
 }
 
 double remquo(double x, double y, int *quotient)

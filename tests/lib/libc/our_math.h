@@ -55,11 +55,14 @@ OUR_MATH_2(fmax)
 OUR_MATH_2(fmin)
 OUR_MATH_2(nextafter)
 
+extern int our_signgam;
+
 double our_fma(double x, double y, double z);
 double our_frexp(double x, int *exponent);
 double our_ldexp(double x, int exponent);
 double our_modf(double x, double *whole);
 double our_remquo(double x, double y, int *quotient);
+long double our_remquol(long double x, long double y, int *quotient);
 int our_ilogb(double x);
 long our_lround(double x);
 long long our_llrint(double x);

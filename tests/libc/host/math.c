@@ -210,10 +210,90 @@ TEST(math_functions_of_two)
 	}
 	for (int k = 0; k < TRIES; k++)
 		pairs(random_number(k % 2 == 0 ? 0 : 30), random_number(k % 3 == 0 ? 0 : 30));
+}
+
+/* Powers of whole numbers, multiplied out: the nearest double to each. */
+TEST(math_whole_powers)
+{
 	for (int x = 1; x < 20; x++) {
-		for (int y = 0; y < 15; y++)
-			same("pow", x, y, our_pow(x, y), pow(x, y));
+		unsigned __int128 power = 1;
+
+		for (int y = 0; y < 15; y++, power *= (unsigned)x)
+			same("pow", x, y, our_pow(x, y), (double)power);
 	}
+}
+
+/* ---------------- Long doubles, against numbers of 113 bits ---------------- */
+
+static double long_distance(long double ours, _Float128 theirs)
+{
+	long double near = (long double)theirs;
+
+	return (double)(fabsf128(ours - theirs) /
+			(nextafterl(fabsl(near), INFINITY) - fabsl(near)));
+}
+
+static long double random_long(long double range)
+{
+	long double bits = (long double)our_random() + (long double)our_random() * 0x1p-64L;
+
+	return (bits * 0x1p-63L - 1) * range;
+}
+
+static void long_near(const char *name, long double x, long double ours, _Float128 theirs)
+{
+	double units = long_distance(ours, theirs);
+
+	if (!(units <= 1))
+		check_fail("%s(%.21Lg) is %.21Lg, %g units off", name, x, ours, units);
+}
+
+TEST(math_long_doubles_are_near)
+{
+	for (int k = 0; k < TRIES && !check_failed(); k++) {
+		long double x = random_long(k % 2 == 0 ? 1.6L : k % 3 == 0 ? 1e12L : 100);
+		long double small = random_long(k % 2 == 0 ? 1.6L : 5);
+		long double y = random_long(k % 2 == 0 ? 3 : 2000);
+
+		long_near("sinl", x, our_sinl(x), sinf128(x));
+		long_near("cosl", x, our_cosl(x), cosf128(x));
+		long_near("tanl", x, our_tanl(x), tanf128(x));
+		long_near("erfl", small, our_erfl(small), erff128(small));
+		x = fabsl(x) + 0x1p-60L;
+		if (fabsl(y * log2l(x)) < 16000)
+			long_near("powl", x, our_powl(x, y), powf128(x, y));
+	}
+}
+
+/* remquo() of long doubles, where quotients are large and divisors at the ends of the range. */
+TEST(math_long_quotients)
+{
+	static const long double ends[] = {0x1p-16445L, 0x1p-16382L, 0x1p16380L, 0x1p16383L, 3};
+
+	for (int k = 0; k < TRIES && !check_failed(); k++) {
+		long double y = ends[k % 5] * (k % 7 + 1);
+		long double x = ldexpl(y, k % 3) * (random_long(9) / 4);
+		int ours;
+		int theirs;
+		long double rest = our_remquol(x, y, &ours);
+
+		if (!isfinite(x) || !isfinite(y))
+			continue;
+		EXPECT(rest == remquol(x, y, &theirs));
+		EXPECT_EQ(ours & 7, theirs & 7);
+		EXPECT((ours < 0) == (theirs < 0) || ours == 0 || (theirs & 7) == 0);
+	}
+}
+
+TEST(math_signs)
+{
+	for (int k = 1; k < 1000; k++) {
+		our_lgamma(-k / 7.0 - 0x1p-20);
+		lgamma(-k / 7.0 - 0x1p-20);
+		EXPECT_EQ(our_signgam, signgam);
+	}
+	EXPECT(our_nextafterl(-0.0L, INFINITY) == nextafterl(-0.0L, INFINITY));
+	EXPECT(our_nextafterl(0.0L, -INFINITY) == nextafterl(0.0L, -INFINITY));
 }
 
 TEST(math_parts)
