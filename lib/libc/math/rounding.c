@@ -101,8 +101,9 @@ long double remquol(long double x, long double y, int *quotient)
 	*quotient = 0;
 	if (!isfinite(x) || isnan(y) || part == 0)
 		return (x * y) / (x * y);
-	bits = take_part(&rest, 4 * part, 4) | take_part(&rest, 2 * part, 2) |
-	       take_part(&rest, part, 1);
+	bits = take_part(&rest, 4 * part, 4);
+	bits |= take_part(&rest, 2 * part, 2);
+	bits |= take_part(&rest, part, 1);
 	if (rest > part - rest || (rest == part - rest && bits & 1)) {
 		rest -= part;
 		bits = (bits + 1) & 7;
