@@ -3,6 +3,8 @@
 #ifndef MACH_TASK_INFO_H
 #define MACH_TASK_INFO_H
 
+#include <stddef.h>
+
 #include <mach/time_value.h>
 #include <mach/vm_types.h>
 
@@ -21,11 +23,18 @@ struct task_basic_info {
 	rpc_time_value_t user_time;  /* Of threads that have ended. */
 	rpc_time_value_t system_time;
 	rpc_time_value_t creation_time;
+	time_value64_t user_time64; /* The same times in 64 bits. */
+	time_value64_t system_time64;
+	time_value64_t creation_time64;
 };
 
 typedef struct task_basic_info task_basic_info_data_t;
 typedef struct task_basic_info *task_basic_info_t;
 #define TASK_BASIC_INFO_COUNT (sizeof(task_basic_info_data_t) / sizeof(integer_t))
+
+/* Words of it before there were 64-bit times: who asks for so many gets those. */
+#define TASK_BASIC_INFO_OLD_COUNT \
+	(offsetof(struct task_basic_info, user_time64) / sizeof(integer_t))
 
 #define TASK_EVENTS_INFO 2
 
@@ -49,11 +58,15 @@ typedef struct task_events_info *task_events_info_t;
 struct task_thread_times_info {
 	rpc_time_value_t user_time;
 	rpc_time_value_t system_time;
+	time_value64_t user_time64;
+	time_value64_t system_time64;
 };
 
 typedef struct task_thread_times_info task_thread_times_info_data_t;
 typedef struct task_thread_times_info *task_thread_times_info_t;
 #define TASK_THREAD_TIMES_INFO_COUNT (sizeof(task_thread_times_info_data_t) / sizeof(integer_t))
+#define TASK_THREAD_TIMES_INFO_OLD_COUNT \
+	(offsetof(struct task_thread_times_info, user_time64) / sizeof(integer_t))
 
 /* Assay's own: what it calls the task, in labels and samples. */
 #define TASK_ID_INFO 1000

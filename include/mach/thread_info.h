@@ -3,6 +3,8 @@
 #ifndef MACH_THREAD_INFO_H
 #define MACH_THREAD_INFO_H
 
+#include <stddef.h>
+
 #include <mach/boolean.h>
 #include <mach/policy.h>
 #include <mach/time_value.h>
@@ -25,11 +27,18 @@ struct thread_basic_info {
 	integer_t suspend_count;
 	integer_t sleep_time; /* Seconds. */
 	rpc_time_value_t creation_time;
+	time_value64_t user_time64; /* The same times in 64 bits. */
+	time_value64_t system_time64;
+	time_value64_t creation_time64;
 };
 
 typedef struct thread_basic_info thread_basic_info_data_t;
 typedef struct thread_basic_info *thread_basic_info_t;
 #define THREAD_BASIC_INFO_COUNT (sizeof(thread_basic_info_data_t) / sizeof(natural_t))
+
+/* Words of it before there were 64-bit times: who asks for so many gets those. */
+#define THREAD_BASIC_INFO_OLD_COUNT \
+	(offsetof(struct thread_basic_info, user_time64) / sizeof(natural_t))
 
 #define TH_USAGE_SCALE 1000
 

@@ -19,6 +19,7 @@ static uint32_t resident_size(const struct vm_map *map)
 static kern_return_t basic_info(const struct task *task, integer_t *out,
 				mach_msg_type_number_t *room)
 {
+	const time_value64_t creation = info_time64_of_creation(task->created);
 	const struct task_basic_info info = {
 		.suspend_count = (integer_t)task->suspend_count,
 		.base_priority = task->priority,
@@ -26,10 +27,13 @@ static kern_return_t basic_info(const struct task *task, integer_t *out,
 		.resident_size = resident_size(task->map),
 		.user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
 		.system_time = info_time_of_ticks(task->ended_system_ticks),
-		.creation_time = info_time_of_creation(task->created),
+		.creation_time = info_in_micros(creation),
+		.user_time64 = info_time64_of_ticks(task->ended_ticks - task->ended_system_ticks),
+		.system_time64 = info_time64_of_ticks(task->ended_system_ticks),
+		.creation_time64 = creation,
 	};
 
-	return info_give(out, room, &info, sizeof info);
+	return info_give_some(out, room, &info, sizeof info, TASK_BASIC_INFO_OLD_COUNT);
 }
 
 static kern_return_t events_info(const struct task *task, integer_t *out,
@@ -67,7 +71,9 @@ static kern_return_t thread_times_info(struct task *task, integer_t *out,
 	}
 	info.user_time = info_time_of_ticks(ticks - system_ticks);
 	info.system_time = info_time_of_ticks(system_ticks);
-	return info_give(out, room, &info, sizeof info);
+	info.user_time64 = info_time64_of_ticks(ticks - system_ticks);
+	info.system_time64 = info_time64_of_ticks(system_ticks);
+	return info_give_some(out, room, &info, sizeof info, TASK_THREAD_TIMES_INFO_OLD_COUNT);
 }
 
 static kern_return_t id_info(const struct task *task, integer_t *out, mach_msg_type_number_t *room)

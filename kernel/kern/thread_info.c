@@ -11,39 +11,6 @@
 #include "kern/thread.h"
 #include "mach/mach_server.h"
 
-rpc_time_value_t info_time_of_ticks(uint32_t ticks)
-{
-	return (rpc_time_value_t){
-		.seconds = (integer_t)(ticks / TICK_HZ),
-		.microseconds = (integer_t)(ticks % TICK_HZ * (TIME_MICROS_MAX / TICK_HZ)),
-	};
-}
-
-rpc_time_value_t info_time_of_creation(uint64_t created)
-{
-	uint64_t ns = clock_wall() - clock_cycles_to_ns(machine_cycles() - created);
-	uint64_t seconds = divide(ns, NS_PER_SECOND);
-
-	return (rpc_time_value_t){
-		.seconds = (integer_t)seconds,
-		.microseconds = (integer_t)((uint32_t)(ns - seconds * NS_PER_SECOND) / 1000),
-	};
-}
-
-kern_return_t info_give(integer_t *out, mach_msg_type_number_t *room, const void *info,
-			uint32_t size)
-{
-	const integer_t *words = info;
-	uint32_t count = size / sizeof *words;
-
-	if (*room < count)
-		return KERN_INVALID_ARGUMENT;
-	for (uint32_t n = 0; n < count; n++)
-		out[n] = words[n];
-	*room = count;
-	return KERN_SUCCESS;
-}
-
 /* Its share of a CPU since it was made. */
 static integer_t usage(const struct thread *thread)
 {
@@ -84,6 +51,7 @@ static bool is_depressed(const struct thread *thread)
 static kern_return_t basic_info(const struct thread *thread, integer_t *out,
 				mach_msg_type_number_t *room)
 {
+	const time_value64_t creation = info_time64_of_creation(thread->created);
 	const struct thread_basic_info info = {
 		.user_time = info_time_of_ticks(thread->ticks - thread->system_ticks),
 		.system_time = info_time_of_ticks(thread->system_ticks),
@@ -94,10 +62,13 @@ static kern_return_t basic_info(const struct thread *thread, integer_t *out,
 		.flags = 0,
 		.suspend_count = (integer_t)thread->suspend_count,
 		.sleep_time = 0,
-		.creation_time = info_time_of_creation(thread->created),
+		.creation_time = info_in_micros(creation),
+		.user_time64 = info_time64_of_ticks(thread->ticks - thread->system_ticks),
+		.system_time64 = info_time64_of_ticks(thread->system_ticks),
+		.creation_time64 = creation,
 	};
 
-	return info_give(out, room, &info, sizeof info);
+	return info_give_some(out, room, &info, sizeof info, THREAD_BASIC_INFO_OLD_COUNT);
 }
 
 static kern_return_t sched_info(const struct thread *thread, integer_t *out,

@@ -18,6 +18,14 @@ static uint64_t micros(rpc_time_value_t time)
 	return (uint64_t)time.seconds * 1000000u + (uint32_t)time.microseconds;
 }
 
+/* A time of 64 bits is the older one, and has more behind its point. */
+static bool is_same_time(rpc_time_value_t time, time_value64_t time64)
+{
+	uint32_t ns = (uint32_t)time64.nanoseconds;
+
+	return time64.seconds == time.seconds && ns / 1000 == (uint32_t)time.microseconds;
+}
+
 /* ---------------- Tasks ---------------- */
 
 static struct task_basic_info basic_of(mach_port_t task)
@@ -44,6 +52,9 @@ TEST(task_basic_info)
 	EXPECT_EQ(basic_of(child).virtual_size, 0);
 	EXPECT_EQ(basic_of(child).base_priority, info.base_priority);
 	EXPECT_LE(micros(info.creation_time), micros(basic_of(child).creation_time));
+	EXPECT(is_same_time(info.user_time, info.user_time64));
+	EXPECT(is_same_time(info.system_time, info.system_time64));
+	EXPECT(is_same_time(info.creation_time, info.creation_time64));
 	EXPECT_EQ(task_suspend(child), KERN_SUCCESS);
 	EXPECT_EQ(task_suspend(child), KERN_SUCCESS);
 	EXPECT_EQ(basic_of(child).suspend_count, 2);
@@ -93,6 +104,8 @@ TEST(task_thread_times_info)
 		  KERN_SUCCESS);
 	EXPECT_EQ(count, TASK_THREAD_TIMES_INFO_COUNT);
 	EXPECT_LT(10000, micros(info.user_time));
+	EXPECT(is_same_time(info.user_time, info.user_time64));
+	EXPECT(is_same_time(info.system_time, info.system_time64));
 }
 
 TEST(wrong_task_infos)
@@ -101,7 +114,7 @@ TEST(wrong_task_infos)
 	mach_msg_type_number_t count;
 	mach_port_t thread = mach_thread_self();
 
-	for (count = 0; count < TASK_BASIC_INFO_COUNT; count++) {
+	for (count = 0; count < TASK_BASIC_INFO_OLD_COUNT; count++) {
 		mach_msg_type_number_t room = count;
 
 		EXPECT_EQ(task_info(self(), TASK_BASIC_INFO, words, &room), KERN_INVALID_ARGUMENT);
@@ -198,6 +211,9 @@ TEST(thread_times)
 	EXPECT_LT(20000, micros(info.user_time));
 	EXPECT_LE(micros(info.user_time) + micros(info.system_time), 1000000);
 	EXPECT_LE(info.cpu_usage, TH_USAGE_SCALE);
+	EXPECT(is_same_time(info.user_time, info.user_time64));
+	EXPECT(is_same_time(info.system_time, info.system_time64));
+	EXPECT(is_same_time(info.creation_time, info.creation_time64));
 	EXPECT_EQ(info.base_priority, PRIORITY_USUAL);
 	stop = 1;
 	worker_join(0);
@@ -234,7 +250,7 @@ TEST(wrong_thread_infos)
 {
 	mach_port_t thread = mach_thread_self();
 	integer_t words[64];
-	mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT - 1;
+	mach_msg_type_number_t count = THREAD_BASIC_INFO_OLD_COUNT - 1;
 
 	EXPECT_EQ(thread_info(thread, THREAD_BASIC_INFO, words, &count), KERN_INVALID_ARGUMENT);
 	count = THREAD_SCHED_INFO_COUNT - 1;
@@ -243,6 +259,40 @@ TEST(wrong_thread_infos)
 	EXPECT_EQ(thread_info(thread, 0, words, &count), KERN_INVALID_ARGUMENT);
 	EXPECT_EQ(thread_info(thread, 77, words, &count), KERN_INVALID_ARGUMENT);
 	EXPECT_EQ(thread_info(self(), THREAD_BASIC_INFO, words, &count), KERN_INVALID_ARGUMENT);
+	port_drop_send(thread);
+}
+
+/* What was compiled before there were times of 64 bits asks for less, and must get no more. */
+TEST(older_callers_get_what_they_know)
+{
+	static const struct {
+		int flavor;
+		unsigned old;
+		unsigned whole;
+		bool of_thread;
+	} forms[] = {
+		{TASK_BASIC_INFO, 10, TASK_BASIC_INFO_COUNT, false},
+		{TASK_THREAD_TIMES_INFO, 4, TASK_THREAD_TIMES_INFO_COUNT, false},
+		{THREAD_BASIC_INFO, 13, THREAD_BASIC_INFO_COUNT, true},
+	};
+	mach_port_t thread = mach_thread_self();
+
+	for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		for (unsigned room = forms[i].old; room < forms[i].whole; room++) {
+			mach_msg_type_number_t count = room;
+			integer_t words[64];
+
+			words[forms[i].old] = 0x5eed;
+			if (forms[i].of_thread)
+				EXPECT_EQ(thread_info(thread, forms[i].flavor, words, &count),
+					  KERN_SUCCESS);
+			else
+				EXPECT_EQ(task_info(self(), forms[i].flavor, words, &count),
+					  KERN_SUCCESS);
+			EXPECT_EQ(count, forms[i].old);
+			EXPECT_EQ(words[forms[i].old], 0x5eed);
+		}
+	}
 	port_drop_send(thread);
 }
 
