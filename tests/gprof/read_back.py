@@ -53,6 +53,22 @@ def perf_script(text: str, flavor: str) -> Counts:
     return dict(found)
 
 
+def callgrind_calls(text: str) -> dict[tuple[str, str], int]:
+    """How often which function called which, as the file says it."""
+    names: dict[str, str] = {}
+    found: dict[tuple[str, str], int] = Counter()
+    function = callee = ""
+    for line in text.splitlines():
+        match = re.match(r"(c?fn)=(\(\d+\))(?: (.*))?$", line)
+        if match:
+            names.setdefault(match[2], match[3])
+            function, callee = ((names[match[2]], "") if match[1] == "fn" else
+                                (function, names[match[2]]))
+        elif line.startswith("calls="):
+            found[function, callee] += int(line[6:].split()[0])
+    return dict(found)
+
+
 def of_speedscope(text: str, index: int = 0) -> Counts:
     document = json.loads(text)
     names = [frame["name"] for frame in document["shared"]["frames"]]

@@ -224,9 +224,11 @@ def test_other_rates_are_not_summed(program: Path, tmp_path: Path) -> None:
     gnu.write_bytes(Profile(USER, bins, rate=100, dimension="seconds").gnu())
     assert sum(row[0] for row in read_flat(output("-b", program, fast, fast)).values()) == \
         pytest.approx(2 * len(samples) / 1000)
-    for files in ((fast, slow), (slow, fast), (fast, gnu), (gnu, fast)):
+    bare = write(tmp_path / "bare", program, [sample._replace(user=sample.user[:1])
+                                              for sample in samples])
+    for files in ((fast, slow), (slow, fast), (bare, gnu), (gnu, bare)):
         assert "another rate" in refused(program, *files)
-    output("-b", program, slow, gnu)
+    assert "its 384 samples are not added" in output("-b", program, fast, gnu)  # Calls have none.
 
 
 def test_names_do_not_reach_the_terminal(program: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 from assay import OUT, viewers
 from gprof import perf_file, read_back
+from gprof.gmon import Profile
 
 GPROF = OUT / "bin" / "gprof"
 FUNCTIONS = 12
@@ -353,6 +354,24 @@ def test_every_view_of_gmon_out_has_its_ticks(gmon, tmp_path: Path) -> None:
         assert inclusive == {"f0": 411, "f1": 300, "f2": 100, "f3": 400, "f9": 7, "f10": 1,
                              "f11": 5}
     assert b"calls=30 0\n0 300\n" in files["callgrind"].read_bytes()
+
+
+@needs("callgrind_annotate")
+def test_callgrind_has_the_kernel_s_samples_once(gmon, tmp_path: Path) -> None:
+    """Though nobody counted the calls of <kernel>: of a call that says 0 callgrind_annotate takes
+    what was called for the caller's own, too."""
+    program, _ = gmon
+    places = {f"f{i}": 0x08049000 + i * LENGTH for i in range(FUNCTIONS)}
+    bins = [0] * (FUNCTIONS * LENGTH // 4)
+    bins[4 * LENGTH // 4] = 59
+    data = Profile(0x08049000, bins, [(places["f0"] + 8, places["f4"], 3)], step=4, rate=1000,
+                   dimension="seconds", values={"flavor": 1, "flavors": 1, "rate": 1000},
+                   exact=[(1, 0, places["f4"], 59), (1, 1, places["f4"] + 1, 37)]).ours()
+    (tmp_path / "gmon.out").write_bytes(data)
+    file = tmp_path / "callgrind"
+    file.write_bytes(gmon_view((program, tmp_path / "gmon.out"), "callgrind"))
+    assert read_back.callgrind(file, 0) == {"f4": 59, "<kernel>": 37}
+    assert read_back.callgrind(file, 0, "--inclusive=yes") == {"f0": 96, "f4": 96, "<kernel>": 37}
 
 
 # ---------------- Damage ----------------

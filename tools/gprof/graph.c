@@ -266,10 +266,9 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 	if (options->hides_static)
 		hide_static(graph);
 	assign_samples(graph, choice);
+	add_profile_arcs(graph, choice->profile);
 	if (has_stacks)
 		stacks_add_arcs(graph, choice->profile);
-	else
-		add_profile_arcs(graph, choice->profile);
 	add_kernel_arcs(graph);
 	if (options->scans_calls)
 		static_arcs_add(graph);
@@ -303,6 +302,7 @@ void graph_free(struct graph *graph)
 	free(graph->kernel);
 	free(graph->own);
 	free(graph->inherited);
+	free(graph->estimated);
 	free(graph->stacks);
 	*graph = (struct graph){0};
 }

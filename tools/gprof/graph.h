@@ -50,7 +50,7 @@ struct node {
 struct arc {
 	uint32_t from;
 	uint32_t to;
-	uint64_t calls; /* 0: only found in the code (-c), or one to <kernel>. */
+	uint64_t calls; /* 0: only found in the code (-c) or in stacks, or one to <kernel>. */
 };
 
 /* A cycle, or a single node.  Components are in such an order that callees come first. */
@@ -91,10 +91,12 @@ struct graph {
 	double *kernel; /* Of child, what was sampled in kernel mode: NULL: nothing. */
 	/* [component * n_flavors + flavor]: */
 	double *own;       /* Of all members, */
-	double *inherited; /* and what they have from callees outside. */
+	double *inherited; /* and what they have from callees outside; */
+	double *estimated; /* of that, what was divided among several callers on its way up. */
 	/* [flavor]: */
 	double total[PROFILE_FLAVORS];       /* All samples; */
-	double graph_total[PROFILE_FLAVORS]; /* those that are in the graph. */
+	double graph_total[PROFILE_FLAVORS]; /* those that are in the graph; */
+	double divided[PROFILE_FLAVORS];     /* of these, those that were divided among callers. */
 
 	/* [arc * n_flavors + flavor]: */
 	struct amounts

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "fits.h"
 #include "gmon.h"
 #include "print.h"
@@ -99,23 +100,79 @@ static bool is_of_width(const struct file *file, unsigned address_bytes)
 	return is_read;
 }
 
-static void read_file(struct profile *profile, const struct elfsym *elf, const struct file *program,
-		      const char *name, bool ignores_dates)
+/* Of whom the profiles are to be. */
+struct subject {
+	const struct elfsym *elf;
+	const struct file *program;
+	bool ignores_dates;
+};
+
+static void add_file(struct profile *profile, const struct subject *subject,
+		     const struct file *file)
 {
-	unsigned bytes = elf->is_64 ? 8 : 4, others = 12 - bytes;
-	struct file file = file_read(name);
+	unsigned bytes = subject->elf->is_64 ? 8 : 4, others = 12 - bytes;
 	struct profile_mark mark;
 	const char *error;
 
 	profile_mark(profile, &mark);
-	error = read_profile(profile, file.bytes, file.size, bytes);
-	if (error != NULL && !is_of_width(&file, bytes) && is_of_width(&file, others))
-		fail("%s: is the profile of a program of %u bits, and %s has %u", name, 8 * others,
-		     program->name, 8 * bytes);
+	error = read_profile(profile, file->bytes, file->size, bytes);
+	if (error != NULL && !is_of_width(file, bytes) && is_of_width(file, others))
+		fail("%s: is the profile of a program of %u bits, and %s has %u", file->name,
+		     8 * others, subject->program->name, 8 * bytes);
 	if (error != NULL)
-		fail("%s: %s", name, error);
-	check_file(program, &file, profile_fits(profile, &mark, elf), ignores_dates);
-	file_close(&file);
+		fail("%s: %s", file->name, error);
+	check_file(subject->program, file, profile_fits(profile, &mark, subject->elf),
+		   subject->ignores_dates);
+}
+
+/* A gmon.out beside recordings, which all were read. */
+static void add_beside(struct profile *profile, const struct subject *subject,
+		       const struct file *file)
+{
+	struct profile counted;
+
+	profile_begin(&counted);
+	add_file(&counted, subject, file);
+	switch (beside_what(profile, &counted)) {
+	case BESIDE_ADDS:
+		add_file(profile, subject, file);
+		break;
+	case BESIDE_CALLS:
+		beside_take_calls(profile, &counted);
+		break;
+	case BESIDE_NOTHING:
+		fail("%s: is of process %" PRIu64 ", task %" PRIu64 ", which was not recorded: "
+		     "samples with call stacks and samples without do not add up; give the "
+		     "gmon.out of the run that was recorded, or show each alone",
+		     file->name, counted.values[GMON_PID], counted.values[GMON_TASK]);
+	}
+	profile_end(&counted);
+}
+
+/* Recordings come first, whatever their order: what else there is adds to them or stands alone. */
+static void read_files(struct profile *profile, const struct subject *subject,
+		       const struct names *names)
+{
+	struct file *files = allocate(names->n, sizeof(*files));
+	bool has_recordings = false;
+
+	for (size_t i = 0; i < names->n; i++) {
+		files[i] = file_read(names->items[i]);
+		if (!read_is_recording(files[i].bytes, files[i].size))
+			continue;
+		add_file(profile, subject, &files[i]);
+		has_recordings = true;
+	}
+	for (size_t i = 0; i < names->n; i++) {
+		if (read_is_recording(files[i].bytes, files[i].size))
+			;
+		else if (has_recordings)
+			add_beside(profile, subject, &files[i]);
+		else
+			add_file(profile, subject, &files[i]);
+		file_close(&files[i]);
+	}
+	free(files);
 }
 
 /* ---------------- What is shown ---------------- */
@@ -247,9 +304,8 @@ int main(int count, char **arguments)
 	program = file_read(options.program);
 	open_program(&elf, &program);
 	profile_begin(&profile);
-	for (size_t i = 0; i < options.profiles.n; i++)
-		read_file(&profile, &elf, &program, options.profiles.items[i],
-			  options.ignores_dates);
+	read_files(&profile, &(struct subject){&elf, &program, options.ignores_dates},
+		   &options.profiles);
 	if (options.kernel != NULL)
 		read_kernel(&profile, &kernel_elf, &kernel, options.kernel);
 	if (options.splits || options.label != NULL)

@@ -178,6 +178,12 @@ struct profile {
 
 	uint64_t strangers; /* Samples of other programs. */
 
+	/* Of gmon.out files beside recordings, of which only the calls were added (beside.c): */
+	bool is_beside;     /* There are some. */
+	bool is_of_any_run; /* One did not say of which run it is. */
+	uint64_t set_aside; /* Their samples. */
+	uint32_t counting;  /* The task that counted the calls of the last of them. */
+
 	const struct elfsym *kernel; /* Its symbols; NULL: not at hand. */
 };
 

@@ -31,6 +31,9 @@ const char *unit_of(const struct choice *choice, unsigned flavor);
 /* What was sampled, how finely, and what is missing: the lines above each table. */
 void print_summary(const struct report *report);
 
+/* Of a function's time with its callees', what is measured and what is an estimate. */
+void print_callers_of(const struct report *report);
+
 /* ---- print_graph.c, print_entry.c ---- */
 
 /* A node or a cycle that may have an entry in the graph. */

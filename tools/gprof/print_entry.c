@@ -128,6 +128,20 @@ static struct line line_of(const struct graph *graph, const struct arc *arc, uin
 	return line;
 }
 
+/* What stacks showed need not have been counted. */
+static bool is_counted(const struct graph *graph, const struct arc *arc)
+{
+	return graph->nodes[arc->to].kind != NODE_KERNEL &&
+	       (graph->stacks == NULL || arc->calls > 0);
+}
+
+/* Calls of a function, or of a cycle, from outside. */
+static uint64_t calls_of(const struct graph *graph, uint32_t node)
+{
+	return graph->stacks != NULL ? graph->nodes[node].calls
+				     : graph_component(graph, node)->calls;
+}
+
 static void print_line(const struct report *report, const struct line *line)
 {
 	const struct graph *graph = report->graph;
@@ -140,11 +154,10 @@ static void print_line(const struct report *report, const struct line *line)
 	} else {
 		for (unsigned i = 0; i < graph->n_flavors; i++)
 			print_amounts(report, i, arc_amounts(graph, arc, i));
-		if (graph->nodes[arc->to].kind == NODE_KERNEL || graph->stacks != NULL)
-			print_no_calls(report->text);
+		if (is_counted(graph, arc))
+			print_calls(report->text, arc->calls, "/", calls_of(graph, arc->to));
 		else
-			print_calls(report->text, arc->calls, "/",
-				    graph_component(graph, arc->to)->calls);
+			print_no_calls(report->text);
 	}
 	text_blank(report->text, NAME_INDENT);
 	print_name(report, line->node);

@@ -185,6 +185,8 @@ void print_flat(const struct report *report)
 	if (!report->options->is_brief)
 		print_flat_blurb();
 	print_summary(report);
+	if (report->choice->n == 1 && report->choice->profile->n_arcs > 0)
+		print_callers_of(report);
 	if (report->choice->n == 1)
 		print_single(report, rows, n);
 	else

@@ -122,8 +122,7 @@ void print_graph(const struct report *report, const struct entries *entries)
 	if (!report->options->is_brief)
 		print_graph_blurb();
 	print_summary(report);
-	if (report->graph->stacks != NULL)
-		printf("callers are from the samples' stacks: nothing is divided by calls\n\n");
+	print_callers_of(report);
 	print_head(report);
 	for (size_t i = 0; i < entries->n; i++)
 		if (!entries->items[i].is_hidden)

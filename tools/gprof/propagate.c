@@ -46,7 +46,42 @@ static void sum_own(struct graph *graph, uint32_t component, unsigned flavor)
 	}
 }
 
-static void pass_up(struct graph *graph, uint32_t node, unsigned flavor)
+/* The only caller from outside; NODE_NONE: there are several, or none. */
+static uint32_t only_caller(const struct graph *graph, uint32_t component)
+{
+	uint32_t caller = NODE_NONE;
+
+	for (uint32_t member = graph->components[component].first;
+	     member < graph->components[component + 1].first; member++) {
+		const struct node *node = &graph->nodes[graph->members[member]];
+
+		for (uint32_t i = node[0].first_in; i < node[1].first_in; i++) {
+			const struct arc *arc = &graph->arcs[graph->by_callee[i]];
+
+			if (arc->calls == 0 || graph_same_cycle(graph, arc))
+				continue;
+			if (caller != NODE_NONE && caller != arc->from)
+				return NODE_NONE;
+			caller = arc->from;
+		}
+	}
+	return caller;
+}
+
+/* Of what is passed up from the component, the part that was divided: here, or below already. */
+static double estimated_part(const struct graph *graph, uint32_t component, unsigned flavor)
+{
+	size_t at = (size_t)component * graph->n_flavors + flavor;
+	double all = graph->own[at] + graph->inherited[at];
+
+	if (graph->components[component].calls == 0 || all <= 0)
+		return 0;
+	if (only_caller(graph, component) == NODE_NONE)
+		return 1;
+	return graph->estimated[at] / all;
+}
+
+static void pass_up(struct graph *graph, uint32_t node, unsigned flavor, double estimated)
 {
 	for (uint32_t i = graph->nodes[node].first_in; i < graph->nodes[node + 1].first_in; i++) {
 		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
@@ -56,7 +91,22 @@ static void pass_up(struct graph *graph, uint32_t node, unsigned flavor)
 
 		graph->child[(size_t)arc->from * graph->n_flavors + flavor] += sum;
 		graph->inherited[caller * graph->n_flavors + flavor] += sum;
+		graph->estimated[caller * graph->n_flavors + flavor] += sum * estimated;
 	}
+}
+
+static void pass_component(struct graph *graph, uint32_t component, unsigned flavor)
+{
+	double estimated;
+
+	sum_own(graph, component, flavor);
+	estimated = estimated_part(graph, component, flavor);
+	for (uint32_t member = graph->components[component].first;
+	     member < graph->components[component + 1].first; member++)
+		pass_up(graph, graph->members[member], flavor, estimated);
+	if (graph->components[component].calls == 0)
+		graph->divided[flavor] +=
+			graph->estimated[(size_t)component * graph->n_flavors + flavor];
 }
 
 void propagate(struct graph *graph)
@@ -66,11 +116,8 @@ void propagate(struct graph *graph)
 	graph->child = allocate(graph->n_nodes * n, sizeof(double));
 	graph->own = allocate(graph->n_components * n, sizeof(double));
 	graph->inherited = allocate(graph->n_components * n, sizeof(double));
+	graph->estimated = allocate(graph->n_components * n, sizeof(double));
 	for (unsigned flavor = 0; flavor < n; flavor++)
-		for (uint32_t i = 0; i < graph->n_components; i++) {
-			sum_own(graph, i, flavor);
-			for (uint32_t member = graph->components[i].first;
-			     member < graph->components[i + 1].first; member++)
-				pass_up(graph, graph->members[member], flavor);
-		}
+		for (uint32_t i = 0; i < graph->n_components; i++)
+			pass_component(graph, i, flavor);
 }

@@ -26,12 +26,17 @@ bool read_rate(struct profile_flavor *flavor, double rate)
 	return true;
 }
 
+bool read_is_recording(const unsigned char *bytes, size_t size)
+{
+	return size >= 8 && memcmp(bytes, "PERFILE2", 8) == 0;
+}
+
 const char *read_profile(struct profile *profile, const unsigned char *bytes, size_t size,
 			 unsigned address_bytes)
 {
 	if (size >= 4 && memcmp(bytes, "gmon", 4) == 0)
 		return gmon_read(profile, bytes, size, address_bytes);
-	if (size >= 8 && memcmp(bytes, "PERFILE2", 8) == 0)
+	if (read_is_recording(bytes, size))
 		return perf_read(profile, bytes, size);
 	if (size == 0)
 		return "is empty";

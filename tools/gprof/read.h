@@ -17,6 +17,9 @@ extern const char read_overlap[];
  */
 bool read_rate(struct profile_flavor *flavor, double rate);
 
+/* Whether it has single samples, and not counts. */
+bool read_is_recording(const unsigned char *bytes, size_t size);
+
 /* Adds a file of any kind.  Returns NULL, or what is wrong. */
 const char *read_profile(struct profile *profile, const unsigned char *bytes, size_t size,
 			 unsigned address_bytes);

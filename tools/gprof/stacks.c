@@ -4,7 +4,7 @@
  *
  * Nothing is divided here and nothing assumed: a sample counts for every function on its stack, and
  * for every call on it, each once.  What a caller's line says is what was sampled below that very
- * call.  There are no counts of calls, and cycles need no treatment.
+ * call.  Counts of calls, if a gmon.out has them, stand beside that, and cycles need no treatment.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ struct count {
 	uint32_t *last_arc;  /* each arc. */
 };
 
-/* NODE_NONE if it was left out (-k, mcount). */
+/* NODE_NONE if it was left out (-k, or in what counts calls). */
 static uint32_t find_arc(const struct graph *graph, uint32_t from, uint32_t to)
 {
 	uint32_t low = graph->nodes[from].first_out;
@@ -157,7 +157,8 @@ void stacks_count(struct graph *graph, const struct choice *choice)
 		if (profile->samples[i].is_strange || column == choice->n)
 			continue;
 		chain_read(&count.chain, graph, profile, &profile->samples[i]);
-		count_sample(&count, (uint32_t)i + 1, column);
+		if (!graph->nodes[count.chain.nodes[0]].is_left_out)
+			count_sample(&count, (uint32_t)i + 1, column);
 	}
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		for (unsigned flavor = 0; !graph->nodes[i].is_left_out && flavor < choice->n;

@@ -210,6 +210,39 @@ static void print_conservation(const struct profile *profile)
 	print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken, 3);
 }
 
+/* Of what each is, where a recording and a gmon.out are shown together. */
+static void print_beside(const struct profile *profile)
+{
+	if (!profile->is_beside)
+		return;
+	printf("samples: the recording's; counts of calls: of %s; its %" PRIu64
+	       " samples are not added\n",
+	       profile->is_of_any_run ? "a gmon.out that does not say which run it is of"
+				      : "the same run's gmon.out",
+	       profile->set_aside);
+}
+
+void print_callers_of(const struct report *report)
+{
+	const struct graph *graph = report->graph;
+	double divided = 0, all = 0;
+
+	for (unsigned i = 0; i < graph->n_flavors; i++) {
+		divided += graph->divided[i];
+		all += graph->graph_total[i];
+	}
+	if (graph->stacks != NULL)
+		printf("callers are from the samples' stacks: nothing is divided by calls\n\n");
+	else if (divided > 0)
+		printf("callers are estimated for %.0f of %.0f samples: where `called' is not "
+		       "`total', time is divided\n"
+		       "by counts of calls, as if each took equally long; stacks measure it: "
+		       "monctl -record FILE -stack\n\n",
+		       divided, all);
+	else if (report->choice->profile->n_arcs > 0)
+		printf("callers: no sample had to be divided among several\n\n");
+}
+
 void print_summary(const struct report *report)
 {
 	const struct profile *profile = report->choice->profile;
@@ -217,6 +250,7 @@ void print_summary(const struct report *report)
 	for (unsigned i = 0; i < report->choice->n; i++)
 		print_granularity(report, i);
 	print_range(report);
+	print_beside(profile);
 	print_missing(profile);
 	print_labels(profile);
 	print_conservation(profile);

@@ -22,6 +22,19 @@ static bool is_view(const char *name)
 	return false;
 }
 
+/* Recordings and counts of other runs: their sum has no common form. */
+static void check_kinds(const struct options *options, const struct profile *profile)
+{
+	uint64_t counted = 0;
+
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		counted += profile_total(&profile->flavors[i]);
+	if (profile->n_samples > 0 && counted > profile->n_samples - profile->strangers)
+		fail("--view=%s: single samples and the counts of another run have no common form: "
+		     "give it the recordings or the gmon.out files alone",
+		     options->view);
+}
+
 void show_view(const struct options *options, const struct profile *profile,
 	       const struct elfsym *program)
 {
@@ -31,6 +44,7 @@ void show_view(const struct options *options, const struct profile *profile,
 
 	if (!is_view(options->view))
 		fail("--view=%s: there is no such view; there are: " VIEW_NAMES, options->view);
+	check_kinds(options, profile);
 	out = options->output == NULL ? stdout : fopen(options->output, "w");
 	if (out == NULL)
 		fail("%s: cannot be written: %s", options->output, strerror(errno));

@@ -15,15 +15,16 @@ static int compare_callers(const void *first, const void *second)
 	return (one->site > other->site) - (one->site < other->site);
 }
 
-static void read_calls(struct callers *callers, struct view *view)
+static void read_calls(struct callers *callers, struct view *view,
+		       const struct profile_sample *sample)
 {
 	const struct profile *profile = view->profile;
 
 	callers->items = allocate(profile->n_arcs + 2, sizeof *callers->items);
 	for (size_t i = 0; i < profile->n_arcs; i++) {
 		const struct profile_arc *arc = &profile->arcs[i];
-		struct view_frame from = view_place(view, NULL, false, arc->from, true);
-		struct view_frame to = view_place(view, NULL, false, arc->self, false);
+		struct view_frame from = view_place(view, sample, false, arc->from, true);
+		struct view_frame to = view_place(view, sample, false, arc->self, false);
 
 		if (arc->count == 0)
 			continue;
@@ -69,10 +70,10 @@ static void sum_calls(const struct callers *callers, struct view *view)
 	view->n_calls = n;
 }
 
-void callers_read(struct callers *callers, struct view *view)
+void callers_read(struct callers *callers, struct view *view, const struct profile_sample *sample)
 {
 	*callers = (struct callers){0};
-	read_calls(callers, view);
+	read_calls(callers, view, sample);
 	sum_calls(callers, view);
 }
 

@@ -26,8 +26,11 @@ struct callers {
 	size_t n;
 };
 
-/* Also makes the view's calls. */
-void callers_read(struct callers *callers, struct view *view);
+/*
+ * Also makes the view's calls.  `sample` is one of the program whose calls they are, in a profile
+ * of samples; else NULL.
+ */
+void callers_read(struct callers *callers, struct view *view, const struct profile_sample *sample);
 
 /* The first call of that function, or of one behind it. */
 size_t callers_of(const struct callers *callers, uint32_t callee);

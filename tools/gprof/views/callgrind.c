@@ -4,8 +4,9 @@
  * for each function that it called what was found in that and all that it called.  Flavors are
  * columns.  Lines of the source are not known, and 0.
  *
- * How often one function called another is known from gmon.out; elsewhere it is the number of
- * samples in which it was seen.  A function that calls itself does so only once in a stack.
+ * How often one function called another is known from gmon.out; what was not counted is the number
+ * of samples in which it was seen.  That is never 0, with which callgrind_annotate takes what was
+ * called for the caller's own.  A function that calls itself does so only once in a stack.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,7 +127,8 @@ static uint64_t calls_of(const struct view *view, const struct cost *first, cons
 
 	if (view->n_calls > 0) {
 		found = bsearch(&wanted, view->calls, view->n_calls, sizeof wanted, compare_calls);
-		return found != NULL ? found->count : 0;
+		if (found != NULL)
+			return found->count;
 	}
 	for (const struct cost *cost = first; cost < end && compare(first, cost) == 0; cost++)
 		seen += cost->count;

@@ -371,7 +371,7 @@ void view_guess(struct view *view)
 	const struct profile *profile = view->profile;
 	struct guess guess = {.view = view};
 
-	callers_read(&guess.calls, view);
+	callers_read(&guess.calls, view, NULL);
 	view->is_guessed = guess.calls.n > 0;
 	for (uint32_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];

@@ -10,7 +10,7 @@
 
 #include "../map.h"
 #include "../util.h"
-#include "views.h"
+#include "callers.h"
 
 #define NANOSECONDS UINT64_C(1000000000)
 
@@ -239,6 +239,38 @@ static bool find_flavor(const struct view *view, const struct view_source *sourc
 		      view->profile->flavors[0].name) == 0;
 }
 
+/* A sample in the program: of the task that counted calls, if there is one. */
+static const struct profile_sample *find_counting(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	const struct profile_sample *found = NULL;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->is_strange || view_symbols(view, image_of(view, sample, sample->pc)) !=
+						  view->program)
+			continue;
+		if (sample->task == profile->counting)
+			return sample;
+		if (found == NULL)
+			found = sample;
+	}
+	return found;
+}
+
+/* Counts of calls beside samples: a gmon.out of the same run had them. */
+static void add_calls(struct view *view)
+{
+	const struct profile_sample *sample = find_counting(view);
+	struct callers callers;
+
+	if (sample == NULL)
+		return;
+	callers_read(&callers, view, sample);
+	free(callers.items);
+}
+
 void view_begin(struct view *view, const struct profile *profile, const struct view_source *source)
 {
 	*view = (struct view){
@@ -254,6 +286,8 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 	}
 	if (profile->n_samples == 0)
 		view_guess(view);
+	else if (profile->n_arcs > 0)
+		add_calls(view);
 }
 
 void view_end(struct view *view)
