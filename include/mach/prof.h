@@ -42,6 +42,9 @@
 #define SAMPLE_STACK 0x2u /* With call stacks, `depth` frames deep. */
 #define SAMPLE_NMI   0x4u /* The clock interrupts by NMI: code with interrupts off is seen. */
 
+/* Of a task: with every task that is made as a child of it from now on, and theirs: its job. */
+#define SAMPLE_CHILDREN 0x8u
+
 typedef struct sample_options {
 	unsigned flags;
 	unsigned age_ms;
@@ -70,8 +73,9 @@ struct prof_record {
 enum prof_target {
 	PROF_TARGET_TASK = 1,
 	PROF_TARGET_THREAD = 2,
-	PROF_TARGET_HOST = 3, /* All that runs, whichever task's; */
-	PROF_TARGET_LABEL = 4 /* all that runs on behalf of one. */
+	PROF_TARGET_HOST = 3,  /* All that runs, whichever task's; */
+	PROF_TARGET_LABEL = 4, /* all that runs on behalf of one; */
+	PROF_TARGET_JOB = 5,   /* a task and its descendants: SAMPLE_CHILDREN. */
 };
 
 struct prof_begin {
@@ -82,7 +86,7 @@ struct prof_begin {
 	uint32_t options;     /* SAMPLE_FIXED, SAMPLE_STACK, SAMPLE_NMI */
 	uint32_t depth;
 	uint32_t target; /* PROF_TARGET_* */
-	uint32_t id;     /* Of the task, the thread, or the label. */
+	uint32_t id;     /* Of the task, of a job the first one, the thread, or the label. */
 	uint32_t cpus;
 	uint32_t clock_is_block; /* Not 0: the emulator interrupts between blocks only. */
 	uint32_t time[2];        /* The lower word first; so everywhere. */

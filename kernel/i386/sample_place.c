@@ -20,7 +20,9 @@
 _Static_assert(offsetof(struct thread, label) ==
 			       offsetof(struct thread, id) + 4 * SAMPLER_WHO_LABEL &&
 		       offsetof(struct thread, home) ==
-			       offsetof(struct thread, id) + 4 * SAMPLER_WHO_TASK,
+			       offsetof(struct thread, id) + 4 * SAMPLER_WHO_TASK &&
+		       offsetof(struct thread, jobs) ==
+			       offsetof(struct thread, id) + 4 * SAMPLER_WHO_JOBS,
 	       "a row");
 
 /* Before the call gate's first instruction, or before that of its twin. */

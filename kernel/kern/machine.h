@@ -69,7 +69,8 @@ void machine_sample_timer_silence(void);
 enum machine_who {
 	SAMPLER_WHO_THREAD,
 	SAMPLER_WHO_LABEL,
-	SAMPLER_WHO_TASK
+	SAMPLER_WHO_TASK,
+	SAMPLER_WHO_JOBS
 };
 
 struct machine_place {

@@ -39,6 +39,7 @@ void task_module_init(void)
 static void inherit(struct task *task, const struct task *parent)
 {
 	task->priority = parent->priority;
+	task->jobs = parent->jobs;
 	task->exception_port = port_copy_send(parent->exception_port);
 	task->bootstrap_port = port_copy_send(parent->bootstrap_port);
 	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)

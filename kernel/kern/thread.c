@@ -121,6 +121,7 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 	thread->self_port = port_make_send(port);
 	thread->label = task->id;
 	thread->home = task->id;
+	thread->jobs = task->jobs;
 	thread->state = THREAD_STOPPED;
 	thread->at_edge = true;
 	if (task->suspend_count > 0)

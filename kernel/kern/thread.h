@@ -110,6 +110,7 @@ struct thread {
 	uint32_t id;    /* Small, never used again; what samples and messages to people say. */
 	uint32_t label; /* On whose behalf it runs: kern/label.h, */
 	uint32_t home; /* and what that was at first: its task's id, 0 of a thread of the kernel. */
+	uint32_t jobs; /* Those of its task. */
 	const struct frame *fault_frame; /* While the kernel's touch of user memory faults. */
 	struct task *task;
 	enum thread_state state;

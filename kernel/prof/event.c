@@ -37,6 +37,8 @@ static bool is_target(const struct sampler_target *target, const struct thread *
 		return thread->label == target->id;
 	case PROF_TARGET_HOST:
 		return true;
+	case PROF_TARGET_JOB:
+		return (thread->jobs & target->job) != 0;
 	}
 	return false;
 }

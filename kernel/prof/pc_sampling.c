@@ -22,12 +22,12 @@
 
 static struct sampler_target target_of_task(const struct task *task)
 {
-	return (struct sampler_target){PROF_TARGET_TASK, task->id};
+	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
 }
 
 static struct sampler_target target_of_thread(const struct thread *thread)
 {
-	return (struct sampler_target){PROF_TARGET_THREAD, thread->id};
+	return (struct sampler_target){.kind = PROF_TARGET_THREAD, .id = thread->id};
 }
 
 /* ---------------- What the calls do, of either kind ---------------- */

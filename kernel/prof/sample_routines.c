@@ -27,14 +27,14 @@ static struct sampler_target target_of_task(const struct task *task)
 {
 	if (task == NULL || task->ending)
 		return (struct sampler_target){0};
-	return (struct sampler_target){PROF_TARGET_TASK, task->id};
+	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
 }
 
 static struct sampler_target target_of_thread(const struct thread *thread)
 {
 	if (thread == NULL || thread_is_dying(thread))
 		return (struct sampler_target){0};
-	return (struct sampler_target){PROF_TARGET_THREAD, thread->id};
+	return (struct sampler_target){.kind = PROF_TARGET_THREAD, .id = thread->id};
 }
 
 static struct sampler_target target_of_host(const struct host *host, uint32_t label)
@@ -42,8 +42,18 @@ static struct sampler_target target_of_host(const struct host *host, uint32_t la
 	if (host == NULL || (label != 0 && task_find(label) == NULL))
 		return (struct sampler_target){0};
 	if (label == 0)
-		return (struct sampler_target){PROF_TARGET_HOST, 0};
-	return (struct sampler_target){PROF_TARGET_LABEL, label};
+		return (struct sampler_target){.kind = PROF_TARGET_HOST};
+	return (struct sampler_target){.kind = PROF_TARGET_LABEL, .id = label};
+}
+
+/* The task, or its job. */
+static struct sampler_target target_to_begin(const struct task *task, sample_options_t options)
+{
+	struct sampler_target target = target_of_task(task);
+
+	if (!is_none(target) && (options.flags & SAMPLE_CHILDREN) != 0)
+		target.kind = PROF_TARGET_JOB;
+	return target;
 }
 
 /* Whether who may sample `allowed` may speak for this stream's: of the host, any label's too. */
@@ -59,11 +69,13 @@ static bool covers(struct sampler_target allowed, struct sampler_target target)
 static bool is_valid(const struct stream_wish *wish)
 {
 	const sample_options_t *options = &wish->options;
+	uint32_t allowed =
+		ALL_OPTIONS | (wish->target.kind == PROF_TARGET_JOB ? SAMPLE_CHILDREN : 0);
 
 	if (is_none(wish->target) || wish->flavors == 0 ||
 	    (wish->flavors & ~(uint32_t)SAMPLED_PC_ALL) != 0)
 		return false;
-	if (wish->rate > SAMPLE_RATE_MAX || (options->flags & ~ALL_OPTIONS) != 0)
+	if (wish->rate > SAMPLE_RATE_MAX || (options->flags & ~allowed) != 0)
 		return false;
 	return options->depth <= SAMPLE_DEPTH_MAX && options->reserved == 0;
 }
@@ -78,7 +90,8 @@ static kern_return_t begin(const struct stream_wish *wish, struct port *reply)
 kern_return_t task_sample_start(task_t task, unsigned flavors, unsigned rate,
 				sample_options_t options, ipc_port_t reply)
 {
-	struct stream_wish wish = {target_of_task(task), flavors, rate, options, false};
+	struct sampler_target target = target_to_begin(task, options);
+	struct stream_wish wish = {target, flavors, rate, options, false};
 
 	return begin(&wish, reply);
 }
@@ -101,12 +114,21 @@ kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, u
 
 /* ---------------- Flushing ---------------- */
 
+/* A job may be left by the task with which it began; so it is its receiver's. */
+static bool is_receivers_job(const struct stream *stream)
+{
+	return stream->target.kind == PROF_TARGET_JOB && stream->port->receiver != NULL &&
+	       stream->port->receiver == current_task()->space;
+}
+
 /* The stream of the port, if it is of what the caller may sample; else NULL. */
 static struct stream *find(struct sampler_target allowed, const struct port *reply)
 {
 	struct stream *stream = port_is_valid(reply) ? reply->stream : NULL;
 
-	return stream != NULL && covers(allowed, stream->target) ? stream : NULL;
+	if (stream == NULL)
+		return NULL;
+	return covers(allowed, stream->target) || is_receivers_job(stream) ? stream : NULL;
 }
 
 static kern_return_t flush(struct sampler_target allowed, struct port *reply, uint64_t *delivered)

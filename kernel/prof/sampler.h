@@ -30,7 +30,8 @@ struct thread;
 /* What a slot samples: by ids, since the interrupt follows no pointer that could go stale. */
 struct sampler_target {
 	enum prof_target kind;
-	uint32_t id; /* Of the task, the thread or the label; unused for the host. */
+	uint32_t id;  /* Of the task, the thread or the label; unused for the host. */
+	uint32_t job; /* Of a job its bit: prof/job.h. */
 };
 
 /*

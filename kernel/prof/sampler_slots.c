@@ -137,15 +137,16 @@ static uint32_t find_free(void)
 static void set_target(struct sampler_cursor *cursor, struct sampler_target target)
 {
 	static const uint8_t who[] = {
-		[PROF_TARGET_TASK] = SAMPLER_WHO_TASK,
-		[PROF_TARGET_THREAD] = SAMPLER_WHO_THREAD,
-		[PROF_TARGET_HOST] = SAMPLER_WHO_TASK,
-		[PROF_TARGET_LABEL] = SAMPLER_WHO_LABEL,
+		[PROF_TARGET_TASK] = SAMPLER_WHO_TASK, [PROF_TARGET_THREAD] = SAMPLER_WHO_THREAD,
+		[PROF_TARGET_HOST] = SAMPLER_WHO_TASK, [PROF_TARGET_LABEL] = SAMPLER_WHO_LABEL,
+		[PROF_TARGET_JOB] = SAMPLER_WHO_JOBS,
 	};
 
 	cursor->who = who[target.kind];
 	cursor->id = target.id;
 	cursor->mask = target.kind == PROF_TARGET_HOST ? 0 : UINT32_MAX;
+	if (target.kind == PROF_TARGET_JOB)
+		cursor->id = cursor->mask = target.job;
 }
 
 /* The slot's cursors of all CPUs, all alike: every CPU walks the same schedule. */

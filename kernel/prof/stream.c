@@ -3,6 +3,7 @@
  * Streams: what happens to a sample once it is taken, and to a stream from its beginning to its
  * end.  See stream.h and stream_internal.h.  Guarded by the kernel lock.
  */
+#include "prof/job.h"
 #include "prof/stream_internal.h"
 
 #include <stddef.h>
@@ -314,7 +315,8 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 	stream = stream_alloc(wish);
 	if (stream == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if (!get_sink(stream, reply) || exceeds_share(stream) || !begin_clock(stream)) {
+	if (!get_sink(stream, reply) || exceeds_share(stream) || !job_begin(&stream->target) ||
+	    !begin_clock(stream)) {
 		stream_destroy(stream);
 		return KERN_RESOURCE_SHORTAGE;
 	}
@@ -383,6 +385,7 @@ void stream_destroy(struct stream *stream)
 	drop_clock(stream);
 	if (stream->end == 0)
 		stream_event_takers -= takes_events(stream);
+	job_end(&stream->target);
 	timer_cancel(&stream->age);
 	list_remove(&stream->link);
 	n_streams--;
@@ -407,6 +410,7 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 		return;
 	stream_event_takers -= takes_events(stream);
 	stream_stop_clock(stream);
+	job_end(&stream->target);
 	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
 }
@@ -426,10 +430,27 @@ static void target_ended(enum prof_target kind, uint32_t id)
 	}
 }
 
-void stream_task_ended(const struct task *task)
+/* The streams of jobs without tasks: those in these bits that no task has. */
+static void jobs_ended(uint32_t jobs)
+{
+	struct list *link, *after;
+
+	list_for_each_removable (link, after, &all_streams) {
+		struct stream *stream = list_object(link, struct stream, link);
+
+		if ((stream->target.job & jobs) == 0)
+			continue;
+		stream_end(stream, PROF_END_TARGET);
+		delivery_wake();
+	}
+}
+
+void stream_task_ended(struct task *task)
 {
 	target_ended(PROF_TARGET_TASK, task->id);
 	target_ended(PROF_TARGET_LABEL, task->id);
+	if (task->jobs != 0)
+		jobs_ended(job_leave(task));
 }
 
 void stream_thread_ended(const struct thread *thread)

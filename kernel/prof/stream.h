@@ -52,7 +52,7 @@ extern uint32_t stream_event_takers;
 void stream_event(enum fault_flavor flavor, uint32_t kernel_pc);
 
 /* The target has ended: its streams get their end.  Called once for each task and thread. */
-void stream_task_ended(const struct task *task);
+void stream_task_ended(struct task *task);
 void stream_thread_ended(const struct thread *thread);
 
 /* The receiver is gone: the reply port of the stream has died. */

@@ -101,10 +101,11 @@ TEST(targets_are_told_apart)
 		struct sampler_target target;
 		bool matches;
 	} cases[] = {
-		{{PROF_TARGET_THREAD, 7}, true}, {{PROF_TARGET_THREAD, 3}, false},
-		{{PROF_TARGET_LABEL, 3}, true},  {{PROF_TARGET_LABEL, 2}, false},
-		{{PROF_TARGET_TASK, 2}, true},   {{PROF_TARGET_TASK, 7}, false},
-		{{PROF_TARGET_HOST, 99}, true},
+		{{PROF_TARGET_THREAD, 7, 0}, true}, {{PROF_TARGET_THREAD, 3, 0}, false},
+		{{PROF_TARGET_LABEL, 3, 0}, true},  {{PROF_TARGET_LABEL, 2, 0}, false},
+		{{PROF_TARGET_TASK, 2, 0}, true},   {{PROF_TARGET_TASK, 7, 0}, false},
+		{{PROF_TARGET_HOST, 99, 0}, true},  {{PROF_TARGET_JOB, 5, 1}, false},
+		{{PROF_TARGET_JOB, 5, 2}, true},    {{PROF_TARGET_JOB, 5, 4}, true},
 	};
 
 	for (uint32_t i = 0; i < COUNT_OF(cases); i++) {

@@ -48,7 +48,7 @@ static struct {
 } timer = {.due = NEVER};
 
 /* What the interrupt finds; NULL: the CPU idles. */
-static const uint32_t someone[3] = {7, 3, 2}; /* Thread, label, task. */
+static const uint32_t someone[4] = {7, 3, 2, 6}; /* Thread, label, task, jobs. */
 static __thread const uint32_t *who = someone;
 static uint32_t kernel_pc; /* 0: user mode. */
 static int walk_time;      /* How long a stack takes to be walked. */

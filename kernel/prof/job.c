@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs: see job.h.  Guarded by the kernel lock. */
+#include "prof/job.h"
+
+#include "kern/assert.h"
+#include "kern/lock.h"
+#include "kern/task.h"
+#include "kern/thread.h"
+#include "prof/sampler.h"
+
+/* The bits of streams that have not ended. */
+static uint32_t jobs_used;
+
+/* The task has these bits instead of those; its threads see it at the next interrupt. */
+static void set_jobs(struct task *task, uint32_t jobs)
+{
+	struct list *link;
+
+	task->jobs = jobs;
+	list_for_each (link, &task->threads)
+		list_object(link, struct thread, task_link)->jobs = jobs;
+}
+
+bool job_begin(struct sampler_target *target)
+{
+	struct task *first;
+
+	assert(kernel_locked() && target->job == 0);
+	if (target->kind != PROF_TARGET_JOB)
+		return true;
+	if (jobs_used == UINT32_MAX)
+		return false;
+	first = task_find(target->id);
+	assert(first != NULL);
+	target->job = ~jobs_used & (jobs_used + 1);
+	jobs_used |= target->job;
+	set_jobs(first, first->jobs | target->job);
+	return true;
+}
+
+void job_end(struct sampler_target *target)
+{
+	uint32_t job = target->job;
+	struct list *link;
+
+	assert(kernel_locked() && (jobs_used & job) == job);
+	if (job == 0)
+		return;
+	list_for_each (link, &all_tasks) {
+		struct task *task = list_object(link, struct task, link);
+
+		if ((task->jobs & job) != 0)
+			set_jobs(task, task->jobs & ~job);
+	}
+	jobs_used &= ~job;
+	target->job = 0;
+}
+
+uint32_t job_leave(struct task *task)
+{
+	uint32_t jobs = task->jobs;
+	struct list *link;
+
+	assert(kernel_locked());
+	task->jobs = 0;
+	list_for_each (link, &all_tasks)
+		jobs &= ~list_object(link, struct task, link)->jobs;
+	return jobs;
+}
