@@ -43,6 +43,31 @@ struct ux_process_info {
 
 _Static_assert(sizeof(struct ux_process_info) == 64, "a contract between UX and programs");
 
+/* What becomes of a task that is a process's. */
+#define UX_LIFE_LIVES    0
+#define UX_LIFE_EXECUTED 1 /* Its process has executed another program, in a task of its own. */
+#define UX_LIFE_ENDED    2 /* With its process. */
+
+/*
+ * A task's place among others.  Its parent is the task that forked it, or that executed its
+ * program, even if that has ended since: so all tasks hang together, those of a job above all.
+ */
+struct ux_task_life {
+	uint32_t task_id;
+	uint32_t parent_task; /* 0: it has none, or it is the server. */
+	pid_t pid;
+	pid_t ppid; /* Of the process that forked its process. */
+	pid_t pgrp;
+	uid_t uid;         /* The real one: who has it run. */
+	uint32_t state;    /* UX_LIFE_*; */
+	uint32_t children; /* processes that it has forked, */
+	uint32_t begun[2]; /* Nanoseconds of the samples' time, the lower word first. */
+	uint32_t ended[2];
+	char command[20];
+};
+
+_Static_assert(sizeof(struct ux_task_life) == 17 * sizeof(uint32_t), "as defs/ux/bsd.defs says");
+
 /* ux_reboot(): root only.  Files are written back first. */
 #define UX_HALT   0 /* The machine's run ends with `status`. */
 #define UX_REBOOT 1
@@ -80,6 +105,9 @@ struct ux_task_program {
 };
 
 int ux_task_program(uint32_t task_id, struct ux_task_program *program);
+
+/* Of a task that is a process's, or was one's that has ended lately; 0 or -1. */
+int ux_task_life(uint32_t task_id, struct ux_task_life *life);
 
 /* The next program that the caller executes stops before its first instruction; 0 or -1. */
 int ux_stop_at_exec(void);

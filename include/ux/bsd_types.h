@@ -23,6 +23,7 @@ typedef const unsigned *const_groups_t;
 typedef struct stat stat_words_t;
 typedef struct rusage rusage_words_t;
 typedef struct itimerval timer_t;
+typedef struct ux_task_life task_life_t;
 typedef struct gprof_options gprof_options_words_t;
 typedef struct gprof_status gprof_status_words_t;
 

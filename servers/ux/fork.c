@@ -72,6 +72,7 @@ kern_return_t ux_fork(caller_t caller, unsigned entry, unsigned stack, int *pid)
 	}
 	assert(!child->is_exiting);
 	child->calls = 0;
+	caller->process->task_children++;
 	*pid = child->pid;
 	return 0;
 }

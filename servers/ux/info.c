@@ -116,15 +116,33 @@ kern_return_t ux_task_program(caller_t caller, unsigned task, int *pid, command_
 				    path_of(other), command, path);
 	}
 	if (past != NULL) {
-		*pid = past->pid;
-		return tell_program(past->command,
+		*pid = past->life.pid;
+		return tell_program(past->life.command,
 				    past->owner == one->credentials.euid || may_have_server(one),
-				    past->path, command, path);
+				    past_path(task), command, path);
 	}
 	*pid = PID_SERVER;
 	if (task != task_id(mach_task_self_cached()))
 		return ESRCH;
 	return tell_program("ux", may_have_server(one), SERVER_PATH, command, path);
+}
+
+/* No more than ps shows everybody, and for longer. */
+kern_return_t ux_task_life(caller_t caller, unsigned task, struct ux_task_life *life)
+{
+	const struct process *process = process_of_task(task);
+	const struct past *past = past_find(task);
+
+	(void)caller;
+	if (process != NULL)
+		*life = past_life(process);
+	else if (past != NULL)
+		*life = past->life;
+	else if (task == task_id(mach_task_self_cached()))
+		*life = (struct ux_task_life){.task_id = task, .command = "ux"};
+	else
+		return ESRCH;
+	return 0;
 }
 
 kern_return_t ux_device_port(caller_t caller, mach_port_t *port)

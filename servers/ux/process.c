@@ -106,6 +106,7 @@ static bool is_too_many(const struct process *parent)
 static void inherit(struct process *child, struct process *parent)
 {
 	child->parent = parent;
+	child->parent_pid = parent->pid;
 	child->pgrp = parent->pgrp;
 	child->credentials = parent->credentials;
 	child->was_other = parent->was_other;
@@ -170,16 +171,25 @@ int process_new(struct process *parent, struct process **made)
 	return 0;
 }
 
+/* What is known of the task from its beginning on. */
+static void take_task(struct process *process, mach_port_t task)
+{
+	process->parent_task = past_parent(process);
+	process->task_id = task_id(task);
+	process->task_children = 0;
+	process->task_begun = ux_now();
+}
+
 void process_change_task(struct process *process, mach_port_t task)
 {
 	mach_port_t old = process->task;
 
 	assert(ux_lock_held());
 	if (old != MACH_PORT_NULL)
-		past_note(process);
+		past_note(process, task == MACH_PORT_NULL ? UX_LIFE_ENDED : UX_LIFE_EXECUTED);
 	process->task = task;
 	if (task != MACH_PORT_NULL)
-		process->task_id = task_id(task);
+		take_task(process, task);
 	if (old == MACH_PORT_NULL)
 		return;
 	if (process->ended_task != MACH_PORT_NULL)

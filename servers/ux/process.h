@@ -45,6 +45,10 @@ struct process {
 	mach_port_t
 		ended_task; /* Its last name, so that it means nothing else to who still uses it. */
 	uint32_t task_id;   /* What labels and samples call it; of a zombie, its last. */
+	uint32_t parent_task;   /* Whose child it is: past_parent(). */
+	uint32_t task_children; /* Processes that it has made, */
+	uint64_t task_begun;    /* and since when it is there. */
+	pid_t parent_pid;       /* By whom the process was made, whoever may be its parent now. */
 	struct list threads;
 	int last_thread_id;
 	unsigned calls;      /* Under way, of all threads. */

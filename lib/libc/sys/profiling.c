@@ -36,6 +36,13 @@ int ux_task_program(uint32_t task_id, struct ux_task_program *program)
 		CALL(bsd_task_program, task_id, &program->pid, program->command, program->path));
 }
 
+int ux_task_life(uint32_t task_id, struct ux_task_life *life)
+{
+	if (is_bad(life, sizeof *life))
+		return finish(EFAULT);
+	return finish(CALL(bsd_task_life, task_id, life));
+}
+
 int ux_stop_at_exec(void)
 {
 	return finish(CALL(bsd_stop_at_exec));
