@@ -490,9 +490,9 @@ $(OUT)/bin/gprof: $(GPROF_OBJECTS)
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
 	$(Q)$(HOSTCC) -o $@ $^ -lm
 
-out/plugin/hot.so: tools/hot.c Makefile
-	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<"
-	$(Q)$(HOSTCC) -std=gnu11 -O2 -g -shared -fPIC $(WARNINGS) -o $@ $<
+out/plugin/hot.so: tools/hot.c tools/hot_who.c tools/hot_plugin.h Makefile
+	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $@"
+	$(Q)$(HOSTCC) -std=gnu11 -O2 -g -shared -fPIC -fvisibility=hidden $(WARNINGS) -o $@ $(filter %.c,$^)
 
 -include $(shell test -d $(OUT) && find $(OUT) -name '*.d')
 

@@ -8,60 +8,26 @@
  * at the same address in two tasks; a counter therefore belongs to an address, a page of the
  * machine's memory and the bytes found there, and tools/hot finds out from the bytes whose they
  * are.  It also measures how long a CPU stays in the kernel without passing a place where the
- * kernel lets others in.  docs/tools/hot.md describes the arguments and the output.
+ * kernel lets others in.  On request the counts are split by who executed the instructions:
+ * hot_who.c.  docs/tools/hot.md describes the arguments and the output.
  *
  * The counters are shared by all CPUs and are added to without a lock.  That is exact as long as
  * one host thread runs all CPUs, as it does under -icount and with -accel tcg,thread=single.
  */
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Debian ships no qemu-plugin.h.  This is the part of version 1 of the interface that we use. */
-#define QEMU_PLUGIN_VERSION        1
-#define QEMU_PLUGIN_CB_NO_REGS     0
-#define QEMU_PLUGIN_INLINE_ADD_U64 0
-
-typedef uint64_t qemu_plugin_id_t;
-typedef void (*qemu_plugin_cpu_callback)(unsigned int cpu, void *data);
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info;
-
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   void (*callback)(qemu_plugin_id_t,
-							    struct qemu_plugin_tb *));
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
-					  qemu_plugin_cpu_callback callback, int flags, void *data);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-					    qemu_plugin_cpu_callback callback, int flags,
-					    void *data);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int op,
-						void *counter, uint64_t step);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t, void *),
-				    void *data);
+#include "hot_plugin.h"
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 			       char **argv);
 
-#define KERNEL_BASE  0xc0000000u /* The kernel's addresses start here, */
-#define PROGRAM_BASE 0x08000000u /* and programs not below this; boot code runs further down. */
+#define PROGRAM_BASE 0x08000000u /* Programs are not below this; boot code runs further down. */
 #define INSN_MAX     15          /* The longest instruction there is. */
-#define CPUS_MAX     256
 #define PAUSES_MAX   32
-#define COUNTERS_MAX (1u << 22) /* Untouched ones cost no memory. */
 #define SLOTS        (2 * COUNTERS_MAX)
 
 /*
@@ -69,9 +35,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
  * cannot be stopped, so the window remembers what it was when it opened.
  */
 struct counter {
-	uint64_t count;  /* Executions since the machine was switched on, */
-	uint64_t opened; /* of those, before the present window opened, */
-	uint64_t inside; /* and those in windows that have closed. */
+	uint64_t count;    /* Executions since the machine was switched on, */
+	uint64_t opened;   /* of those, before the present window opened, */
+	uint64_t inside;   /* and those in windows that have closed. */
+	uint64_t credited; /* Of `count`, what has been credited to somebody, or was not to be. */
 	uintptr_t host; /* Where in our memory the instruction is: stands for the machine's page. */
 	uint32_t address;
 	uint8_t size;
@@ -98,6 +65,25 @@ static unsigned int n_pauses;
 static bool counting;    /* A window is open, */
 static uint64_t windows; /* and so many have been opened. */
 
+/* A translated block. */
+struct block {
+	uint32_t address;
+	uint32_t epoch; /* In which it was executed last. */
+	uint32_t n_counters;
+	uint32_t counters[];
+};
+
+/*
+ * An epoch ends when the next instruction may be somebody else's.  What has been executed in it is
+ * in blocks that were begun in it, or that another of its instructions belongs to.
+ */
+static bool by_who;   /* Only then are there epochs. */
+static bool checking; /* Before each instruction, that we know who runs. */
+static uint32_t epoch = 1;
+static struct block **begun;
+static size_t n_begun, room_begun;
+static struct block *present; /* That is being executed. */
+
 /* A stretch: instructions of the kernel that one CPU executes without passing a pause. */
 struct stretch {
 	uint64_t length;
@@ -112,6 +98,76 @@ static bool user_seen;       /* Before the first program, nobody waits for the k
 static unsigned int running; /* The CPU that executes now; */
 static uint64_t accounted;   /* what was executed before this is in a stretch already. */
 
+void hot_fail(const char *why)
+{
+	fprintf(stderr, "hot: %s\n", why);
+	_Exit(1);
+}
+
+/* ---------------- Whose they are ---------------- */
+
+static void credit_block(const struct block *block)
+{
+	for (uint32_t n = 0; n < block->n_counters; n++) {
+		struct counter *c = &counters[block->counters[n]];
+
+		if (counting && c->count != c->credited)
+			who_credit(block->counters[n], c->count - c->credited);
+		c->credited = c->count;
+	}
+}
+
+/* The epoch is over: what was executed in it is whose it was, if a window is open. */
+static void credit(void)
+{
+	if (!by_who)
+		return;
+	for (size_t n = 0; n < n_begun; n++)
+		credit_block(begun[n]);
+	n_begun = 0;
+	epoch++;
+}
+
+static void begin_block(struct block *block)
+{
+	if (block->epoch == epoch)
+		return;
+	block->epoch = epoch;
+	if (n_begun == room_begun) {
+		room_begun = 2 * room_begun + 1024;
+		begun = realloc(begun, room_begun * sizeof(*begun));
+		if (begun == NULL)
+			hot_fail("there is no memory for so many blocks");
+	}
+	begun[n_begun++] = block;
+}
+
+/* In the middle of the block that is executed: its other instructions are the next epoch's. */
+static void begin_epoch(void)
+{
+	credit();
+	if (by_who && present != NULL)
+		begin_block(present);
+}
+
+/* The kernel has stored something. */
+static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused)
+{
+	(void)cpu, (void)unused;
+	if (!who_may_change((uint32_t)address, 1u << qemu_plugin_mem_size_shift(info)))
+		return;
+	begin_epoch();
+	who_look();
+}
+
+static void check_who(unsigned int cpu, void *unused)
+{
+	(void)unused;
+	who_check(cpu);
+}
+
+/* ---------------- Windows ---------------- */
+
 static bool is_program(uint32_t address)
 {
 	return address >= PROGRAM_BASE && address < KERNEL_BASE;
@@ -123,6 +179,7 @@ static void open_window(unsigned int cpu, void *address)
 	(void)cpu;
 	if (counting)
 		return;
+	begin_epoch();
 	counting = true;
 	windows++;
 	user_seen |= is_program((uintptr_t)address);
@@ -137,6 +194,7 @@ static void close_window(unsigned int cpu, void *unused)
 	(void)cpu, (void)unused;
 	if (!counting)
 		return;
+	begin_epoch();
 	counting = false;
 	for (uint32_t i = 0; i < n_counters; i++)
 		counters[i].inside += counters[i].count - counters[i].opened;
@@ -151,6 +209,10 @@ static void account(unsigned int cpu)
 {
 	current[running].length += all.count - accounted;
 	accounted = all.count;
+	if (by_who && cpu != running) {
+		credit();
+		who_runs(cpu);
+	}
 	running = cpu;
 }
 
@@ -186,9 +248,13 @@ static bool in_pause(uint32_t address)
 /* Called before every block.  A stretch is known by its ends outside of the pauses. */
 static void enter_block(unsigned int cpu, void *data)
 {
-	uint32_t address = (uintptr_t)data;
+	struct block *block = data;
+	uint32_t address = block->address;
 
 	account(cpu);
+	present = block;
+	if (by_who)
+		begin_block(block);
 	if (address < KERNEL_BASE) {
 		end_stretch(cpu);
 		user_seen |= counting && is_program(address);
@@ -217,10 +283,8 @@ static struct counter *find_counter(const struct counter *key)
 		uint32_t *s = &slots[slot % SLOTS];
 
 		if (*s == 0) {
-			if (n_counters == COUNTERS_MAX) {
-				fprintf(stderr, "hot: too many different instructions\n");
-				_Exit(1); /* Without a report: it would look whole. */
-			}
+			if (n_counters == COUNTERS_MAX)
+				hot_fail("too many different instructions");
 			counters[n_counters] = *key;
 			*s = ++n_counters;
 			return &counters[*s - 1];
@@ -244,6 +308,7 @@ static bool is_marker(const struct counter *key, uint8_t operands)
 	       key->bytes[2] == operands;
 }
 
+/* What has to be done before and after the instruction, beside counting it. */
 static void call_before(struct qemu_plugin_insn *insn, qemu_plugin_cpu_callback callback,
 			uint32_t address)
 {
@@ -251,37 +316,64 @@ static void call_before(struct qemu_plugin_insn *insn, qemu_plugin_cpu_callback 
 					       (void *)(uintptr_t)address);
 }
 
-static void instrument(struct qemu_plugin_insn *insn)
+/* Whoever stores, and the first instruction that shows where memory is, may tell who runs. */
+static void watch(struct qemu_plugin_insn *insn, const struct counter *key)
+{
+	if (checking)
+		call_before(insn, check_who, 0);
+	if (key->address < KERNEL_BASE)
+		return;
+	who_find_memory(key->address, (const void *)key->host);
+	qemu_plugin_register_vcpu_mem_cb(insn, stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+					 NULL);
+}
+
+/* What happens at the instruction; whether it is to be counted. */
+static bool attend(struct qemu_plugin_insn *insn, const struct counter *key)
+{
+	bool opens = is_marker(key, 0xdb), closes = is_marker(key, 0xc9);
+
+	if (opens || (open_at != 0 && key->address == open_at))
+		call_before(insn, open_window, key->address);
+	if (closes || (close_at != 0 && key->address == close_at))
+		call_before(insn, close_window, key->address);
+	if (key->address >= KERNEL_BASE && is_pause(key))
+		call_before(insn, pass_pause, key->address);
+	if (by_who)
+		watch(insn, key);
+	return !opens && !closes; /* Markers measure; they are no part of what is measured. */
+}
+
+static void instrument(struct qemu_plugin_insn *insn, struct block *block)
 {
 	struct counter key = {.address = qemu_plugin_insn_vaddr(insn),
 			      .host = (uintptr_t)qemu_plugin_insn_haddr(insn)};
-	bool opens, closes;
+	struct counter *counter;
 
 	key.size = qemu_plugin_insn_size(insn) < INSN_MAX ? qemu_plugin_insn_size(insn) : INSN_MAX;
 	memcpy(key.bytes, qemu_plugin_insn_data(insn), key.size);
-	opens = is_marker(&key, 0xdb);
-	closes = is_marker(&key, 0xc9);
-	if (opens || (open_at != 0 && key.address == open_at))
-		call_before(insn, open_window, key.address);
-	if (closes || (close_at != 0 && key.address == close_at))
-		call_before(insn, close_window, key.address);
-	if (key.address >= KERNEL_BASE && is_pause(&key))
-		call_before(insn, pass_pause, key.address);
-	if (opens || closes) /* Markers measure; they are no part of what is measured. */
+	if (!attend(insn, &key))
 		return;
+	counter = find_counter(&key);
+	block->counters[block->n_counters++] = counter - counters;
 	qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-						   &find_counter(&key)->count, 1);
+						   &counter->count, 1);
 	qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &all.count, 1);
 }
 
+/* QEMU does not say when it forgets a translation, so blocks are never freed. */
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	void *address = (void *)(uintptr_t)(uint32_t)qemu_plugin_tb_vaddr(tb);
+	size_t n_insns = qemu_plugin_tb_n_insns(tb);
+	struct block *block = malloc(sizeof(*block) + n_insns * sizeof(block->counters[0]));
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, enter_block, QEMU_PLUGIN_CB_NO_REGS, address);
-	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
-		instrument(qemu_plugin_tb_get_insn(tb, i));
+	if (block == NULL)
+		hot_fail("there is no memory for so many blocks");
+	*block = (struct block){.address = qemu_plugin_tb_vaddr(tb)};
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, enter_block, QEMU_PLUGIN_CB_NO_REGS, block);
+	for (size_t i = 0; i < n_insns; i++)
+		instrument(qemu_plugin_tb_get_insn(tb, i), block);
 }
 
 static void print_counter(const struct counter *c)
@@ -292,15 +384,29 @@ static void print_counter(const struct counter *c)
 	fprintf(out, " %" PRIu64 "\n", c->inside);
 }
 
+/* The instructions, each in a line; `number` has the number of each line. */
+static void report_counters(uint32_t *number)
+{
+	uint32_t lines = 0;
+
+	for (uint32_t i = 0; i < n_counters; i++)
+		if (counters[i].inside != 0) {
+			number[i] = lines++;
+			print_counter(&counters[i]);
+		}
+}
+
 /* The first line names the format and the last says that the file is whole. */
 static void report(qemu_plugin_id_t id, void *unused)
 {
+	static uint32_t number[COUNTERS_MAX];
+
 	(void)id, (void)unused;
 	close_window(0, NULL);
-	fprintf(out, "hot 1\n");
-	for (uint32_t i = 0; i < n_counters; i++)
-		if (counters[i].inside != 0)
-			print_counter(&counters[i]);
+	fprintf(out, "hot 2\n");
+	report_counters(number);
+	if (by_who && !who_report(out, number, n_counters))
+		return;
 	fprintf(out, "stretch %" PRIu64 " %u %08" PRIx32 " %08" PRIx32 "\n", longest.length,
 		longest.cpu, longest.first, longest.last);
 	fprintf(out, "windows %" PRIu64 "\n", windows);
@@ -335,7 +441,9 @@ static bool take_argument(const char *name, const char *value)
 		return (close_at = strtoul(value, NULL, 0)) != 0;
 	if (strcmp(name, "markers") == 0)
 		return markers = strcmp(value, "on") == 0;
-	return false;
+	if (strcmp(name, "check") == 0)
+		return checking = strcmp(value, "on") == 0;
+	return who_take_argument(name, value);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
@@ -355,6 +463,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		fprintf(stderr, "hot: out=FILE is missing\n");
 		return -1;
 	}
+	by_who = who_is_wanted();
+	if (by_who)
+		who_runs(0);
 	if (open_at == 0 && !markers)
 		open_window(0, NULL);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
