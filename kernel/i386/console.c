@@ -11,7 +11,7 @@
 /* Guarded by the log's lock, where the log goes; but for input. */
 static struct serial serials[] = {
 	[MACHINE_CONSOLE_COM0] = {.base = SERIAL_COM0},
-	[MACHINE_CONSOLE_COM1] = {.base = SERIAL_COM1},
+	[MACHINE_CONSOLE_COM1] = {.base = SERIAL_COM1, .comes_in_bulk = true},
 };
 
 void machine_console_put(enum machine_console console, char c)

@@ -24,7 +24,8 @@
 #define DIVISOR_ACCESS 0x80
 #define EIGHT_BITS     0x03 /* No parity, one stop bit. */
 #define DIVISOR_115200 1
-#define FIFO_CLEAR     0x07 /* Enabled, both directions emptied. */
+#define FIFO_CLEAR     0x07 /* Enabled, both directions emptied; each byte interrupts. */
+#define FIFO_TOGETHER  0xc0 /* 14 do, or fewer after which nothing comes for four bytes' time. */
 #define READY          0x0b /* DTR and RTS: the other side may send; OUT2: so may we interrupt. */
 #define WHEN_RECEIVED  0x01
 #define RECEIVED       0x01
@@ -44,14 +45,14 @@ static bool is_present(uint16_t base)
 	return inb(base + SCRATCH) == 0xa5;
 }
 
-static void set_up(uint16_t base)
+static void set_up(uint16_t base, bool comes_in_bulk)
 {
 	outb(base + INTERRUPTS, 0);
 	outb(base + LINE_CONTROL, DIVISOR_ACCESS);
 	outb(base + DATA, DIVISOR_115200);
 	outb(base + INTERRUPTS, 0);
 	outb(base + LINE_CONTROL, EIGHT_BITS);
-	outb(base + FIFO_CONTROL, FIFO_CLEAR);
+	outb(base + FIFO_CONTROL, FIFO_CLEAR | (comes_in_bulk ? FIFO_TOGETHER : 0));
 	outb(base + MODEM, READY);
 }
 
@@ -61,7 +62,7 @@ void serial_find(struct serial *serial)
 		return;
 	serial->state = is_present(serial->base) ? SERIAL_PRESENT : SERIAL_MISSING;
 	if (serial->state == SERIAL_PRESENT)
-		set_up(serial->base);
+		set_up(serial->base, serial->comes_in_bulk);
 }
 
 static bool wait_for(uint16_t base, uint8_t status)

@@ -9,6 +9,7 @@
 /* One port.  It is looked for when the first character is put, or by serial_find(). */
 struct serial {
 	uint16_t base;
+	bool comes_in_bulk; /* Files rather than keys: an interrupt for every 14 bytes is enough. */
 	enum {
 		SERIAL_UNKNOWN,
 		SERIAL_PRESENT,

@@ -95,6 +95,17 @@ static io_return_t read_now(mach_port_t from, char *bytes, uint32_t *n)
 	return device_read_inband(from, D_NOWAIT, 0, IO_INBAND_MAX, bytes, n);
 }
 
+/* What comes is told after a pause of the line's: so a read may wait, but brings all of it. */
+static void expect_input(mach_port_t from, const char *text, uint32_t size)
+{
+	io_buf_ptr_inband_t bytes;
+	uint32_t n = IO_INBAND_MAX;
+
+	EXPECT_EQ(device_read_inband(from, 0, 0, IO_INBAND_MAX, bytes, &n), D_SUCCESS);
+	EXPECT_EQ(n, size);
+	EXPECT(memcmp(bytes, text, size) == 0);
+}
+
 TEST(the_log_has_it)
 {
 	if (is_free())
@@ -113,9 +124,7 @@ TEST(input)
 	begin();
 	EXPECT_EQ(read_now(device, bytes, &n), D_WOULD_BLOCK);
 	type_in(COM1, "hello");
-	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
-	EXPECT_EQ(n, 5);
-	EXPECT(memcmp(bytes, "hello", 5) == 0);
+	expect_input(device, "hello", 5);
 	end();
 }
 
@@ -123,9 +132,7 @@ TEST(input)
 TEST(output)
 {
 	static const io_buf_ptr_inband_t line = "a\r\nb\n";
-	io_buf_ptr_inband_t bytes;
 	int written = 0;
-	uint32_t n;
 
 	if (!is_free())
 		SKIP("the log is there");
@@ -137,17 +144,13 @@ TEST(output)
 	EXPECT_EQ(written, 5);
 	await_sent(COM1);
 	out(COM1 + MODEM, MODEM_USUAL);
-	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
-	EXPECT_EQ(n, 5);
-	EXPECT(memcmp(bytes, line, 5) == 0);
+	expect_input(device, line, 5);
 	end();
 }
 
 TEST(two_lines)
 {
-	io_buf_ptr_inband_t bytes;
 	mach_port_t console;
-	uint32_t n;
 
 	if (!is_free())
 		SKIP("the log is there");
@@ -156,10 +159,8 @@ TEST(two_lines)
 	EXPECT_EQ(device_open(check_number(0), D_READ, "console", &console), D_SUCCESS);
 	type_in(COM0, "zero");
 	type_in(COM1, "one");
-	EXPECT_EQ(read_now(device, bytes, &n), D_SUCCESS);
-	EXPECT(n == 3 && memcmp(bytes, "one", 3) == 0);
-	EXPECT_EQ(read_now(console, bytes, &n), D_SUCCESS);
-	EXPECT(n == 4 && memcmp(bytes, "zero", 4) == 0);
+	expect_input(device, "one", 3);
+	expect_input(console, "zero", 4);
 	EXPECT_EQ(device_close(console), D_SUCCESS);
 	port_drop_send(console);
 	end();

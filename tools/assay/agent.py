@@ -11,8 +11,19 @@ from assay import OUT, ToolError
 
 SOCKET = "agent"  # In the folder of the machine that runs,
 PLACE = OUT / "agent.place"  # and here stands where that is: a socket's own path must be short.
-CHUNK = 256
+CHUNK_IN, CHUNK_OUT = 768, 256  # Into the machine, and out of it.
 PATIENCE = 30  # Seconds without a byte, after which nobody is there.
+GREETING_SECONDS = 3  # A greeting may be lost while the machine comes up; then there is another.
+
+UNREACHABLE = ("the machine that runs cannot be reached: only one that `make qemu` started can, "
+               "until it ends")
+SILENT = ("the machine does not answer: try again when its shell is there and no other "
+          "tools/guest is busy with it; its console says if /sbin/agent failed")
+ENDED = "the machine ended, or its agent did, which its console would tell"
+
+
+class Silent(ToolError):
+    """Nothing comes."""
 
 
 class Agent:
@@ -20,50 +31,76 @@ class Agent:
 
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE)
         try:
             self.socket.connect(PLACE.read_text())
         except OSError as error:
-            raise ToolError(f"the machine that runs cannot be reached: {error.strerror}") from None
-        self.stream = self.socket.makefile("rwb")
+            raise ToolError(f"{UNREACHABLE} ({error.strerror})") from None
+        self.buffer = b""
+        self.greet()
 
     def close(self) -> None:
-        self.stream.close()
         self.socket.close()
+
+    def greet(self) -> None:
+        """Puts an end to what another one has left undone, until the answers are our own."""
+        self.socket.settimeout(GREETING_SECONDS)
+        for number in range(PATIENCE // GREETING_SECONDS):
+            try:
+                self.socket.sendall(b"\n" * (CHUNK_IN + 1) + b"hello %d\n" % number)
+                self.read_until(b"ok %d\n" % number)
+                self.socket.settimeout(PATIENCE)
+                return
+            except (TimeoutError, Silent):
+                continue
+            except OSError as error:
+                raise ToolError(f"{UNREACHABLE} ({error.strerror})") from None
+        raise Silent(SILENT)
+
+    def read_more(self) -> None:
+        try:
+            piece = self.socket.recv(4096)
+        except TimeoutError:
+            raise Silent(SILENT) from None
+        if not piece:
+            raise ToolError(ENDED)
+        self.buffer += piece
+
+    def read_until(self, end: bytes) -> bytes:
+        while end not in self.buffer:
+            self.read_more()
+        text, _, self.buffer = self.buffer.partition(end)
+        return text
+
+    def read(self, size: int) -> bytes:
+        while len(self.buffer) < size:
+            self.read_more()
+        data, self.buffer = self.buffer[:size], self.buffer[size:]
+        return data
 
     def order(self, text: str) -> str:
         """Sends a line; what the answer says after `ok`."""
-        self.stream.write(text.encode() + b"\n")
-        self.stream.flush()
+        self.socket.sendall(text.encode() + b"\n")
         return self.answer()
 
     def answer(self) -> str:
-        try:
-            line = self.stream.readline().decode(errors="replace").strip()
-        except OSError:
-            raise ToolError("the machine does not answer; has it come up yet?") from None
-        word, _, rest = line.partition(" ")
+        word, _, rest = self.read_until(b"\n").decode(errors="replace").partition(" ")
         if word != "ok":
-            raise ToolError(rest or "the machine ended")
+            raise ToolError(rest or ENDED)
         return rest
 
     def receive(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            piece = self.stream.read(min(CHUNK, size - len(data)))
-            if not piece:
-                raise ToolError("the machine ended")
-            data += piece
-            self.stream.write(b".")
-            self.stream.flush()
-        return data
+        data = []
+        for start in range(0, size, CHUNK_OUT):
+            data.append(self.read(min(CHUNK_OUT, size - start)))
+            self.socket.sendall(b".")
+        return b"".join(data)
 
     def send(self, data: bytes) -> None:
-        for start in range(0, len(data), CHUNK):
-            self.stream.write(data[start : start + CHUNK])
-            self.stream.flush()
-            if self.stream.read(1) != b".":
-                raise ToolError("the machine ended")
+        """All of it, or as much as the machine wants to have: it tells then why."""
+        for start in range(0, len(data), CHUNK_IN):
+            self.socket.sendall(b"+" + data[start : start + CHUNK_IN])
+            if self.read(1) != b".":
+                return
 
     def get(self, path: str) -> bytes:
         return self.receive(int(self.order(f"get {path}")))

@@ -4,6 +4,7 @@
 A disk that a machine holds is never touched: what is asked then is asked of the machine.
 """
 
+import re
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
@@ -11,8 +12,8 @@ from typing import Callable, TypeVar
 
 from assay import ToolError, home
 from assay.agent import Agent, put_file
-from assay.files import DEBUG, Files, Get, Put, call, complaint, fetch_one, guest_path, put_files, \
-    target, unsound
+from assay.files import DEBUG, Files, Get, NoRoom, Put, call, complaint, fetch_one, guest_path, \
+    put_files, target, unsound
 from assay.image import USERS, read_ids
 
 Value = TypeVar("Value")
@@ -54,17 +55,39 @@ def void(_: object) -> None:
 def put(host: str, guest: str) -> None:
     file = Path(host)
     if not file.is_file():
-        raise ToolError(f"{host} is {'a folder' if file.is_dir() else 'not there'}")
+        kind = "a folder; put copies one file" if file.is_dir() else "not there"
+        raise ToolError(f"{host} is {kind}")
     if guest.endswith("/"):
         guest += file.name
     path = guest_path(guest)
 
-    def of_disk(disk: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="assay.") as name:
-            put_files(disk, Files(put=(Put(file, path),), base=disk, owner=owner_of(path)),
-                      Path(name))
+    either(lambda disk: put_on_disk(disk, file, path), lambda agent: put_file(agent, file, path))
 
-    either(of_disk, lambda agent: put_file(agent, file, path))
+
+def put_on_disk(disk: Path, file: Path, path: str) -> None:
+    """On a copy, which takes the disk's place when all is well."""
+    folder = str(PurePosixPath(path).parent)
+    if kind_on(disk, folder) != "directory":
+        raise ToolError(f"{path}: there is no such folder in the machine: `mkdir` makes one there")
+    if kind_on(disk, path) not in ("", "regular"):
+        raise ToolError(f"{path} is there and is no file; a folder's name ends with a slash: "
+                        f"{path}/")
+    with tempfile.TemporaryDirectory(prefix="assay.", dir=disk.parent) as name:
+        copy = Path(name) / "disk"
+        shutil.copyfile(disk, copy)
+        try:
+            put_files(copy, Files(put=(Put(file, path),), base=copy, owner=owner_of(path)),
+                      Path(name))
+        except NoRoom:
+            raise ToolError(f"{path}: the machine's disk has no room for it: `rm` there what "
+                            "nobody needs") from None
+        copy.replace(disk)
+
+
+def kind_on(disk: Path, path: str) -> str:
+    """What debugfs calls a path's type; nothing if it is not there."""
+    found = re.search(r"Type: (\w+)", call(DEBUG, "-R", f'stat "{path}"', disk).stdout)
+    return found[1] if found else ""
 
 
 def owner_of(path: str) -> tuple[int, int]:

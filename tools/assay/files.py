@@ -42,6 +42,10 @@ class Get(NamedTuple):
     host: Path
 
 
+class NoRoom(ToolError):
+    """The files are too much for the file system."""
+
+
 @dataclass(frozen=True)
 class Files:
     """What a run's RAM disk holds, and what is wanted of it afterwards."""
@@ -216,7 +220,7 @@ def put_files(image: Path, files: Files, directory: Path) -> None:
     shutil.rmtree(staged)
     if "allocate" in trouble:
         room = f"{image.stat().st_size >> 20} MiB"
-        raise ToolError(f"--put: the files do not fit into {room}; --ramdisk-image makes room")
+        raise NoRoom(f"--put: the files do not fit into {room}; --ramdisk-image makes room")
     if trouble:
         raise ToolError(f"--put: {trouble.strip()}")
 

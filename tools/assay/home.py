@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The disk of the machine that `make qemu` runs: what people make on it stays.
 
-It begins as a copy of the disk image.  When the tree's programs have changed since, a new copy
-takes its place, with everybody's home folder as it was.  Whoever uses the disk has it locked, so
-that nobody else changes it at the same time.
+It begins as a copy of the disk image.  When another image has been built since, whatever the times
+of the files, a new copy takes its place, with everybody's home folder as it was.  Whoever uses the
+disk has it locked, so that nobody else changes it at the same time.
 """
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, TextIO
 
 from assay import OUT, ToolError
 from assay.files import DEBUG, Files, Put, call, mend, put_files
@@ -21,6 +22,7 @@ from assay.image import USERS
 IMAGE = OUT / "disk.img"
 ROOT_DISK = OUT / "root.img"
 OLD_DISK = OUT / "root.old.img"
+ORIGIN = ".origin"  # The suffix of the file that tells of which image a disk is a copy.
 
 
 class InUse(ToolError):
@@ -31,7 +33,7 @@ class InUse(ToolError):
 def locked() -> Iterator[Path]:
     """The disk, for this process alone."""
     ROOT_DISK.parent.mkdir(parents=True, exist_ok=True)
-    with ROOT_DISK.with_suffix(".lock").open("w") as lock:
+    with open_lock(ROOT_DISK.with_suffix(".lock")) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -39,15 +41,45 @@ def locked() -> Iterator[Path]:
         yield ROOT_DISK
 
 
-def refresh(disk: Path) -> None:
-    """Makes the disk, or a newer one if the image is newer; whole, however the last run ended."""
+def open_lock(path: Path) -> TextIO:
+    try:
+        return path.open("w")
+    except PermissionError:
+        raise ToolError(f"{path}: permission denied: the machine is whose out/ this is") from None
+
+
+def refresh(disk: Path) -> bool:
+    """Makes the disk, or a new one if there is a new image; whole, however the last run ended.
+
+    True if a disk that was there has been replaced."""
     if not IMAGE.is_file():
         raise ToolError("there is no out/disk.img; `make` builds it")
-    is_current = disk.is_file() and disk.stat().st_mtime >= IMAGE.stat().st_mtime
-    if disk.is_file():
+    is_there = disk.is_file()
+    if is_there:
         mend(disk)
-    if is_current:
-        return
+    image = identity(IMAGE)
+    if is_there and origin_of(disk) == image:
+        return False
+    replace(disk)
+    disk.with_suffix(ORIGIN).write_text(image + "\n")
+    return is_there
+
+
+def identity(image: Path) -> str:
+    with image.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def origin_of(disk: Path) -> str:
+    """The image that it was copied from; of a disk that nobody knows, none."""
+    try:
+        return disk.with_suffix(ORIGIN).read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def replace(disk: Path) -> None:
+    """By a copy of the image, with the home folders of the disk that was there."""
     with tempfile.TemporaryDirectory(prefix="assay.") as name:
         directory = Path(name)
         image = directory / "disk"

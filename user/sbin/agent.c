@@ -2,20 +2,24 @@
 /*
  * Files in and out of a machine that runs: the guest's half of tools/guest get, put and ls.
  *
- * Speaks over the second serial port, which it asks the kernel for: without it there is nothing to
- * do.  The host sends a line, and the answer begins with a line:
+ * Speaks over the second serial port, which it asks the kernel for.  The host sends a line, and the
+ * answer begins with a line:
  *
+ *     hello WORD            ok WORD
  *     get PATH              ok SIZE        and so many bytes
  *     put MODE SIZE PATH    ok             then the host sends the bytes, then again: ok
  *     ls PATH               ok SIZE        and so many bytes of names, a line each
  *
- * or `no REASON`.  A serial port has no way to say "not so fast", so whoever sends bytes waits
- * after each CHUNK for a full stop from the other side.
+ * or `no REASON`, which says what to do.  A serial port has no way to say "not so fast", so who
+ * sends bytes waits after each chunk for a full stop from the other side; `!` means that no more
+ * are wanted.  Before each chunk the host sends a plus.  A host that went away in the middle is noticed
+ * by that: who comes next begins with as many line ends as a chunk has bytes, and a hello.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mach.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,39 +28,52 @@
 #include <sys/ux.h>
 #include <unistd.h>
 
-#define CHUNK     256
-#define LINE_ROOM 1200
+#define CHUNK_IN    768 /* The kernel keeps 1,024 bytes until somebody reads them, */
+#define CHUNK_OUT   256 /* and the host's socket some 270, which QEMU writes one by one. */
+#define LINE_ROOM   1200
+#define REASON_ROOM 1600
 
 static mach_port_t line; /* The serial port. */
 
 /* ---------------- The serial port ---------------- */
 
+/* On the console: from here on the host gets no answer. */
+static _Noreturn void give_up(const char *what, kern_return_t error)
+{
+	fprintf(stderr,
+		"agent: %s (error %d): tools/guest get, put and ls do not reach this machine\n",
+		what, error);
+	exit(EXIT_FAILURE);
+}
+
 static void send_bytes(const char *bytes, size_t size)
 {
 	while (size != 0) {
-		mach_msg_type_number_t piece = size < CHUNK ? (mach_msg_type_number_t)size : CHUNK;
+		mach_msg_type_number_t piece = size < IO_INBAND_MAX ? size : IO_INBAND_MAX;
 		int written = 0;
+		kern_return_t error =
+			device_write_inband(line, 0, 0, (char *)(uintptr_t)bytes, piece, &written);
 
-		if (device_write_inband(line, 0, 0, (char *)(uintptr_t)bytes, piece, &written) !=
-			    D_SUCCESS ||
-		    written <= 0)
-			exit(EXIT_FAILURE);
+		if (error != D_SUCCESS || written <= 0)
+			give_up("cannot write to the second serial port", error);
 		bytes += written;
 		size -= (size_t)written;
 	}
 }
 
 /* What has come and was not asked for yet. */
-static char waiting[CHUNK];
+static char waiting[IO_INBAND_MAX];
 static size_t first, last;
 
 static char receive_byte(void)
 {
 	while (first == last) {
 		mach_msg_type_number_t size = sizeof waiting;
+		kern_return_t error =
+			device_read_inband(line, 0, 0, sizeof waiting, waiting, &size);
 
-		if (device_read_inband(line, 0, 0, sizeof waiting, waiting, &size) != D_SUCCESS)
-			exit(EXIT_FAILURE);
+		if (error != D_SUCCESS)
+			give_up("cannot read from the second serial port", error);
 		first = 0;
 		last = size;
 	}
@@ -68,11 +85,15 @@ static void say(const char *text)
 	send_bytes(text, strlen(text));
 }
 
-static void refuse(const char *why)
+static void refuse(const char *format, ...)
 {
-	char text[LINE_ROOM];
+	char reason[REASON_ROOM], text[REASON_ROOM + 8];
+	va_list values;
 
-	snprintf(text, sizeof text, "no %s\n", why);
+	va_start(values, format);
+	vsnprintf(reason, sizeof reason, format, values);
+	va_end(values);
+	snprintf(text, sizeof text, "no %s\n", reason);
 	say(text);
 }
 
@@ -91,16 +112,17 @@ static void receive_line(char *text, size_t room)
 
 /* ---------------- Bytes in chunks ---------------- */
 
+/* A host that wants no more says something else than a full stop. */
 static void send_chunks(const char *bytes, size_t size)
 {
 	while (size != 0) {
-		size_t piece = size < CHUNK ? size : CHUNK;
+		size_t piece = size < CHUNK_OUT ? size : CHUNK_OUT;
 
 		send_bytes(bytes, piece);
 		bytes += piece;
 		size -= piece;
-		while (receive_byte() != '.')
-			;
+		if (receive_byte() != '.')
+			return;
 	}
 }
 
@@ -111,15 +133,6 @@ static void send_answer(const char *bytes, size_t size)
 	snprintf(text, sizeof text, "ok %zu\n", size);
 	say(text);
 	send_chunks(bytes, size);
-}
-
-static void receive_chunks(char *bytes, size_t size)
-{
-	for (size_t done = 0; done < size; done++) {
-		bytes[done] = receive_byte();
-		if ((done + 1) % CHUNK == 0 || done + 1 == size)
-			say(".");
-	}
 }
 
 /* ---------------- Orders ---------------- */
@@ -149,47 +162,132 @@ static char *read_file(const char *path, size_t *size)
 	return bytes;
 }
 
+/* What is wrong with a path of a file that is to be read. */
+static void refuse_to_read(const char *path)
+{
+	if (errno == EISDIR)
+		refuse("%s is no file of bytes: get copies one; `tools/guest ls %s` lists a folder",
+		       path, path);
+	else if (errno == ENOENT)
+		refuse("there is no %s in the machine: `tools/guest ls` lists its folders", path);
+	else
+		refuse("%s: %s", path, strerror(errno));
+}
+
 static void get(const char *path)
 {
 	size_t size;
 	char *bytes = read_file(path, &size);
 
 	if (bytes == NULL) {
-		refuse(strerror(errno));
+		refuse_to_read(path);
 		return;
 	}
 	send_answer(bytes, size);
 	free(bytes);
 }
 
+/* A file that is being put: under a name of its own until it is whole. */
+struct coming {
+	const char *path;
+	char name[LINE_ROOM + 8];
+	int file;
+	int error; /* Why it cannot be had; 0: nothing is wrong yet. */
+};
+
 /* A new file belongs to whom its folder belongs to. */
-static void give_to_owner_of_folder(const char *path)
+static int give_to_owner_of_folder(const char *name)
 {
-	char folder[LINE_ROOM];
+	char folder[LINE_ROOM + 8];
 	struct stat status;
 	char *slash;
 
-	snprintf(folder, sizeof folder, "%s", path);
+	snprintf(folder, sizeof folder, "%s", name);
 	slash = strrchr(folder, '/');
-	if (slash == NULL)
-		return;
 	slash[slash == folder] = '\0';
-	if (stat(folder, &status) == 0 && chown(path, status.st_uid, status.st_gid) != 0)
-		fprintf(stderr, "agent: %s: %s\n", path, strerror(errno));
+	if (stat(folder, &status) != 0)
+		return -1;
+	return chown(name, status.st_uid, status.st_gid);
 }
 
-static bool write_file(const char *path, mode_t mode, const char *bytes, size_t size)
+static void begin(struct coming *coming)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	bool is_whole;
+	struct stat status;
 
-	if (file < 0)
-		return false;
-	is_whole = write(file, bytes, size) == (ssize_t)size;
-	if (close(file) != 0 || !is_whole)
-		return false;
-	give_to_owner_of_folder(path);
+	if (stat(coming->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		coming->error = EISDIR;
+		return;
+	}
+	snprintf(coming->name, sizeof coming->name, "%s.XXXXXX", coming->path);
+	coming->file = mkstemp(coming->name);
+	if (coming->file < 0)
+		coming->error = errno;
+}
+
+static void add(struct coming *coming, const char *bytes, size_t size)
+{
+	ssize_t n = 0;
+
+	while (coming->error == 0 && size != 0) {
+		n = write(coming->file, bytes, size);
+		if (n <= 0) {
+			coming->error = n < 0 ? errno : ENOSPC;
+			return;
+		}
+		bytes += n;
+		size -= (size_t)n;
+	}
+}
+
+/* Takes the place of what was there, or leaves that as it was. */
+static void finish(struct coming *coming, mode_t mode)
+{
+	bool is_closed = close(coming->file) == 0;
+
+	if (coming->error == 0 &&
+	    (!is_closed || give_to_owner_of_folder(coming->name) != 0 ||
+	     chmod(coming->name, mode) != 0 || rename(coming->name, coming->path) != 0))
+		coming->error = errno;
+	if (coming->error != 0)
+		unlink(coming->name);
+}
+
+/* Chunks until all are there, one cannot be kept, or the host is gone: then false. */
+static bool receive_chunks(struct coming *coming, size_t size)
+{
+	static char chunk[CHUNK_IN];
+
+	while (size != 0) {
+		size_t piece = size < CHUNK_IN ? size : CHUNK_IN;
+
+		if (receive_byte() != '+')
+			return false;
+		for (size_t n = 0; n < piece; n++)
+			chunk[n] = receive_byte();
+		add(coming, chunk, piece);
+		if (coming->error != 0) {
+			say("!");
+			return true;
+		}
+		say(".");
+		size -= piece;
+	}
 	return true;
+}
+
+static void refuse_to_write(const struct coming *coming)
+{
+	if (coming->error == EISDIR)
+		refuse("%s is there and is no file; a folder's name ends with a slash: %s/",
+		       coming->path, coming->path);
+	else if (coming->error == ENOENT || coming->error == ENOTDIR)
+		refuse("%s: there is no such folder in the machine: `mkdir` makes one there",
+		       coming->path);
+	else if (coming->error == ENOSPC)
+		refuse("%s: the machine's disk has no room for it: `rm` there what nobody needs",
+		       coming->path);
+	else
+		refuse("%s: %s", coming->path, strerror(coming->error));
 }
 
 static void put(char *words)
@@ -197,20 +295,21 @@ static void put(char *words)
 	char *rest;
 	mode_t mode = (mode_t)strtoul(words, &rest, 8);
 	size_t size = strtoul(rest, &rest, 10);
-	const char *path = rest + (*rest == ' ');
-	char *bytes = malloc(size + 1);
+	struct coming coming = {.path = rest + (*rest == ' '), .file = -1};
 
-	if (bytes == NULL) {
-		refuse("there is no memory for so much");
+	begin(&coming);
+	if (coming.error != 0) {
+		refuse_to_write(&coming);
 		return;
 	}
 	say("ok\n");
-	receive_chunks(bytes, size);
-	if (write_file(path, mode, bytes, size))
+	if (!receive_chunks(&coming, size))
+		coming.error = EPIPE;
+	finish(&coming, mode);
+	if (coming.error == 0)
 		say("ok\n");
-	else
-		refuse(strerror(errno));
-	free(bytes);
+	else if (coming.error != EPIPE)
+		refuse_to_write(&coming);
 }
 
 /* Text that grows. */
@@ -253,7 +352,10 @@ static void ls(const char *path)
 	struct text text;
 
 	if (directory == NULL) {
-		refuse(strerror(errno));
+		if (errno == ENOENT || errno == ENOTDIR)
+			refuse("there is no folder %s in the machine", path);
+		else
+			refuse("%s: %s", path, strerror(errno));
 		return;
 	}
 	text = list(directory);
@@ -262,26 +364,49 @@ static void ls(const char *path)
 	closedir(directory);
 }
 
+static void greet(const char *word)
+{
+	char text[LINE_ROOM + 8];
+
+	snprintf(text, sizeof text, "ok %s\n", word);
+	say(text);
+}
+
 static void obey(char *order)
 {
-	if (strncmp(order, "get ", 4) == 0)
+	if (strncmp(order, "hello ", 6) == 0)
+		greet(order + 6);
+	else if (strncmp(order, "get ", 4) == 0)
 		get(order + 4);
 	else if (strncmp(order, "put ", 4) == 0)
 		put(order + 4);
 	else if (strncmp(order, "ls ", 3) == 0)
 		ls(order + 3);
-	else
+	else if (*order != '\0')
 		refuse("not understood");
+}
+
+/* A machine whose second serial port is the host's for something else has no device of that name:
+ * nobody will ask us anything, and nothing is wrong. */
+static void open_line(void)
+{
+	mach_port_t master = ux_device_port();
+	kern_return_t error;
+
+	if (master == MACH_PORT_NULL)
+		give_up("only root has the machine's devices", KERN_NO_ACCESS);
+	error = device_open(master, D_READ | D_WRITE, "com1", &line);
+	if (error == D_NO_SUCH_DEVICE)
+		exit(EXIT_SUCCESS);
+	if (error != D_SUCCESS)
+		give_up("cannot have the second serial port", error);
 }
 
 int main(void)
 {
 	char order[LINE_ROOM];
-	mach_port_t master = ux_device_port();
 
-	if (master == MACH_PORT_NULL ||
-	    device_open(master, D_READ | D_WRITE, "com1", &line) != D_SUCCESS)
-		return EXIT_SUCCESS; /* The kernel's log has it, or nobody listens. */
+	open_line();
 	for (;;) {
 		receive_line(order, sizeof order);
 		obey(order);
