@@ -77,7 +77,7 @@ def image(pid: int, address: int, length: int, offset: int, path: str,
 
 def kernel_image(address: int, length: int) -> bytes:
     return record(10, KERNEL, struct.pack("<IIQQQIIQQII", 0xffffffff, 0, address, length, address,
-                                          0, 0, 0, 0, 5, 2) + padded("[kernel.kallsyms]_text"))
+                                          0, 0, 0, 0, 5, 2) + padded("/mach_kernel"))
 
 
 def sample(taken: Sample, period: int) -> bytes:

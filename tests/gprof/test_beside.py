@@ -84,10 +84,8 @@ def test_calls_of_the_one_and_stacks_of_the_other(program: Path, tmp_path: Path,
 
 
 def test_counts_of_calls_in_views(program: Path, tmp_path: Path) -> None:
-    """Of the process that counted them; what others called is what was seen."""
     samples = random_samples(31)
-    recording = write(tmp_path / "stacks", program,
-                      [sample._replace(pid=PID) for sample, _ in samples])
+    recording = write(tmp_path / "stacks", program, [sample for sample, _ in samples])
     counted = gmon(tmp_path / "gmon.out", pid=PID, task=TASK)
     profile = json.loads(output("--view=json", program, counted, recording))
     names = [function["name"] for function in profile["functions"]]

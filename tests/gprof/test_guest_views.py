@@ -6,6 +6,7 @@ monctl was stopped, so that samples were lost, a program touched new pages.  Wha
 read from the recording by a reader of the tests' own.
 """
 
+import base64
 import re
 import subprocess
 from collections import Counter
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from assay import OUT, unix, viewers
+from assay import OUT, ROOT, recorded, unix, viewers
 from assay.files import Files, Get
 from assay.hot import Image
 from monctl import perf_data
@@ -35,6 +36,10 @@ PERIODS = {"periodic": 1_000_000, "zfill": 1}
 THREADS = 3  # Of spinners that compute.
 LIMIT = 60
 PERF_THREADS = 1_000_000_000
+
+
+IN_MACHINE = {"startup": OUT / "servers/ux", "snames": OUT / "servers/snames",
+              "mach_kernel": OUT / "mach_kernel"}
 
 
 class Case(NamedTuple):
@@ -80,6 +85,40 @@ def placer(recording: perf_data.Recording):
         return function.name if function else "<outside>"
 
     return place
+
+
+def program_at(name: str) -> Path:
+    """Where a program of the recording is built."""
+    return IN_MACHINE.get(name, OUT / "user" / name)
+
+
+def place_all(recording: perf_data.Recording, flavor: str) -> Counter:
+    """Samples by program and function, of all programs and the kernel.  A function that has
+    several names has them all."""
+    images: dict[str, tuple[Image, dict[int, str]]] = {}
+    found: Counter = Counter()
+    for sample in recording.samples:
+        if recording.events[sample.flavor] != flavor:
+            continue
+        name = ("mach_kernel" if sample.in_kernel else
+                recording.program_of(sample).rpartition("/")[2])
+        if name not in images:
+            image = Image(name, program_at(name))
+            names: dict[int, set[str]] = {}
+            for label in image._labels():
+                names.setdefault(label.start, set()).add(label.name)
+            images[name] = image, {start: "|".join(sorted(all_)) for start, all_ in names.items()}
+        image, names = images[name]
+        function = image.function_at(sample.ip)
+        found[name, names[function.start] if function else "?"] += 1
+    return found
+
+
+def named_as(found: Counter, expected: Counter) -> Counter:
+    """With all names that the function has, where another reader has one of them."""
+    names = {(program, name): all_ for program, all_ in expected for name in all_.split("|")}
+    return Counter({(program, names.get((program, name), name)): count
+                    for (program, name), count in found.items()})
 
 
 @pytest.fixture(name="case", scope="module")
@@ -179,13 +218,69 @@ def test_perf(case: Case, name: str) -> None:
         assert sum(shown.values()) == sum(case.own[flavor].values())
         assert {function: shown[function] for function in case.functions[flavor]} == (
             case.functions[flavor])
-        assert perf_rows(file, "cgroup", flavor) == case.labels[flavor]
+        labels = perf_rows(file, "cgroup", flavor)
+        labels["system"] += labels.pop("N/A", 0)  # Whose number is 0, which to perf is none.
+        assert +labels == case.labels[flavor]
         threads = Counter()
         for thread, count in perf_rows(file, "pid", flavor).items():
             threads[thread.partition(":")[0]] += count
         assert threads == case.threads[flavor]
     header = read_back.call("perf", "report", "--stdio", "-g", "none", "--header", "-i", file)
     assert f"# Total Lost Samples: {case.lost}\n" in header and f" lost={case.lost} " in header
+
+
+def test_views_with_all_programs(case: Case, tmp_path: Path) -> None:
+    """Of the whole machine, each function of each program and of the kernel."""
+    recording = perf_data.read(case.data.read_bytes())
+    assert not recorded.link_programs(case.data, tmp_path)
+    view = tmp_path / "view"
+    subprocess.run([OUT / "bin" / "gprof", "--view=json", f"--programs={tmp_path}", "-o", view,
+                    OUT / "mach_kernel", case.data], check=True)
+    profile = read_back.json.loads(view.read_text())
+    names = [flavor["name"] for flavor in profile["flavors"]]
+    for flavor in PERIODS:
+        expected = place_all(recording, flavor)
+        found = Counter({(entry["object"].rpartition("/")[2], entry["name"]):
+                         entry["self"][names.index(flavor)] for entry in profile["functions"]})
+        assert named_as(+found, expected) == expected
+    assert len({program for program, _ in place_all(recording, "periodic")}) > 4
+
+
+@needs("speedscope")
+def test_profile_view_of_the_machine(case: Case) -> None:
+    done = subprocess.run([ROOT / "tools" / "profile-view", case.data, "--no-browser"], text=True,
+                          capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    script = (OUT / "profile-view" / "profile.js").read_text()
+    text = base64.b64decode(re.search(r', "([^"]*)"\)', script)[1]).decode()
+    recording = perf_data.read(case.data.read_bytes())
+    names = [profile["name"].partition(",")[0]
+             for profile in read_back.json.loads(text)["profiles"]]
+    expected: Counter = Counter()
+    for (_, function), count in place_all(recording, "periodic").items():
+        expected[function] += count
+    aliases = {name: all_ for all_ in expected for name in all_.split("|")}
+    found = Counter()
+    for name, count in read_back.of_speedscope(text, names.index("periodic")).items():
+        found[aliases.get(name, name)] += count
+    assert found == expected
+
+
+@needs("perf")
+def test_make_perf_of_the_machine(case: Case) -> None:
+    """Each program's functions, and our kernel by its own name."""
+    done = subprocess.run([ROOT / "tools" / "perf", case.data, "report", "--stdio", "-g", "none",
+                           "--sort", "dso,sym", "-t", "|", "-F", "period,dso,sym"],
+                          text=True, capture_output=True, check=False)
+    assert done.returncode == 0 and "kallsyms" not in done.stdout + done.stderr
+    recording = perf_data.read(case.data.read_bytes())
+    for flavor, period in PERIODS.items():
+        block = re.search(rf"of event '{flavor}'\n((?:.*\n)*?)(?:# Samples|\Z)", done.stdout)[1]
+        found = Counter({(row[1], row[3]): int(row[0]) // period for row in
+                         re.findall(r"^ *(\d+) *\|(\S+) *\|\[(.)\] (.*?) *$", block,
+                                    re.MULTILINE)})
+        expected = place_all(recording, flavor)
+        assert named_as(found, expected) == expected
 
 
 @needs("chromium", "speedscope")

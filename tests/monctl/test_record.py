@@ -61,7 +61,7 @@ def test_events_and_names(recording) -> None:
     program, kernel = (next(one for one in recording.maps if one.misc == misc) for misc in (2, 1))
     assert (program.pid, program.start, program.offset, program.path) == (
         pid, 0x08048000, 0, "/bin/slowprog")
-    assert kernel.path == "[kernel.kallsyms]_text"
+    assert kernel.path == "/mach_kernel"
     assert all(kernel.start <= sample.ip < kernel.start + kernel.length
                for sample in recording.samples if sample.in_kernel)
 
@@ -198,7 +198,7 @@ def test_perf_shows_nobody_in_another_s_program(whole) -> None:
                  "comm,dso").stdout
     rows = set(re.findall(r"^ +\d+\.\d+% +(\S+) +(\S+)", shown, re.M))
     assert {("sh", "sh"), ("slowprog", "slowprog")} <= rows
-    strange = {row for row in rows if not row[1].startswith("[") and row[0] != row[1]}
+    strange = {row for row in rows if row[1] != "mach_kernel" and row[0] != row[1]}
     assert strange == {("ux", "startup")}, shown
 
 
@@ -211,7 +211,7 @@ def test_what_ends_before_anybody_asks(unix_machine, tmp_path: Path) -> None:
     assert (result.outcome, result.status) == ("exit", 0)
     done = subprocess.run([OUT / "bin/gprof", "-b", "--view=folded", OUT / "user/vmprog",
                            tmp_path / "file"], text=True, capture_output=True, check=True)
-    assert re.findall(r"touch_new (\d+)$", done.stdout, re.MULTILINE) == ["50"] * 3
+    assert re.findall(r"touch_new (\d+)$", done.stdout, re.MULTILINE) == ["150"]  # One program.
     recording = perf_data.read((tmp_path / "file").read_bytes())
     programs = {recording.labels[sample.label] for sample in recording.samples}
     assert not [name for name in programs if "task-" in name]

@@ -43,7 +43,6 @@ void beside_take_calls(struct profile *recorded, struct profile *counted)
 	if (profile_knows(counted, GMON_ARCS_LOST))
 		profile_add_value(recorded, GMON_ARCS_LOST, counted->values[GMON_ARCS_LOST]);
 	recorded->is_beside = true;
-	recorded->counting = (uint32_t)counted->values[GMON_TASK];
 	recorded->is_of_any_run |= !is_recorded(recorded, counted);
 	profile_finish(counted, NULL, NULL);
 	for (size_t i = 0; i < counted->n_flavors; i++)

@@ -121,6 +121,7 @@ struct profile_image {
 	bool is_kernel;               /* of all in kernel mode. */
 	const char *path;             /* In the guest.  The profile's own copy. */
 	const struct elfsym *symbols; /* NULL: not at hand. */
+	const char *file;             /* Theirs, on this host; NULL: the program's of the tables. */
 	uint32_t before;              /* Index of the task's image before this one; MAP_NONE. */
 };
 
@@ -182,7 +183,6 @@ struct profile {
 	bool is_beside;     /* There are some. */
 	bool is_of_any_run; /* One did not say of which run it is. */
 	uint64_t set_aside; /* Their samples. */
-	uint32_t counting;  /* The task that counted the calls of the last of them. */
 
 	const struct elfsym *kernel; /* Its symbols; NULL: not at hand. */
 };

@@ -18,7 +18,8 @@
 static const char usage_text[] =
 	"usage: gprof [-abclNszA] [-C COUNT] [-r MILLISECONDS] [-x ROUTINE] [-e|-E|-f|-F ROUTINE]\n"
 	"             [-k FROM TO] [--flavor=NAME] [--for=PID|each] [--kernel=FILE]\n"
-	"             [--view=NAME [-o FILE]] [--any-date] [PROGRAM [PROFILE...]]\n";
+	"             [--view=NAME [--programs=FOLDER] [-o FILE]] [--any-date]\n"
+	"             [PROGRAM [PROFILE...]]\n";
 
 /* The command line while it is read. */
 struct words {
@@ -218,6 +219,8 @@ static void read_long(struct options *options, struct words *words, const char *
 		read_for(options, words, value);
 	else if ((value = value_of(words, word, "--kernel")) != NULL)
 		options->kernel = value;
+	else if ((value = value_of(words, word, "--programs")) != NULL)
+		options->programs = value;
 	else if ((value = value_of(words, word, "--view")) != NULL)
 		options->view = value;
 	else if (strcmp(word, "--any-date") == 0)
@@ -256,6 +259,8 @@ static void check(const struct options *options)
 
 	if (options->output != NULL && options->view == NULL)
 		fail("-o: is where a view goes; tables go to standard output (--view=NAME)");
+	if (options->programs != NULL && options->view == NULL)
+		fail("--programs: is for views; tables are of PROGRAM alone (--view=NAME)");
 	if (options->view != NULL && letter != 0)
 		fail("-%c: is for tables; --view=%s writes all of the profile, as it is", letter,
 		     options->view);

@@ -35,6 +35,7 @@ struct options {
 	const uint32_t *label; /* --for; NULL: all. */
 	bool splits;           /* --for=each: on whose behalf as columns. */
 	const char *kernel;    /* --kernel: whose functions the kernel has; NULL: it is one line. */
+	const char *programs;  /* --programs: a folder of a recording's programs; NULL: none. */
 	const char *view;      /* --view; NULL: the tables. */
 	const char *output;    /* -o: where the view goes; NULL: standard output. */
 	const char *program;

@@ -7,7 +7,7 @@
 #include "options.h"
 
 /* Writes the view that the options name; fails if there is none such, or none at all here. */
-void show_view(const struct options *options, const struct profile *profile,
+void show_view(const struct options *options, struct profile *profile,
 	       const struct elfsym *program);
 
 #endif

@@ -43,8 +43,8 @@ enum record_type {
 #define CONTEXT_KERNEL (-128ull)
 #define CONTEXT_USER   (-512ull)
 
-/* By this name perf knows the kernel, which is nobody's: its file is said to perf by an option. */
-#define KERNEL_NAME "[kernel.kallsyms]_text"
+/* Ours, which is nobody's.  By the name of Linux's own perf would look into the host's. */
+#define KERNEL_NAME "/mach_kernel"
 #define NOBODY      UINT32_MAX
 
 #define PROTECTION 5 /* Read and execute, */

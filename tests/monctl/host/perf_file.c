@@ -136,7 +136,7 @@ TEST(a_map_of_the_kernel_is_nobody_s)
 	REQUIRE(finish(&file));
 	EXPECT_EQ(number(find(10, 1) + 8, 4), UINT32_MAX);
 	EXPECT_EQ(number(find(10, 1) + 32, 8), 0xc0100000);
-	EXPECT(strcmp((char *)bytes + find(10, 1) + 72, "[kernel.kallsyms]_text") == 0);
+	EXPECT(strcmp((char *)bytes + find(10, 1) + 72, "/mach_kernel") == 0);
 	EXPECT_EQ(number(find(10, 2) + 8, 4), 5);
 	EXPECT_EQ(number(find(10, 2) + 32, 8), 16);
 	EXPECT_EQ(number(find(10, 2) + 48, 8), 99);

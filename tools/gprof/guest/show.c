@@ -4,7 +4,7 @@
 
 #include "../util.h"
 
-void show_view(const struct options *options, const struct profile *profile,
+void show_view(const struct options *options, struct profile *profile,
 	       const struct elfsym *program)
 {
 	(void)profile;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../util.h"
+#include "../views/programs.h"
 #include "../views/views.h"
 
 static bool is_view(const char *name)
@@ -35,10 +36,10 @@ static void check_kinds(const struct options *options, const struct profile *pro
 		     options->view);
 }
 
-void show_view(const struct options *options, const struct profile *profile,
-	       const struct elfsym *program)
+void show_view(const struct options *options, struct profile *profile, const struct elfsym *program)
 {
 	const struct view_source source = {profile, program, options->program, options->flavor};
+	struct programs programs = {0};
 	bool has_failed;
 	FILE *out;
 
@@ -48,6 +49,8 @@ void show_view(const struct options *options, const struct profile *profile,
 	out = options->output == NULL ? stdout : fopen(options->output, "w");
 	if (out == NULL)
 		fail("%s: cannot be written: %s", options->output, strerror(errno));
+	if (options->programs != NULL)
+		programs_open(&programs, profile, options->programs);
 	has_failed = !view_write(options->view, &source, out);
 	has_failed |= fflush(out) != 0 || ferror(out);
 	if (options->output != NULL && fclose(out) != 0)
@@ -56,4 +59,5 @@ void show_view(const struct options *options, const struct profile *profile,
 		fail("%s: cannot be written: %s",
 		     options->output == NULL ? "standard output" : options->output,
 		     strerror(errno));
+	programs_close(&programs);
 }

@@ -111,6 +111,35 @@ static const struct profile_image *image_of(const struct view *view,
 	return image;
 }
 
+static bool is_same_program(const struct profile_image *one, const struct profile_image *other)
+{
+	return one->is_kernel == other->is_kernel && one->sum == other->sum &&
+	       one->symbols == other->symbols && strcmp(one->path, other->path) == 0;
+}
+
+/* What several processes ran is one program to look at, whose functions are there once. */
+static void find_firsts(struct view *view)
+{
+	const struct profile *profile = view->profile;
+
+	view->firsts = allocate(profile->n_images + 1, sizeof *view->firsts);
+	for (uint32_t i = 0; i < profile->n_images; i++) {
+		uint32_t first = 0;
+
+		while (!is_same_program(&profile->images[first], &profile->images[i]))
+			first++;
+		view->firsts[i] = first;
+	}
+}
+
+static const struct profile_image *first_of(const struct view *view,
+					    const struct profile_image *image)
+{
+	const struct profile_image *images = view->profile->images;
+
+	return image == NULL ? NULL : &images[view->firsts[image - images]];
+}
+
 static bool has_programs(const struct view *view)
 {
 	for (size_t i = 0; i < view->profile->n_images; i++)
@@ -137,7 +166,8 @@ static struct view_function unknown(const struct view *view, const struct profil
 
 static struct view_frame kernel_place(struct view *view, uint64_t address, uint64_t inside)
 {
-	const struct profile_image *image = profile_kernel_image(view->profile, inside);
+	const struct profile_image *image =
+		first_of(view, profile_kernel_image(view->profile, inside));
 	const struct elfsym *symbols = view_symbols(view, image);
 	const struct elfsym_function *function =
 		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
@@ -160,7 +190,7 @@ struct view_frame view_place(struct view *view, const struct profile_sample *sam
 
 	if (is_kernel)
 		return kernel_place(view, address, inside);
-	image = image_of(view, sample, inside);
+	image = first_of(view, image_of(view, sample, inside));
 	symbols = image != NULL || !has_programs(view) ? view_symbols(view, image) : NULL;
 	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
@@ -239,30 +269,25 @@ static bool find_flavor(const struct view *view, const struct view_source *sourc
 		      view->profile->flavors[0].name) == 0;
 }
 
-/* A sample in the program: of the task that counted calls, if there is one. */
-static const struct profile_sample *find_counting(const struct view *view)
+/* A sample in the program. */
+static const struct profile_sample *find_own(const struct view *view)
 {
 	const struct profile *profile = view->profile;
-	const struct profile_sample *found = NULL;
 
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 
-		if (sample->is_strange || view_symbols(view, image_of(view, sample, sample->pc)) !=
-						  view->program)
-			continue;
-		if (sample->task == profile->counting)
+		if (!sample->is_strange &&
+		    view_symbols(view, image_of(view, sample, sample->pc)) != NULL)
 			return sample;
-		if (found == NULL)
-			found = sample;
 	}
-	return found;
+	return NULL;
 }
 
 /* Counts of calls beside samples: a gmon.out of the same run had them. */
 static void add_calls(struct view *view)
 {
-	const struct profile_sample *sample = find_counting(view);
+	const struct profile_sample *sample = find_own(view);
 	struct callers callers;
 
 	if (sample == NULL)
@@ -278,6 +303,7 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 		.program = source->program,
 		.program_path = source->path,
 	};
+	find_firsts(view);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		uint32_t flavor;
 
@@ -296,6 +322,7 @@ void view_end(struct view *view)
 	free(view->frames);
 	free(view->stacks);
 	free(view->calls);
+	free(view->firsts);
 	free(view->table);
 }
 

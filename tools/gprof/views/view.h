@@ -20,7 +20,8 @@
 
 struct view_function {
 	const char *name;
-	const struct profile_image *image; /* NULL: that of the program. */
+	const struct profile_image *image; /* NULL: that of the program.  Of all processes that ran
+					      a program it is the first one's. */
 	uint64_t start;
 	bool is_kernel;
 };
@@ -65,6 +66,8 @@ struct view {
 
 	struct view_call *calls;
 	size_t n_calls;
+
+	uint32_t *firsts; /* By image, the first one of the same program. */
 
 	/* Places of functions, in a table by their names' and images' hash. */
 	uint32_t *table;
