@@ -77,7 +77,7 @@ answer_with_body(const struct mach_msg_words *words, struct task *task, struct m
 	answer->label = port->label;
 	answer->header.msgh_seqno = port->seqno++;
 	task->messages_received++;
-	return message_copyout_notify(task->space, answer, words->message, MACH_PORT_NULL);
+	return message_copyout(answer, words->message, MACH_PORT_NULL);
 }
 
 /* Takes the answer, with its right to the caller's own port; one that carries nothing as it is. */
@@ -155,11 +155,10 @@ static inline struct thread *first_receiver(const struct port *port)
 	return list_first_object(&queue->waiters, struct thread, wait_link);
 }
 
-/* Whether the thread takes a message of the port that has so many bytes in its inbox. */
-static inline bool takes_directly(const struct thread *receiver, const struct port *port,
-				  uint32_t size)
+/* Whether the thread takes a message of so many bytes in its inbox. */
+static inline bool takes_directly(const struct thread *receiver, uint32_t size)
 {
-	return receiver->receive.direct && size <= receiver->receive.room && !port->has_payload;
+	return receiver->receive.direct && size <= receiver->receive.room;
 }
 
 /*
@@ -192,6 +191,11 @@ static inline void fill_inbox(struct thread *receiver, const struct thread *send
 	to->msgh_size = size;
 	to->msgh_remote_port = reply;
 	to->msgh_local_port = port->name;
+	if (port->has_payload) {
+		to->msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_REMOTE(bits),
+					       MACH_MSG_TYPE_PROTECTED_PAYLOAD);
+		to->msgh_protected_payload = port->payload;
+	}
 	to->msgh_seqno = port->seqno++;
 	to->msgh_id = from->msgh_id;
 	if (size > sizeof *to)
@@ -235,7 +239,7 @@ static inline struct thread *send_request(struct thread *thread, struct port *po
 	struct space *space;
 	struct entry *entry;
 
-	if (receiver == NULL || !takes_directly(receiver, port, size))
+	if (receiver == NULL || !takes_directly(receiver, size))
 		return NULL;
 	space = receiver->task->space;
 	entry = space->first_free;
@@ -271,7 +275,7 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
 	if (to->request != NULL || to->accepting != NULL || !port_is_alive(port))
 		return NULL;
 	receiver = first_receiver(port);
-	if (receiver == NULL || !takes_directly(receiver, port, size))
+	if (receiver == NULL || !takes_directly(receiver, size))
 		return NULL;
 
 	space_free_plain(space, to);

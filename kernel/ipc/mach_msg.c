@@ -28,8 +28,6 @@ static inline mach_msg_return_t send(const struct mach_msg_words *words, struct 
 	struct message *message;
 	mach_msg_return_t result;
 
-	if ((words->option & MACH_SEND_CANCEL) != 0 && words->notify == MACH_PORT_NULL)
-		return MACH_SEND_INVALID_NOTIFY;
 	result = message_copyin(task->space, words, &message);
 	if (result != MACH_MSG_SUCCESS)
 		return result;
@@ -49,7 +47,7 @@ static mach_msg_return_t tell_size(user_address_t user, uint32_t size)
 	return MACH_RCV_TOO_LARGE;
 }
 
-/* mach_msg_received() without a message. */
+/* mach_msg_received() without a message of the kernel's. */
 static mach_msg_return_t received_elsewhere(const struct mach_msg_words *words,
 					    mach_msg_return_t result)
 {
@@ -62,37 +60,22 @@ static mach_msg_return_t received_elsewhere(const struct mach_msg_words *words,
 	return result;
 }
 
-/* mach_msg_received() but for what is done at once. */
-static __attribute__((noinline)) mach_msg_return_t
-received_other(const struct mach_msg_words *words, mach_msg_return_t result)
-{
-	struct message *message = current_thread()->receive.message;
-	struct task *task = current_task();
-	mach_port_name_t watch = MACH_PORT_NULL;
-
-	if (message == NULL)
-		return received_elsewhere(words, result);
-	if ((words->option & MACH_RCV_NOTIFY) != 0) {
-		watch = words->notify;
-		if (result == MACH_MSG_SUCCESS && watch == MACH_PORT_NULL)
-			result = MACH_RCV_INVALID_NOTIFY;
-	}
-	task->messages_received++;
-	if (result == MACH_MSG_SUCCESS)
-		return message_copyout_notify(task->space, message, words->message, watch);
-	message_copyout_header(task->space, message, words->message);
-	return result;
-}
-
 mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result)
 {
 	struct thread *thread = current_thread();
 	struct message *message = thread->receive.message;
+	bool watch = (words->option & MACH_RCV_NOTIFY) != 0;
 
-	if (message == NULL || result != MACH_MSG_SUCCESS || (words->option & MACH_RCV_NOTIFY) != 0)
-		return received_other(words, result);
+	if (message == NULL)
+		return received_elsewhere(words, result);
 	thread->task->messages_received++;
-	return message_copyout(thread->task->space, message, words->message);
+	if (result == MACH_MSG_SUCCESS && watch && words->notify == MACH_PORT_NULL)
+		result = MACH_RCV_INVALID_NOTIFY;
+	if (result == MACH_MSG_SUCCESS)
+		return message_copyout(message, words->message,
+				       watch ? words->notify : MACH_PORT_NULL);
+	message_copyout_header(message, words->message);
+	return result;
 }
 
 mach_msg_return_t mach_msg_receive(const struct mach_msg_words *words, struct thread *woken)

@@ -189,6 +189,15 @@ static inline void add_part(struct body *body, const struct part *part)
 	body->n_parts++;
 }
 
+/* What is known of a body without special parts, or that is wrong. */
+static mach_msg_return_t forget(struct body *body, mach_msg_return_t why)
+{
+	body->rights = false;
+	body->out_of_line = false;
+	body->n_parts = 0;
+	return why;
+}
+
 /* The body has been checked, and has more special parts than there are places. */
 static __attribute__((noinline)) mach_msg_return_t note_all(struct message *message,
 							    struct body *body)
@@ -197,7 +206,7 @@ static __attribute__((noinline)) mach_msg_return_t note_all(struct message *mess
 	struct body_walk walk;
 
 	if (parts == NULL)
-		return MACH_SEND_NO_BUFFER;
+		return forget(body, MACH_SEND_NO_BUFFER);
 	body->parts = parts;
 	body_begin(&walk, message);
 	for (uint32_t i = 0; i < body->n_parts;) {
@@ -213,11 +222,11 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 {
 	struct body_walk walk;
 
-	body->rights = false;
-	body->out_of_line = false;
-	body->n_parts = 0;
+	forget(body, MACH_MSG_SUCCESS);
 	body->parts = body->few;
 	body->moved = NULL;
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return MACH_MSG_SUCCESS;
 	body_begin(&walk, message);
 	for (skip_words(&walk); walk.at < walk.end; skip_words(&walk)) {
 		struct part *part =
@@ -232,7 +241,7 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 		if (!next_right(&walk, part))
 			result = check_other(&walk, part);
 		if (result != MACH_MSG_SUCCESS)
-			return result;
+			return forget(body, result);
 		if (part_is_special(part))
 			add_part(body, part);
 	}

@@ -65,11 +65,17 @@ struct body {
 };
 
 /*
- * Checks the descriptors.  MACH_SEND_MSG_TOO_SMALL, MACH_SEND_INVALID_TYPE,
- * MACH_SEND_INVALID_MEMORY, MACH_SEND_NO_BUFFER.  Changes nothing of the message.  On success
- * body_done() is due.
+ * Checks the descriptors, if the message has any.  MACH_SEND_MSG_TOO_SMALL, MACH_SEND_INVALID_TYPE,
+ * MACH_SEND_INVALID_MEMORY, MACH_SEND_NO_BUFFER: then nothing is known of the body.  Takes nothing
+ * of the sender's.  In any case body_done() is due.
  */
 mach_msg_return_t body_check(struct message *message, struct body *body);
+
+/* Whether the body has anything but data for the kernel to pass on. */
+static inline bool body_is_special(const struct body *body)
+{
+	return body->rights || body->out_of_line;
+}
 
 static inline void body_done(const struct body *body)
 {

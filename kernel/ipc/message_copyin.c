@@ -20,10 +20,6 @@
 #include "kern/thread.h"
 #include "vm/kernel_memory.h"
 
-/* What is kept out of the code for usual messages.  It takes a struct header by value, so that
- * others' can live in registers. */
-#define COLD static __attribute__((noinline))
-
 /* ---------------- The header ---------------- */
 
 /* The header's rights, once they are known to be there. */
@@ -45,12 +41,12 @@ static bool moves(mach_msg_type_name_t disposition)
  * Destination and reply are one name, and either could be taken alone.  A send-once right cannot be
  * both, and two moved send rights take two user references; of all else there is enough for two.
  */
-COLD mach_msg_return_t check_same(struct header header)
+static mach_msg_return_t check_same(const struct header *header)
 {
-	if (header.dest_type == MACH_MSG_TYPE_MOVE_SEND_ONCE ||
-	    header.reply_type == MACH_MSG_TYPE_MOVE_SEND_ONCE)
+	if (header->dest_type == MACH_MSG_TYPE_MOVE_SEND_ONCE ||
+	    header->reply_type == MACH_MSG_TYPE_MOVE_SEND_ONCE)
 		return MACH_SEND_INVALID_DEST;
-	if (moves(header.dest_type) && moves(header.reply_type) && header.dest->refs < 2)
+	if (moves(header->dest_type) && moves(header->reply_type) && header->dest->refs < 2)
 		return MACH_SEND_INVALID_DEST;
 	return MACH_MSG_SUCCESS;
 }
@@ -83,19 +79,19 @@ static inline mach_msg_return_t check_header(struct space *space, const mach_msg
 	header->reply = reply;
 	header->dest_type = dest_type;
 	header->reply_type = reply_type;
-	return dest == reply ? check_same(*header) : MACH_MSG_SUCCESS;
+	return dest == reply ? check_same(header) : MACH_MSG_SUCCESS;
 }
 
 /* MACH_SEND_CANCEL: `notify` must be a receive right. */
-static inline mach_msg_return_t check_cancel(struct space *space, uint32_t notify,
-					     struct header *header)
+static inline mach_msg_return_t
+check_cancel(struct space *space, const struct mach_msg_words *words, struct header *header)
 {
 	struct entry *entry;
 
 	header->cancel = PORT_NULL;
-	if (notify == MACH_PORT_NULL)
+	if ((words->option & MACH_SEND_CANCEL) == 0)
 		return MACH_MSG_SUCCESS;
-	entry = space_find(space, notify);
+	entry = space_find(space, words->notify);
 	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
 		return MACH_SEND_INVALID_NOTIFY;
 	header->cancel = entry->port;
@@ -119,17 +115,17 @@ static void cancel_notification(struct entry *entry, uint32_t n, const struct po
 	port_use_send_once(previous);
 }
 
-COLD void cancel_notifications(struct header header)
+static void cancel_notifications(const struct header *header)
 {
-	uint32_t dest = moves(header.dest_type);
-	uint32_t reply = header.reply != NULL && moves(header.reply_type);
+	uint32_t dest = moves(header->dest_type);
+	uint32_t reply = header->reply != NULL && moves(header->reply_type);
 
-	if (header.reply == header.dest)
+	if (header->reply == header->dest)
 		dest += reply;
 	else if (reply != 0)
-		cancel_notification(header.reply, reply, header.cancel);
+		cancel_notification(header->reply, reply, header->cancel);
 	if (dest != 0)
-		cancel_notification(header.dest, dest, header.cancel);
+		cancel_notification(header->dest, dest, header->cancel);
 }
 
 static inline struct port *take_reply_right(const struct header *header,
@@ -153,7 +149,7 @@ static inline void take_header(struct message *message, const struct header *hea
 	struct port *dest, *reply;
 
 	if (header->cancel != PORT_NULL)
-		cancel_notifications(*header);
+		cancel_notifications(header);
 	if (header->dest == header->reply && moves(header->dest_type)) {
 		reply = right_take(header->reply, header->reply_type);
 		dest = right_take(header->dest, header->dest_type);
@@ -170,171 +166,65 @@ static inline void take_header(struct message *message, const struct header *hea
 		dest_type == MACH_MSG_TYPE_PORT_SEND_ONCE ? dest->label : current_thread()->label;
 }
 
-/* ---------------- Messages in general ---------------- */
+/* ---------------- The message ---------------- */
 
 /* Finds all that the header names.  Changes nothing. */
-static mach_msg_return_t check_names(struct space *space, const struct message *message,
-				     uint32_t notify, struct header *header)
+static inline mach_msg_return_t check_names(struct space *space, const struct mach_msg_words *words,
+					    const struct message *message, struct header *header)
 {
-	mach_msg_return_t result = check_cancel(space, notify, header);
+	mach_msg_return_t result = check_cancel(space, words, header);
 
 	return result == MACH_MSG_SUCCESS ? check_header(space, &message->header, header) : result;
 }
 
-/* Turns the user's message, whose body is words to the kernel, into the kernel's, or frees it. */
-COLD mach_msg_return_t take_simple(struct space *space, struct message *message, uint32_t notify)
+/* Takes what was found; fails only for a message that names a right twice, and destroys it. */
+static inline mach_msg_return_t take_names(struct space *space, struct message *message,
+					   const struct header *header, struct body *body)
 {
-	struct header header;
-	mach_msg_return_t result = check_names(space, message, notify, &header);
-
-	if (result != MACH_MSG_SUCCESS) {
-		message_free(message);
-		return result;
-	}
-	take_header(message, &header, 0);
-	return MACH_MSG_SUCCESS;
-}
-
-/* Frees a message that `result` is wrong with: but what is wrong with the header comes first. */
-COLD mach_msg_return_t refuse(struct space *space, struct message *message, uint32_t notify,
-			      mach_msg_return_t result)
-{
-	struct header header;
-	mach_msg_return_t first = check_names(space, message, notify, &header);
-
-	message_free(message);
-	return first == MACH_MSG_SUCCESS ? result : first;
-}
-
-/* The steps after the body has been checked and its memory been brought. */
-static mach_msg_return_t take_rest(struct space *space, struct message *message, uint32_t notify,
-				   struct body *body)
-{
-	struct header header;
-	mach_msg_return_t result = check_names(space, message, notify, &header);
-
-	if (result == MACH_MSG_SUCCESS && body->rights)
-		result = body_check_rights(space, body);
-	if (result != MACH_MSG_SUCCESS) {
-		body_forget(message, body);
-		message_free(message);
-		return result;
-	}
-	take_header(message, &header, MACH_MSGH_BITS_COMPLEX);
+	take_header(message, header, body_is_special(body) ? MACH_MSGH_BITS_COMPLEX : 0);
 	if (body->rights && !body_take_rights(space, message, body)) {
 		message_destroy(message);
 		return MACH_SEND_INVALID_RIGHT;
 	}
+	if (body->out_of_line)
+		body_unmap_moved(body);
 	return MACH_MSG_SUCCESS;
 }
 
-/*
- * A message whose body has been checked and has memory beside it; frees it on failure.  To bring
- * the memory may block, so that all names are looked up after it.
- */
-static mach_msg_return_t take_with_memory(struct space *space, struct message *message,
-					  uint32_t notify, struct body *body)
+/* Nothing of the sender's has been taken.  Frees the message. */
+static void refuse(struct message *message, struct body *body)
 {
-	mach_msg_return_t result = body_bring_memory(body);
-
-	if (result != MACH_MSG_SUCCESS) {
+	if (body_is_special(body))
 		body_forget(message, body);
-		return refuse(space, message, notify, result);
-	}
-	result = take_rest(space, message, notify, body);
-	if (result == MACH_MSG_SUCCESS)
-		body_unmap_moved(body);
-	return result;
+	message_free(message);
 }
 
-/* The same for a message with descriptors. */
-COLD mach_msg_return_t take_typed(struct space *space, struct message *message, uint32_t notify)
+/*
+ * Turns the user's message into the kernel's, or frees it.  To bring memory may block, so that all
+ * names are looked up after it; of several things that are wrong the header's is told.
+ */
+static mach_msg_return_t take(struct space *space, const struct mach_msg_words *words,
+			      struct message *message)
 {
+	struct header header;
 	struct body body;
 	mach_msg_return_t result = body_check(message, &body);
+	mach_msg_return_t names;
 
-	if (result != MACH_MSG_SUCCESS)
-		return refuse(space, message, notify, result);
-	if (!body.rights && !body.out_of_line) {
-		message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
-		return take_simple(space, message, notify);
-	}
-	if (body.out_of_line)
-		result = take_with_memory(space, message, notify, &body);
+	if (result == MACH_MSG_SUCCESS && body.out_of_line)
+		result = body_bring_memory(&body);
+	names = check_names(space, words, message, &header);
+	if (names != MACH_MSG_SUCCESS)
+		result = names;
+	if (result == MACH_MSG_SUCCESS && body.rights)
+		result = body_check_rights(space, &body);
+	if (result == MACH_MSG_SUCCESS)
+		result = take_names(space, message, &header, &body);
 	else
-		result = take_rest(space, message, notify, &body);
+		refuse(message, &body);
 	body_done(&body);
 	return result;
 }
-
-/* Turns the user's message, which is not a usual one, into the kernel's, or frees it. */
-COLD mach_msg_return_t take_other(struct space *space, const struct mach_msg_words *words,
-				  struct message *message)
-{
-	uint32_t notify = (words->option & MACH_SEND_CANCEL) != 0 ? words->notify : MACH_PORT_NULL;
-
-	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
-		return take_typed(space, message, notify);
-	return take_simple(space, message, notify);
-}
-
-/* ---------------- Usual messages ---------------- */
-
-/*
- * The two headers that calls consist of, whose rights are there and need nothing beyond taking
- * them: this is what take_simple() does then.  Each function decodes down to the last empty line in
- * it and performs after that; false: it has changed nothing, and take_simple() has to see to it.
- */
-
-static inline bool take_request(struct space *space, struct message *message)
-{
-	struct entry *dest = space_near_slot(space, message->header.msgh_remote_port);
-	struct entry *reply = space_near_slot(space, message->header.msgh_local_port);
-
-	if (dest == NULL || (dest->type & MACH_PORT_TYPE_SEND) == 0 || !port_is_alive(dest->port))
-		return false;
-	if (reply == NULL || (reply->type & MACH_PORT_TYPE_RECEIVE) == 0)
-		return false;
-
-	message_set_ports(message, port_add_send(dest->port), port_make_send_once(reply->port));
-	message->header.msgh_bits = BITS_REQUEST_TAKEN;
-	message->label = current_thread()->label;
-	return true;
-}
-
-static inline bool take_reply(struct space *space, struct message *message)
-{
-	struct entry *dest = space_near_slot(space, message->header.msgh_remote_port);
-	struct port *port;
-
-	if (dest == NULL || dest->type != MACH_PORT_TYPE_SEND_ONCE || dest->request != NULL ||
-	    dest->accepting != NULL)
-		return false;
-	port = dest->port;
-	if (!port_is_alive(port) || message->header.msgh_local_port != MACH_PORT_NULL)
-		return false;
-
-	space_free_plain(space, dest);
-	message_set_ports(message, port, PORT_NULL);
-	message->header.msgh_bits = BITS_REPLY_TAKEN;
-	message->label = port->label;
-	return true;
-}
-
-/* Which of them it is, if any. */
-static inline bool take_usual(struct space *space, struct message *message)
-{
-	switch (message->header.msgh_bits) {
-	case BITS_REQUEST:
-		return take_request(space, message);
-	case BITS_REPLY:
-		return take_reply(space, message);
-	default:
-		return false;
-	}
-}
-
-/* ---------------- The message ---------------- */
 
 /*
  * Copies what the user wrote.  Of a header alone all but msgh_seqno and msgh_size is read, which
@@ -369,7 +259,5 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 	*result = message;
 	message->header.msgh_size = size;
 	message->header.msgh_bits &= MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS_PORTS_MASK;
-	if ((words->option & MACH_SEND_CANCEL) == 0 && take_usual(space, message))
-		return MACH_MSG_SUCCESS;
-	return take_other(space, words, message);
+	return take(space, words, message);
 }

@@ -114,55 +114,37 @@ static mach_msg_return_t give_reply_right(struct space *space, struct message *m
 }
 
 /*
- * Puts the header as a receiver sees it whose space has not the receive right, or not by its name
- * alone.  As turn_header().
- */
-static __attribute__((noinline)) void turn_header_unusual(const struct space *space,
-							  struct message *message)
-{
-	mach_msg_header_t *header = &message->header;
-	mach_msg_type_name_t dest_kind = MACH_MSGH_BITS_REMOTE(header->msgh_bits);
-	mach_msg_type_name_t local_kind = dest_kind;
-	struct port *dest = message_remote(message);
-
-	header->msgh_remote_port = header->msgh_local_port;
-	header->msgh_local_port = port_is_alive(dest) ? MACH_PORT_NULL : MACH_PORT_DEAD;
-	if (dest->receiver == space) {
-		assert(dest->has_payload);
-		local_kind = MACH_MSG_TYPE_PROTECTED_PAYLOAD;
-		header->msgh_protected_payload = dest->payload;
-	}
-	header->msgh_bits = (header->msgh_bits & MACH_MSGH_BITS_COMPLEX) |
-			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(header->msgh_bits), local_kind);
-	if (dest->receiver == space && dest_kind == MACH_MSG_TYPE_PORT_SEND_ONCE)
-		port_use_send_once(dest);
-	else
-		right_release(dest, dest_kind);
-}
-
-/*
- * Puts the header as the receiver sees it: its own port is the local one, and the right that
- * brought the message is used up.  What replies go to, msgh_local_port until now, is a name
- * already.
+ * Puts the header as the receiver sees it: its own port is the local one, by its name or by the
+ * payload that was set for it, and the right that brought the message is used up.  What replies go
+ * to, msgh_local_port until now, is a name already.  The receive right may have left the space, or
+ * be gone, since the message was taken.
  */
 static inline void turn_header(const struct space *space, struct message *message)
 {
 	mach_msg_header_t *header = &message->header;
 	mach_msg_bits_t bits = header->msgh_bits;
+	mach_msg_type_name_t right = MACH_MSGH_BITS_REMOTE(bits);
+	mach_msg_type_name_t local_kind = right;
 	struct port *dest = message_remote(message);
+	bool is_own = dest->receiver == space;
 
-	if (dest->receiver != space || dest->has_payload) {
-		turn_header_unusual(space, message);
-		return;
-	}
 	header->msgh_remote_port = header->msgh_local_port;
-	header->msgh_local_port = dest->name;
+	if (!is_own) {
+		header->msgh_local_port = port_is_alive(dest) ? MACH_PORT_NULL : MACH_PORT_DEAD;
+	} else if (dest->has_payload) {
+		local_kind = MACH_MSG_TYPE_PROTECTED_PAYLOAD;
+		header->msgh_protected_payload = dest->payload;
+	} else {
+		header->msgh_local_port = dest->name;
+	}
 	header->msgh_bits = (bits & MACH_MSGH_BITS_COMPLEX) |
-			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(bits), MACH_MSGH_BITS_REMOTE(bits));
-	if (MACH_MSGH_BITS_REMOTE(bits) == MACH_MSG_TYPE_PORT_SEND_ONCE)
+			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(bits), local_kind);
+	if (right == MACH_MSG_TYPE_PORT_SEND)
+		port_release_send(dest);
+	else if (is_own)
 		port_use_send_once(dest);
 	else
-		port_release_send(dest);
+		port_release_send_once(dest);
 }
 
 /* ---------------- The body ---------------- */
@@ -253,66 +235,6 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 	return lacks;
 }
 
-/* ---------------- Usual messages ---------------- */
-
-/*
- * The two headers that calls consist of (message.h), where nothing is out of the ordinary: this is
- * what give_reply_right() and turn_header() do then.  False: nothing has changed, and those have to
- * see to it.
- */
-
-/* Whether the receiver knows the port by its name alone. */
-static inline bool is_own_port(const struct port *port, const struct space *space)
-{
-	return port->receiver == space && !port->has_payload;
-}
-
-static inline bool give_request(struct space *space, mach_msg_header_t *header)
-{
-	struct port *dest = (struct port *)header->msgh_remote_port;
-	struct port *reply = (struct port *)header->msgh_local_port;
-	struct entry *entry = space->first_free;
-
-	if (!is_own_port(dest, space) || !space->active || entry == NULL || !port_is_valid(reply) ||
-	    !port_is_alive(reply))
-		return false;
-
-	space_use_free(space, entry);
-	entry->type = MACH_PORT_TYPE_SEND_ONCE;
-	entry->port = reply;
-	header->msgh_bits = BITS_REQUEST_GIVEN;
-	header->msgh_remote_port = entry->name;
-	header->msgh_local_port = dest->name;
-	port_release_send(dest);
-	return true;
-}
-
-static inline bool give_reply(const struct space *space, mach_msg_header_t *header)
-{
-	struct port *dest = (struct port *)header->msgh_remote_port;
-
-	if (!is_own_port(dest, space))
-		return false;
-
-	header->msgh_bits = BITS_REPLY_GIVEN;
-	header->msgh_remote_port = header->msgh_local_port; /* No right. */
-	header->msgh_local_port = dest->name;
-	port_use_send_once(dest);
-	return true;
-}
-
-static inline bool give_usual(struct space *space, mach_msg_header_t *header)
-{
-	switch (header->msgh_bits) {
-	case BITS_REQUEST_TAKEN:
-		return give_request(space, header);
-	case BITS_REPLY_TAKEN:
-		return give_reply(space, header);
-	default:
-		return false;
-	}
-}
-
 /* ---------------- The message ---------------- */
 
 /* Writes the message, whose rights and memory are the receiver's; takes it. */
@@ -330,16 +252,17 @@ static inline mach_msg_return_t write_message(struct space *space, struct messag
 	return MACH_MSG_SUCCESS;
 }
 
-/* Both take the message. */
-mach_msg_return_t message_copyout_notify(struct space *space, struct message *message,
-					 user_address_t user, uint32_t notify)
+/* Takes the message. */
+mach_msg_return_t message_copyout(struct message *message, user_address_t user, uint32_t notify)
 {
+	struct thread *thread = current_thread();
+	struct space *space = thread->task->space;
 	mach_msg_return_t result = give_reply_right(space, message, notify);
 	mach_msg_return_t lacks;
 
-	current_thread()->label = message->label;
+	thread->label = message->label;
 	if (result != MACH_MSG_SUCCESS) {
-		message_copyout_header(space, message, user);
+		message_copyout_header(message, user);
 		return result;
 	}
 	turn_header(space, message);
@@ -350,17 +273,8 @@ mach_msg_return_t message_copyout_notify(struct space *space, struct message *me
 	return lacks == 0 ? MACH_MSG_SUCCESS : MACH_RCV_BODY_ERROR | lacks;
 }
 
-mach_msg_return_t message_copyout(struct space *space, struct message *message, user_address_t user)
-{
-	current_thread()->label = message->label;
-	if (!give_usual(space, &message->header))
-		return message_copyout_notify(space, message, user, MACH_PORT_NULL);
-	return write_message(space, message, user);
-}
-
 /* Takes the message; what else it carries is destroyed. */
-mach_msg_return_t message_copyout_header(struct space *space, struct message *message,
-					 user_address_t user)
+mach_msg_return_t message_copyout_header(struct message *message, user_address_t user)
 {
 	struct port *reply = message_local(message);
 	bool written;
@@ -371,7 +285,7 @@ mach_msg_return_t message_copyout_header(struct space *space, struct message *me
 		right_release(reply, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));
 		message->header.msgh_local_port = MACH_PORT_NULL;
 	}
-	turn_header(space, message);
+	turn_header(current_task()->space, message);
 	written = copyout(user, &message->header, sizeof message->header);
 	message_free(message);
 	return written ? MACH_MSG_SUCCESS : MACH_RCV_INVALID_DATA;

@@ -51,9 +51,11 @@ static void number(struct port *port, struct message *message)
 
 /*
  * Ends the wait of a receiver with the message, which it has then; or only with its size, if it is
- * too large and shall stay.  Returns whether the message was taken.
+ * too large and shall stay.  Returns whether the message was taken.  If `woken` is not NULL the
+ * receiver may be left there, for the caller to wake.
  */
-static bool offer(struct port *port, struct message *message, struct thread *receiver)
+static inline bool offer(struct port *port, struct message *message, struct thread *receiver,
+			 struct thread **woken)
 {
 	struct receive_wait *receive = &receiver->receive;
 	bool fits = message->header.msgh_size <= receive->room;
@@ -63,7 +65,10 @@ static bool offer(struct port *port, struct message *message, struct thread *rec
 	receive->size = message->header.msgh_size;
 	receive->message = taken ? message : NULL;
 	/* It waits no longer when the notification that number() may send looks for receivers. */
-	thread_wake(receiver, WAIT_WOKEN);
+	if (woken != NULL && taken && message->accepted == NULL)
+		*woken = receiver;
+	else
+		thread_wake(receiver, WAIT_WOKEN);
 	if (taken)
 		number(port, message);
 	return taken;
@@ -104,16 +109,17 @@ static struct message *dequeue(struct port *port)
 }
 
 /*
- * The port, which is alive, takes the message: to a waiting receiver, or into its queue.  There are
- * both a queue and receivers only while queue_serve_set() brings them together.
+ * The port, which is alive, takes the message: to a waiting receiver, who may be left in *woken if
+ * that is not NULL, or into its queue.  There are both a queue and receivers only while
+ * queue_serve_set() brings them together.
  */
-static void deliver(struct port *port, struct message *message)
+static inline void deliver(struct port *port, struct message *message, struct thread **woken)
 {
 	struct wait_queue *receivers = receivers_of(port);
 	unsigned turn = 0;
 
 	while (has_waiters(receivers) && port->n_messages == 0) {
-		if (offer(port, message, first_waiter(receivers)))
+		if (offer(port, message, first_waiter(receivers), woken))
 			return;
 		if (++turn % 64 == 0)
 			kernel_pause();
@@ -139,7 +145,7 @@ void queue_serve_set(struct port *port)
 
 		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
 			dequeue(port);
-		offer(port, message, receiver);
+		offer(port, message, receiver, NULL);
 		if (++turn % 64 == 0)
 			kernel_pause();
 	}
@@ -188,33 +194,6 @@ static bool has_room(const struct port *port, const struct message *message)
 static bool must_wait(const struct port *port, const struct message *message)
 {
 	return port_is_alive(port) && !has_room(port, message);
-}
-
-/*
- * Sends a message in the usual case that somebody waits for it and has room: it is left in *woken
- * and has the message then.  False: nothing has changed.  Ports that are dead or an object's need
- * not be looked for: nobody waits there.
- */
-static inline bool hand_over(struct message *message, struct thread **woken)
-{
-	const struct wait_queue *receivers;
-	struct port *port = message_remote(message);
-	struct thread *receiver;
-
-	assert(port->magic == PORT_MAGIC);
-	receivers = receivers_of(port);
-	if (!has_waiters(receivers) || port->n_messages > 0 || port->limit == 0 ||
-	    (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
-		return false;
-	receiver = first_waiter(receivers);
-	if (message->header.msgh_size > receiver->receive.room || message->accepted != NULL)
-		return false;
-
-	receiver->receive.result = MACH_MSG_SUCCESS;
-	receiver->receive.message = message;
-	message->header.msgh_seqno = port->seqno++;
-	*woken = receiver;
-	return true;
 }
 
 /*
@@ -290,7 +269,7 @@ static inline void send_now(struct message *message, struct thread **woken)
 	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
 		message_destroy(message);
 	else if (port->kind == OBJECT_NONE)
-		deliver(port, message);
+		deliver(port, message, woken);
 	else if (woken != NULL)
 		kernel_object_send_before_wait(message, woken);
 	else
@@ -305,19 +284,17 @@ void message_send_always(struct message *message)
 void message_send_before_wait(struct message *message, struct thread **woken)
 {
 	*woken = NULL;
-	if (!hand_over(message, woken))
-		message_send_always(message);
+	send_now(message, woken);
 }
 
 /* message_send() where the queue is full. */
-static mach_msg_return_t send_with_room(struct message *message, const struct mach_msg_words *words,
-					struct thread **woken)
+static mach_msg_return_t send_with_room(struct message *message, const struct mach_msg_words *words)
 {
 	struct port *port = port_reference(message_remote(message));
 	mach_msg_return_t result = wait_as_asked(message, words);
 
 	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		send_now(message, woken);
+		send_now(message, NULL);
 	/* If a receiver has it already, it is never taken out of the queue: nobody else does it. */
 	if (port->n_messages < port->limit)
 		wake_sender(port);
@@ -325,22 +302,13 @@ static mach_msg_return_t send_with_room(struct message *message, const struct ma
 	return result;
 }
 
-/* message_send() in all cases but the usual one. */
-static __attribute__((noinline)) mach_msg_return_t
-send_other(struct message *message, const struct mach_msg_words *words, struct thread **woken)
-{
-	if (must_wait(message_remote(message), message))
-		return send_with_room(message, words, woken);
-	send_now(message, woken);
-	return MACH_MSG_SUCCESS;
-}
-
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
 			       struct thread **woken)
 {
-	if (woken != NULL && hand_over(message, woken))
-		return MACH_MSG_SUCCESS;
-	return send_other(message, words, woken);
+	if (must_wait(message_remote(message), message))
+		return send_with_room(message, words);
+	send_now(message, woken);
+	return MACH_MSG_SUCCESS;
 }
 
 /* ---------------- Receiving ---------------- */
@@ -360,30 +328,23 @@ static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_wo
 	return fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
 }
 
-/* Says what a thread that is about to wait can take; nothing has come yet. */
-static inline void say_room(struct receive_wait *receive, const struct mach_msg_words *words,
-			    bool direct)
-{
-	receive->room = words->rcv_size;
-	receive->large = (words->option & MACH_RCV_LARGE) != 0;
-	receive->direct = direct;
-}
-
 /*
  * Waits to be given a message; `woken`, if not NULL, goes on instead.  May block.  What `queue` is
  * in may be gone afterwards: with its end those who wait at it are woken.
  */
-static mach_msg_return_t wait_for_message(struct wait_queue *queue,
-					  const struct mach_msg_words *words,
-					  struct receive_wait *receive, struct thread *woken,
-					  bool direct)
+static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
+						 const struct mach_msg_words *words,
+						 struct receive_wait *receive, struct thread *woken)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	enum wait_result result;
 
-	say_room(receive, words, direct);
+	receive->room = words->rcv_size;
+	receive->large = (words->option & MACH_RCV_LARGE) != 0;
+	/* A time limit or a notification is more than the fast path looks after. */
+	receive->direct = (words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0;
 	if (woken != NULL)
-		result = thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, woken);
+		result = thread_exchange(queue, woken);
 	else
 		result = thread_wait(queue, limited ? tick_after_ms(words->timeout) : WAIT_FOREVER,
 				     WAIT_INTERRUPTIBLE);
@@ -393,26 +354,10 @@ static mach_msg_return_t wait_for_message(struct wait_queue *queue,
 	return result == WAIT_TIMED_OUT ? MACH_RCV_TIMED_OUT : MACH_RCV_INTERRUPTED;
 }
 
-/* The same where neither the current thread's wait has a time limit nor that of `woken`. */
-static inline __attribute__((always_inline)) mach_msg_return_t
-exchange_for_message(struct wait_queue *queue, const struct mach_msg_words *words,
-		     struct thread *thread, struct thread *woken)
-{
-	struct receive_wait *receive = &thread->receive;
-
-	/* What stands here when the wait is interrupted. */
-	receive->result = MACH_RCV_INTERRUPTED;
-	say_room(receive, words, true);
-	sched_exchange(thread, queue, woken);
-	receive->direct = false;
-	return receive->result;
-}
-
-/* Receives from `ready`, a port that has a message, or if that is NULL waits at `queue`; with
- * `direct` the message may come by the inbox (struct receive_wait). */
-static mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
-				      const struct mach_msg_words *words, struct thread *woken,
-				      bool direct)
+/* Receives from `ready`, a port that has a message, or if that is NULL waits at `queue`. */
+static inline mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
+					     const struct mach_msg_words *words,
+					     struct thread *woken)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	struct receive_wait *receive = &current_thread()->receive;
@@ -425,7 +370,7 @@ static mach_msg_return_t receive_from(struct port *ready, struct wait_queue *que
 		return take_queued(ready, words, receive);
 	if (limited && words->timeout == 0)
 		return MACH_RCV_TIMED_OUT;
-	return wait_for_message(queue, words, receive, woken, direct);
+	return wait_for_message(queue, words, receive, woken);
 }
 
 /* Finds what `name` is: a port that has a message, or *ready is NULL; and where to wait for one. */
@@ -450,71 +395,31 @@ static inline mach_msg_return_t find_source(struct space *space, uint32_t name, 
 	return MACH_MSG_SUCCESS;
 }
 
-/* A timeout or a notification is more than the fast path looks after. */
-static inline bool is_plain(const struct mach_msg_words *words)
-{
-	return (words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0;
-}
-
-/* message_receive() in all cases but the usual one. */
-static __attribute__((noinline)) mach_msg_return_t
-receive_other(struct space *space, const struct mach_msg_words *words, struct thread *woken)
+mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
+				  struct thread *woken)
 {
 	struct wait_queue *queue;
 	struct port *ready;
 	mach_msg_return_t result = find_source(space, words->rcv_name, &ready, &queue);
 
+	current_thread()->receive.message = NULL;
 	if (result == MACH_MSG_SUCCESS)
-		return receive_from(ready, queue, words, woken, is_plain(words));
+		return receive_from(ready, queue, words, woken);
 	if (woken != NULL)
 		thread_wake(woken, WAIT_WOKEN);
 	return result;
-}
-
-/* The port of this name, if it is one from which nothing can be received yet; else NULL. */
-static inline struct port *find_empty(struct space *space, uint32_t name)
-{
-	struct entry *entry = space_near_slot(space, name);
-
-	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0 ||
-	    entry->port->n_messages > 0 || entry->port->set != NULL)
-		return NULL;
-	return entry->port;
-}
-
-/*
- * The usual case is that of a call: the current thread has just sent, to a thread that waits for
- * as long as it takes, and is going to wait itself.
- */
-mach_msg_return_t message_receive(struct space *space, const struct mach_msg_words *words,
-				  struct thread *woken)
-{
-	struct thread *thread = current_thread();
-
-	thread->receive.message = NULL;
-	if (woken != NULL && is_plain(words) &&
-	    (woken->receive.direct || thread_waits_forever(woken))) {
-		struct port *port = find_empty(space, words->rcv_name);
-
-		if (port != NULL)
-			return exchange_for_message(&port->receivers, words, thread, woken);
-	}
-	return receive_other(space, words, woken);
 }
 
 mach_msg_return_t port_receive(struct port *port, struct thread *woken, struct message **message)
 {
 	static const struct mach_msg_words words = {.rcv_size = UINT32_MAX};
 	struct port *ready = port->n_messages > 0 ? port : NULL;
-	struct thread *thread = current_thread();
+	struct receive_wait *receive = &current_thread()->receive;
 	mach_msg_return_t result;
 
 	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
-	thread->receive.message = NULL;
-	if (woken != NULL && woken->receive.direct && ready == NULL)
-		result = exchange_for_message(&port->receivers, &words, thread, woken);
-	else
-		result = receive_from(ready, &port->receivers, &words, woken, true);
-	*message = thread->receive.message;
+	receive->message = NULL;
+	result = receive_from(ready, &port->receivers, &words, woken);
+	*message = receive->message;
 	return result;
 }

@@ -54,4 +54,12 @@ sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *t
 	return thread->wait_result;
 }
 
+/* The same for any `to`. */
+static inline enum wait_result thread_exchange(struct wait_queue *queue, struct thread *to)
+{
+	if (thread_waits_forever(to))
+		return sched_exchange(current_thread(), queue, to);
+	return thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
+}
+
 #endif

@@ -41,10 +41,8 @@ static kern_return_t await_object(struct touch *touch, struct object *object, st
 	object_reference(object);
 	if (woken == NULL)
 		result = thread_wait(&object->waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE);
-	else if (thread_waits_forever(woken))
-		result = sched_exchange(current_thread(), &object->waiters, woken);
 	else
-		result = thread_wait_handoff(&object->waiters, WAIT_INTERRUPTIBLE, woken);
+		result = thread_exchange(&object->waiters, woken);
 	object_release(object);
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }

@@ -393,7 +393,7 @@ ROWS = (
     Row("call-task", "call of a server in another task, 24 bytes", "instructions",
         operation("bench call-task"), 850, limits(2, 0, 0, 2), gnu_mach="1,851"),
     Row("call-general", "the same without the fast path", "instructions",
-        operation("bench call-task", append="fastpath=off"), 1_200, limits(2, 0, 0, 2)),
+        operation("bench call-task", append="fastpath=off"), 1_900, limits(2, 0, 0, 2)),
     Row("call-memory", "call with a page out of line, freed unread", "instructions",
         operation("bench call-memory"), 4_220, limits(2, 1, 0, 5), gnu_mach="4,223"),
     Row("thread-life", "thread created and terminated", "instructions",

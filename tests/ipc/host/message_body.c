@@ -49,6 +49,7 @@ static struct message *new_message(uint32_t words)
 	memset(memory, 0, sizeof memory);
 	message->magic = MESSAGE_MAGIC;
 	message->room = size;
+	message->header.msgh_bits = MACH_MSGH_BITS_COMPLEX;
 	message->header.msgh_size = size;
 	return message;
 }
@@ -90,6 +91,20 @@ TEST(body_of_nothing)
 
 	EXPECT_EQ(body_check(new_message(0), &body), MACH_MSG_SUCCESS);
 	EXPECT(!body.rights && !body.out_of_line);
+}
+
+/* Words that would be a wrong descriptor are data in a message that is not complex. */
+TEST(body_without_descriptors)
+{
+	struct message *message = new_message(2);
+	struct body body;
+
+	memset(body_of(message), 0xff, 2 * sizeof(uint32_t));
+	EXPECT_NE(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT(!body_is_special(&body));
+	message->header.msgh_bits = 0;
+	EXPECT_EQ(body_check(message, &body), MACH_MSG_SUCCESS);
+	EXPECT(!body_is_special(&body));
 }
 
 TEST(body_data_rounds_up_to_words)
