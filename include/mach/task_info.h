@@ -91,6 +91,17 @@ typedef struct task_served_info task_served_info_data_t;
 typedef struct task_served_info *task_served_info_t;
 #define TASK_SERVED_INFO_COUNT (sizeof(task_served_info_data_t) / sizeof(integer_t))
 
+/* Assay's own: on whose behalf the thread ran that made the task; 0: the system's. */
+#define TASK_MAKER_INFO 1002
+
+struct task_maker_info {
+	natural_t maker; /* A task's id; it may have ended. */
+};
+
+typedef struct task_maker_info task_maker_info_data_t;
+typedef struct task_maker_info *task_maker_info_t;
+#define TASK_MAKER_INFO_COUNT (sizeof(task_maker_info_data_t) / sizeof(integer_t))
+
 /* task_ras_control() */
 #define TASK_RAS_CONTROL_PURGE_ALL                 0
 #define TASK_RAS_CONTROL_PURGE_ONE                 1

@@ -62,6 +62,7 @@ static struct task *task_alloc(struct space *space)
 	*task = (struct task){
 		.magic = TASK_MAGIC,
 		.id = ++last_id,
+		.maker = current_thread()->label,
 		.refs = 1,
 		.space = space,
 		.port = port,

@@ -31,6 +31,7 @@ struct vm_map;
 struct task {
 	uint32_t magic; /* TASK_MAGIC */
 	uint32_t id;    /* From 1, never used again. */
+	uint32_t maker; /* The label of the thread that made it; 0: the system. */
 	char name[TASK_NAME_SIZE];
 	struct list link;    /* On the list of all tasks, */
 	struct list id_link; /* and on one of those by which task_find() finds it. */

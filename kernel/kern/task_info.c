@@ -83,6 +83,14 @@ static kern_return_t id_info(const struct task *task, integer_t *out, mach_msg_t
 	return info_give(out, room, &info, sizeof info);
 }
 
+static kern_return_t maker_info(const struct task *task, integer_t *out,
+				mach_msg_type_number_t *room)
+{
+	const struct task_maker_info info = {.maker = task->maker};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
 static kern_return_t served_info(const struct task *task, integer_t *out,
 				 mach_msg_type_number_t *room)
 {
@@ -109,6 +117,8 @@ kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_
 		return id_info(task, out, room);
 	case TASK_SERVED_INFO:
 		return served_info(task, out, room);
+	case TASK_MAKER_INFO:
+		return maker_info(task, out, room);
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}

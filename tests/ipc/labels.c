@@ -309,6 +309,28 @@ TEST(notifications_are_for_who_asked)
 	port_destroy(service);
 }
 
+/* A task has as maker whom its maker worked for, whatever task it is given as parent. */
+TEST(a_task_knows_for_whom_it_was_made)
+{
+	mach_port_t service = port_new(), notice = port_new(), task = child_new();
+	struct stage client;
+	struct message message;
+
+	EXPECT_EQ(task_maker_of(self()), 0);
+	EXPECT_EQ(task_maker_of(task), task_id_of(self()));
+	child_end(task);
+	stage_ask(&client, service, notice);
+	EXPECT_EQ(message_get(&message, service, LONG_WAIT), MACH_MSG_SUCCESS);
+	task = child_new();
+	EXPECT_EQ(task_maker_of(task), task_id_of(client.task));
+	message_drop_reply(&message);
+	child_end(task);
+	stage_end(&client);
+	port_destroy(notice);
+	port_destroy(service);
+	serve_oneself();
+}
+
 /* A call of the kernel changes nothing. */
 TEST(calls_of_the_kernel_keep_the_label)
 {

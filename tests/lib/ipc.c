@@ -319,6 +319,16 @@ uint32_t task_id_of(mach_port_t task)
 	return (uint32_t)id;
 }
 
+uint32_t task_maker_of(mach_port_t task)
+{
+	integer_t maker = -1;
+	mach_msg_type_number_t count = 1;
+
+	EXPECT_EQ(task_info(task, TASK_MAKER_INFO, &maker, &count), KERN_SUCCESS);
+	EXPECT_EQ(count, 1);
+	return (uint32_t)maker;
+}
+
 uint32_t label_of(mach_port_t thread)
 {
 	struct thread_id_info info = {0, ~0u};

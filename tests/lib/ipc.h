@@ -121,6 +121,7 @@ void child_give(mach_port_t child, mach_port_t name, mach_port_t port, uint32_t 
 /* ---------------- Labels ---------------- */
 
 uint32_t task_id_of(mach_port_t task);
+uint32_t task_maker_of(mach_port_t task);
 uint32_t label_of(mach_port_t thread);
 uint32_t my_label(void);
 
