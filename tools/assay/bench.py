@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
-from assay import ROOT, ToolError, hot, machine, unix
+from assay import ROOT, ToolError, hot, machine, unix, uses
 from assay.programs import find_kernel, find_program
 
 # What an operation costs beside instructions, as its columns are called.
@@ -65,6 +65,7 @@ class Row:
     target: Optional[float] = None  # At most this.
     limits: Optional[dict[str, float]] = None
     gnu_mach: str = ""
+    most: Optional[dict[str, float]] = None  # Of its further values.
 
     def misses(self, figure: Figure) -> list[str]:
         """What of it is worse than promised: the figure and its costs, by name."""
@@ -74,6 +75,9 @@ class Row:
         for cost, limit in (self.limits or {}).items():
             if round(figure.costs[cost], 1) > limit:
                 missed.append(f"{self.name}: {cost} {figure.costs[cost]:g}, at most {limit:g}")
+        values = dict(figure.more)
+        missed += [f"{self.name}: {name} {values[name]:,}, at most {limit:,}"
+                   for name, limit in (self.most or {}).items() if values[name] > limit]
         return missed
 
 
@@ -242,6 +246,29 @@ def slower(program: str) -> Callable[[], Figure]:
     return measure
 
 
+def use_values(cost: uses.Cost) -> dict[str, float]:
+    """A cost, by the names that its parts have in bench.json: instructions, and percent."""
+    return {"ends": cost.ends} | {f"{work}-{rate}": round(percent, 2)
+                                  for (rate, work), percent in cost.slower.items()}
+
+
+def whole_use(use: str) -> Callable[[], Figure]:
+    """By how many percent a whole use of monctl makes the work slower that suffers most."""
+
+    def measure() -> Figure:
+        values = use_values(uses.costs()[use])
+        note = ", ".join(f"{name} {value:,}" for name, value in values.items())
+        worst = max(value for name, value in values.items() if name != "ends")
+        return Figure(worst, note=note, more=tuple(values.items()))
+
+    return measure
+
+
+def use_row(use: str, title: str) -> Row:
+    return Row(f"use-{use}", title, "percent", whole_use(use),
+               max(uses.MOST[use].slower.values()), most=use_values(uses.MOST[use]))
+
+
 def measure_two_cpus() -> Figure:
     """The mean, since waits for the lock are rare and long: that of the worse CPU."""
     numbers, costs = measure_operation(("bench two-cpus",), cpus=2)
@@ -382,6 +409,11 @@ ROWS = (
         slower("bench profile")),
     Row("sample-traps", "sampled traps slower, at 1 kHz", "parts in a million",
         slower("bench profile-traps")),
+    use_row("run", "monctl -run: work slower"),
+    use_row("run-record", "monctl -record -run"),
+    use_row("run-stack", "monctl -record -stack -run"),
+    use_row("all-record", "monctl -for all -record"),
+    use_row("all-stack", "monctl -for all -record -stack"),
     Row("thread", "thread created, run, ended and joined", "instructions",
         operation("bench thread"), limits=limits(2, 0, 0, 7)),
     Row("task-self", "mach_task_self()", "instructions",

@@ -60,8 +60,10 @@ static void count(const struct prof_sample *sample)
 	if (flavor == FLAVORS)
 		return;
 	if (program->counts == NULL) {
-		size_t size = (functions_of(program) + OTHER_ROWS) * sizeof(*program->counts);
+		size_t size;
 
+		program_read_functions(program);
+		size = (functions_of(program) + OTHER_ROWS) * sizeof(*program->counts);
 		program->counts = allocate(size);
 		memset(program->counts, 0, size);
 	}
@@ -73,8 +75,7 @@ static void take_message(const uint32_t *words, size_t left)
 {
 	const struct prof_record *record;
 
-	if (live.arguments->beneficiary != FOR_ANYBODY)
-		programs_refresh();
+	programs_new_message();
 	while ((record = record_first(words, left)) != NULL) {
 		const struct prof_sample *sample = record_as_sample(record);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tasks and threads in a recording's file: see names.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "common/common.h"
@@ -8,6 +7,7 @@
 #include "programs.h"
 
 #define FOR_EVER            UINT64_MAX
+#define HOLDER_BUCKETS      1024u
 #define LABEL_IS_NOT_A_TASK 0x80000000u /* It is an event's whose beneficiary is not known yet. */
 
 /* A set of small numbers; those of threads and tasks are given in turn. */
@@ -39,16 +39,33 @@ static bool is_new(struct numbers *numbers, uint32_t number)
 
 /* ---------------- Records ---------------- */
 
+/* Behind the digits; printf() would be half of what a short program costs. */
+static char *put_decimal(char *at, uint32_t number)
+{
+	char digits[10];
+	unsigned count = 0;
+
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	while (count > 0)
+		*at++ = digits[--count];
+	return at;
+}
+
 static void put_label(struct perf_file *file, const struct program *program)
 {
 	char path[PROGRAM_NAME_ROOM + 16];
+	char *at = path;
 
-	if (program->task == TASK_KERNEL)
-		strcpy(path, "/system");
-	else if (program->pid >= PID_OF_TASK)
-		snprintf(path, sizeof(path), "/:%s", program->name);
-	else
-		snprintf(path, sizeof(path), "/%lu:%s", (unsigned long)program->pid, program->name);
+	*at++ = '/';
+	if (program->task != TASK_KERNEL) {
+		if (program->pid < PID_OF_TASK)
+			at = put_decimal(at, program->pid);
+		*at++ = ':';
+	}
+	strcpy(at, program->task == TASK_KERNEL ? "system" : program->name);
 	perf_label(file, program->task, path);
 }
 
@@ -77,14 +94,32 @@ static void put_map(struct perf_file *file, const struct program *program, uint3
 
 /* ---------------- Whose a number is ---------------- */
 
+/* Those that have a number now, by these. */
+static struct program *holders[HOLDER_BUCKETS];
+
+static struct program **holder_link(uint32_t pid)
+{
+	struct program **link = &holders[pid % HOLDER_BUCKETS];
+
+	while (*link != NULL && (*link)->pid != pid)
+		link = &(*link)->next_holder;
+	return link;
+}
+
 static struct program *holder_of(uint32_t pid)
 {
-	struct program *program = programs_first();
+	struct program *holder = *holder_link(pid);
 
-	while (program != NULL &&
-	       !(program->pid == pid && program->has_pid && program->until == FOR_EVER))
-		program = program->next;
-	return program;
+	return holder != NULL && holder->until == FOR_EVER ? holder : NULL;
+}
+
+/* In the place of whoever had its number. */
+static void become_holder(struct program *program)
+{
+	struct program **link = holder_link(program->pid);
+
+	program->next_holder = *link != NULL ? (*link)->next_holder : NULL;
+	*link = program;
 }
 
 /* Nothing is left of what was mapped before, even if nothing is mapped now. */
@@ -107,6 +142,7 @@ static void take_away(struct perf_file *file, const struct program *from, struct
 static void hand_over(struct perf_file *file, struct program *from, struct program *to,
 		      uint64_t time)
 {
+	become_holder(to);
 	to->has_pid = true;
 	to->since = from != NULL ? time : AT_ONCE;
 	to->until = FOR_EVER;

@@ -66,12 +66,18 @@ static const struct event {
 
 /* ---------------- Putting a record together ---------------- */
 
-static void put(struct perf_file *file, const void *bytes, size_t size)
+static void grow(struct perf_file *file, size_t size)
 {
-	while (file->room - file->used < size) {
+	while (file->room - file->used < size)
 		file->room = file->room == 0 ? COPY_BYTES : 2 * file->room;
-		file->records = reallocate(file->records, file->room);
-	}
+	file->records = reallocate(file->records, file->room);
+}
+
+/* A sample has some thirty fields of one size or another: each is to be a store or two. */
+static inline void put(struct perf_file *file, const void *bytes, size_t size)
+{
+	if (file->room - file->used < size)
+		grow(file, size);
 	memcpy(file->records + file->used, bytes, size);
 	file->used += size;
 }

@@ -7,7 +7,10 @@
 #include "common/common.h"
 #include "programs.h"
 
+#define BUCKETS 1024u /* A power of two: tasks are numbered in turn. */
+
 static struct program *programs;
+static struct program *buckets[BUCKETS];
 
 struct program *programs_first(void)
 {
@@ -17,53 +20,109 @@ struct program *programs_first(void)
 static struct program *add(uint32_t task, uint32_t pid, const char *name)
 {
 	struct program *program = allocate(sizeof(*program));
+	struct program **bucket = &buckets[task % BUCKETS];
 
-	*program = (struct program){.next = programs, .task = task, .pid = pid};
-	snprintf(program->name, sizeof(program->name), "%.20s", name);
+	*program = (struct program){
+		.next = programs, .next_in_bucket = *bucket, .task = task, .pid = pid};
+	memcpy(program->name, name, strnlen(name, sizeof(program->name) - 1));
+	*bucket = program;
 	programs = program;
 	return program;
 }
 
 static struct program *find(uint32_t task)
 {
-	for (struct program *program = programs; program != NULL; program = program->next)
-		if (program->task == task)
-			return program;
-	return NULL;
+	struct program *program = buckets[task % BUCKETS];
+
+	while (program != NULL && program->task != task)
+		program = program->next_in_bucket;
+	return program;
 }
 
-static const struct program *find_file(const char *path)
+/* ---------------- Files ---------------- */
+
+/*
+ * What was read of a file, once, whoever executes it.  Whether it is still the same is asked once
+ * for each message: the samples of one are looked at in a moment, and many programs may end
+ * between two.
+ */
+struct file {
+	struct file *next;
+	struct executable executable;
+	unsigned looked_at; /* The message when it was the same the last time. */
+	bool has_functions, functions_are_read;
+};
+
+static struct file *files;
+static unsigned message;
+
+void programs_new_message(void)
+{
+	message++;
+}
+
+static bool is_same(const struct executable *executable, const char *path)
 {
 	struct stat status;
 
-	if (stat(path, &status) != 0)
-		return NULL;
-	for (const struct program *program = programs; program != NULL; program = program->next)
-		if (program->executable.path != NULL &&
-		    program->executable.inode == (uint32_t)status.st_ino &&
-		    program->executable.size == (size_t)status.st_size &&
-		    program->executable.changed == status.st_mtime &&
-		    strcmp(program->executable.path, path) == 0)
-			return program;
+	return stat(path, &status) == 0 && executable->inode == (uint32_t)status.st_ino &&
+	       executable->size == (size_t)status.st_size && executable->changed == status.st_mtime;
+}
+
+static struct file *find_file(const char *path)
+{
+	for (struct file *file = files; file != NULL; file = file->next) {
+		if (strcmp(file->executable.path, path) != 0)
+			continue;
+		if (file->looked_at != message && !is_same(&file->executable, path))
+			continue;
+		file->looked_at = message;
+		return file;
+	}
 	return NULL;
 }
 
-/*
- * A file is read once, whoever executes it.  One that cannot be read leaves the program without
- * functions: addresses are what is shown.
- */
+static struct file *add_file(const struct executable *executable)
+{
+	struct file *file = allocate(sizeof(*file));
+
+	*file = (struct file){.next = files, .executable = *executable, .looked_at = message};
+	files = file;
+	return file;
+}
+
+static void set_file(struct program *program, struct file *file)
+{
+	program->file = file;
+	program->executable = file->executable;
+	program->has_functions = file->has_functions;
+}
+
+/* One that cannot be read leaves the program without functions: addresses are what is shown. */
 static void read_file(struct program *program, const char *path)
 {
-	const struct program *same = find_file(path);
+	struct file *file = find_file(path);
+	struct executable executable;
 
-	if (same != NULL) {
-		program->executable = same->executable;
-		program->has_functions = same->has_functions;
-		return;
-	}
-	if (executable_open(&program->executable, path))
-		program->has_functions = executable_read_functions(&program->executable);
+	if (file == NULL && executable_open(&executable, path))
+		file = add_file(&executable);
+	if (file != NULL)
+		set_file(program, file);
 }
+
+void program_read_functions(struct program *program)
+{
+	struct file *file = program->file;
+
+	if (file == NULL)
+		return;
+	if (!file->functions_are_read)
+		file->has_functions = executable_read_functions(&file->executable);
+	file->functions_are_read = true;
+	set_file(program, file);
+}
+
+/* ---------------- Who they are ---------------- */
 
 static struct program *add_process(uint32_t task, const struct ux_task_program *runs)
 {
@@ -111,17 +170,6 @@ struct program *program_add(const struct target *target, const struct executable
 		program = add(target->task_id, (uint32_t)target->pid, info.command);
 	else
 		program = add(target->task_id, (uint32_t)target->pid, executable->path);
-	program->executable = *executable;
-	program->has_functions = executable_read_functions(&program->executable);
+	set_file(program, add_file(executable));
 	return program;
-}
-
-void programs_refresh(void)
-{
-	struct ux_process_info processes[UX_PROCESSES_MAX];
-	int found = ux_processes(processes, UX_PROCESSES_MAX);
-
-	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
-		if (processes[i].task_id != 0)
-			program_of(processes[i].task_id);
 }

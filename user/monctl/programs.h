@@ -16,13 +16,17 @@
 
 #define PROGRAM_NAME_ROOM 24
 
+struct file;
+
 struct program {
 	struct program *next;
+	struct program *next_in_bucket;
 	uint32_t task;
 	uint32_t pid; /* Of the process, or PID_OF_TASK + task. */
 	char name[PROGRAM_NAME_ROOM];
 	struct executable executable; /* No path: it is not known, or cannot be read. */
-	bool has_functions;
+	struct file *file;            /* What that was read from. */
+	bool has_functions;           /* Which programs_read_functions() has read. */
 
 	/* For whoever counts by functions (live.c): as many rows as functions, and two. */
 	uint32_t (*counts)[FLAVORS];
@@ -32,6 +36,7 @@ struct program {
 	 * (names.c): what has that number is this one's, from a time on, up to now.
 	 */
 	bool has_pid;
+	struct program *next_holder; /* Of those that have a number now. */
 	uint64_t since;
 	uint64_t until;
 	uint64_t last;
@@ -46,8 +51,11 @@ struct program *program_of(uint32_t task);
 /* The target's, whose executable has been read already; it stays the caller's. */
 struct program *program_add(const struct target *target, const struct executable *executable);
 
-/* Notes who runs now, as it may have ended when its samples come. */
-void programs_refresh(void);
+/* For whoever shows functions; a recording does not need them. */
+void program_read_functions(struct program *program);
+
+/* Before the samples of a message are looked at: files may have changed since the last one. */
+void programs_new_message(void);
 
 struct program *programs_first(void);
 

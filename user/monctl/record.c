@@ -14,9 +14,6 @@
 #include "session.h"
 #include "stream.h"
 
-/* Programs that end sooner are perhaps known by their tasks' numbers only. */
-#define REFRESH_MS 50
-
 /* With so much that cannot be written, recording ends: 100,000 samples. */
 #define UNWRITTEN_MAX (8u << 20)
 
@@ -176,6 +173,7 @@ static void take_message(const uint32_t *words, size_t count)
 {
 	const struct prof_record *record;
 
+	programs_new_message();
 	while ((record = record_first(words, count)) != NULL) {
 		take_record(record);
 		words += record->words;
@@ -201,19 +199,10 @@ static bool write_rest(void)
 
 /* ---------------- From beginning to end ---------------- */
 
-/* Of whatever runs, the names must be learnt before it has ended. */
 static void serve(void)
 {
-	bool is_over = false;
-
-	while (!is_over && recording.file.used < UNWRITTEN_MAX) {
-		if (recording.arguments->beneficiary == FOR_ANYBODY) {
-			is_over = !stream_serve_once();
-		} else {
-			programs_refresh();
-			is_over = stream_serve_until(now_ms() + REFRESH_MS);
-		}
-	}
+	while (recording.file.used < UNWRITTEN_MAX && stream_serve_once())
+		continue;
 }
 
 static bool record(const struct target *target, started_t started)

@@ -19,6 +19,12 @@
 /* and of a recording so much is lost if its recorder is ended by force. */
 #define RECORD_AGE_MS 1000
 
+/*
+ * Of the whole machine names must be learnt before the Unix server has forgotten them: it remembers
+ * a thousand tasks that have ended.
+ */
+#define RECORD_ALL_AGE_MS 250
+
 static const struct stream *stream;
 static mach_port_t thread;   /* If one alone is sampled. */
 static mach_port_t host;     /* If it is the host's stream, */
@@ -205,7 +211,8 @@ bool stream_begin(sampled_pc_flavor_t flavors)
 	if (stream->arguments->live)
 		options.age_ms = LIVE_AGE_MS;
 	else if (stream->arguments->record != NULL)
-		options.age_ms = RECORD_AGE_MS;
+		options.age_ms = stream->arguments->beneficiary == FOR_ANYBODY ? RECORD_AGE_MS
+									       : RECORD_ALL_AGE_MS;
 	result = __collector_options(&options);
 	if (result == KERN_SUCCESS)
 		result = __collector_switch(&flavors);

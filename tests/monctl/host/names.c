@@ -29,11 +29,6 @@ static struct program programs[] = {
 	{.task = 3, .pid = PID_OF_TASK + 3, .name = "task-3"},
 };
 
-struct program *programs_first(void)
-{
-	return &programs[0];
-}
-
 struct program *program_of(uint32_t task)
 {
 	struct program *program = &programs[0];
