@@ -13,6 +13,7 @@ from libprof.gmon_reader import EXTRA_END, Gmon, Image, code, parse, pcs, values
 
 KERNEL = OUT / "mach_kernel"
 LABEL, LABEL_PID, LABEL_NAME, KERNEL_MODE, OTHERS = 0x20, 0x21, 0x22, 22, 23
+OPTIONS, SAMPLE_NMI = 6, 4
 
 # The program makes calls of the Unix server, so messages.
 CALLS = "for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done"
@@ -31,11 +32,13 @@ COMMANDS = {
                   "kgmon -p >/dev/null; ls",
     "nobody else": "su student -c 'kgmon; kgmon -b'",
     "end": "kgmon -hr; ps -a | grep '[k]gmon'; kgmon",
-    "nmi": f"kgmon -B -n; {CALLS}; {CALLS}; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out nmi",
-    "wrong": "kgmon -b -h; kgmon -x; kgmon word",
+    "interrupts": f"kgmon -B -i; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out interrupts",
+    "usual": f"kgmon -B; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out usual",
+    "nmi": f"kgmon -B -n; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out nmi",
+    "wrong": "kgmon -b -h; kgmon -x; kgmon word; kgmon -i; kgmon -b -n -i",
     "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; kgmon -b",
 }
-FILES = ("running", "halted", "again", "resumed", "zeroed", "nmi", "slow")
+FILES = ("running", "halted", "again", "resumed", "zeroed", "interrupts", "usual", "nmi", "slow")
 SUMS = re.compile(r"kernel profiling is (running|off)\n(\d+) samples, 0 lost, at (\d+) Hz")
 
 
@@ -73,7 +76,7 @@ def test_what_it_says(said) -> None:
     only_root = "kgmon: only root may do that: it is about the whole machine"
     assert text["nobody else"].splitlines() == [only_root] * 2
     assert text["end"].splitlines() == ["kernel profiling is off"] * 2
-    assert text["wrong"].count("usage: kgmon [-b [-n] | -B [-n] | -h] [-p] [-r]") == 3
+    assert text["wrong"].count("usage: kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p] [-r]") == 5
     assert status["wrong"] == 2
     assert (text["no name server"], status["no name server"]) == (
         "kgmon: there is no name server: root starts it by `snames &`", 1)
@@ -159,7 +162,10 @@ def test_on_whose_behalf(said) -> None:
 
 
 def test_code_with_interrupts_off_is_seen_by_nmi(said) -> None:
-    """An interrupt waits for the instruction that lets it in."""
-    assert said[0]["nmi"].status == 0
-    assert functions(said[1]["resumed"])["restore_user"] == 0
-    assert functions(said[1]["nmi"])["restore_user"] > 0
+    """An interrupt waits for the instruction that lets it in; by NMI it is unless -i says no."""
+    found = {name: functions(said[1][name]) for name in ("interrupts", "usual", "nmi")}
+    assert {name: said[0][name].status for name in found} == dict.fromkeys(found, 0)
+    assert not found["interrupts"]["restore_user"]
+    assert found["usual"]["restore_user"] and found["nmi"]["restore_user"]
+    assert values(said[1]["interrupts"])[OPTIONS] & SAMPLE_NMI == 0
+    assert values(said[1]["usual"])[OPTIONS] & values(said[1]["nmi"])[OPTIONS] & SAMPLE_NMI

@@ -19,14 +19,15 @@
 
 #define OUTPUT "gmon.out"
 
-static const char usage_text[] = "kgmon [-b [-n] | -B [-n] | -h] [-p] [-r]";
+static const char usage_text[] = "kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p] [-r]";
 
 static struct {
-	bool begins; /* -b, -B */
-	bool halts;  /* -h */
-	bool dumps;  /* -p */
-	bool resets; /* -r */
-	bool by_nmi; /* -n */
+	bool begins;       /* -b, -B */
+	bool halts;        /* -h */
+	bool dumps;        /* -p */
+	bool resets;       /* -r */
+	bool by_nmi;       /* -n, which is what happens without it too. */
+	bool by_interrupt; /* -i */
 	unsigned rate;
 } wanted;
 
@@ -128,7 +129,7 @@ static bool reset(void)
 
 static bool begin(void)
 {
-	const unsigned flags = wanted.by_nmi ? SAMPLE_NMI : 0;
+	const unsigned flags = wanted.by_interrupt ? 0 : SAMPLE_NMI;
 	gprof_status_t status;
 
 	if (collector == MACH_PORT_NULL && collector_start())
@@ -165,19 +166,21 @@ static void read_options(int count, char **words)
 {
 	int option;
 
-	while ((option = getopt(count, words, "bBhnpr")) != -1) {
+	while ((option = getopt(count, words, "bBhinpr")) != -1) {
 		wanted.begins |= option == 'b' || option == 'B';
 		wanted.halts |= option == 'h';
 		wanted.dumps |= option == 'p';
 		wanted.resets |= option == 'r';
 		wanted.by_nmi |= option == 'n';
+		wanted.by_interrupt |= option == 'i';
 		if (option == 'b' || option == 'B')
 			wanted.rate = option == 'b' ? SAMPLE_RATE_DEFAULT : SAMPLE_RATE_MAX;
 		if (option == '?')
 			usage(usage_text);
 	}
 	if (words[optind] != NULL || (wanted.begins && wanted.halts) ||
-	    (wanted.by_nmi && !wanted.begins))
+	    (wanted.by_nmi && wanted.by_interrupt) ||
+	    ((wanted.by_nmi || wanted.by_interrupt) && !wanted.begins))
 		usage(usage_text);
 }
 
