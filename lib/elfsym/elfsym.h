@@ -60,6 +60,8 @@ struct elfsym {
 	uint32_t n_sections;
 	unsigned section_bytes;
 
+	bool ignores_labels; /* To be set before elfsym_read_functions(). */
+
 	/* After elfsym_read_functions(): by start, no two with the same. */
 	struct elfsym_function *functions;
 	size_t n_functions;
@@ -73,9 +75,10 @@ const char *elfsym_open(struct elfsym *elf, const void *image, size_t size);
 
 /*
  * Reads the symbols: functions, and in executable sections also global labels without a type that
- * lie in no function.  Of several names for one address a function's stays before a label's, then
- * the global one, then the weak, then the one that says its size, then the first by the alphabet.
- * Returns NULL, or what is wrong; a file without symbols is wrong ("has no symbols").
+ * lie in no function, unless `ignores_labels` says that these are none.  Of several names for one
+ * address a function's stays before a label's, then the global one, then the weak, then the one
+ * that says its size, then the first by the alphabet.  Returns NULL, or what is wrong; a file
+ * without symbols is wrong ("has no symbols").
  */
 const char *elfsym_read_functions(struct elfsym *elf);
 

@@ -86,7 +86,7 @@ static bool read_symbol(const struct elfsym *elf, const struct table *table, uin
 }
 
 /* Mapping symbols ($a, $x) and the assembler's own labels (.L1) name no function. */
-static bool names_function(const struct symbol *symbol)
+static bool names_function(const struct elfsym *elf, const struct symbol *symbol)
 {
 	if (symbol->section == 0 || symbol->section >= SECTION_SPECIAL)
 		return false;
@@ -94,7 +94,8 @@ static bool names_function(const struct symbol *symbol)
 	    (symbol->name[0] == '.' && symbol->name[1] == 'L'))
 		return false;
 	return symbol->type == TYPE_FUNCTION || symbol->type == TYPE_RESOLVED ||
-	       (symbol->type == TYPE_NONE && symbol->binding != BINDING_LOCAL);
+	       (symbol->type == TYPE_NONE && symbol->binding != BINDING_LOCAL &&
+		!elf->ignores_labels);
 }
 
 /* Control characters would be the terminal's to obey. */
@@ -158,7 +159,7 @@ static const char *read_table(struct elfsym *elf, struct table *table)
 			return damaged;
 		if (symbol.type == TYPE_FILE)
 			table->file = symbol.name[0] == '\0' ? NULL : symbol.name;
-		else if (names_function(&symbol))
+		else if (names_function(elf, &symbol))
 			error = add_function(elf, table, &symbol);
 		if (error != NULL)
 			return error;

@@ -30,9 +30,11 @@ def random_profile(random_: random.Random, text: int) -> Profile:
     return Profile(text, bins, [(*place, count) for place, count in arcs.items()])
 
 
-def differences(program: Path, file: Path) -> list[str]:
-    ours = read_graph(output("-b", program, file))
-    theirs = read_graph(output("-b", "-q", program, file, gprof=GNU))
+def differences(program: Path, file: Path, *options: str) -> list[str]:
+    ours = read_graph(output("-b", *options, program, file))
+    if not any(option.startswith("-q") for option in options):
+        options = ("-q", *options)
+    theirs = read_graph(output("-b", *options, program, file, gprof=GNU))
     # GNU numbers a cycle that nobody outside calls, and then does not print its entry.
     uncalled = {name for name, entry in ours.items() if name[:6] == "cycle " and not entry.calls}
     found = [f"{name}: {ours.get(name)}, GNU's {theirs.get(name)}"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * -l and -A: samples by line of the source, as a table or beside the source.
- *
- * Both need debug information and a machine that can read it.
- */
+/* -l, and what -A prints beside the source: samples by line.  See lines.h. */
+#include "lines.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,23 +10,6 @@
 #include "debug.h"
 #include "print.h"
 #include "util.h"
-
-struct hit {
-	const char *file; /* NULL: not known. */
-	unsigned line;
-	const char *function;
-	double counts[PROFILE_FLAVORS];
-};
-
-struct hits {
-	struct hit *items;
-	size_t n;
-	size_t room;
-	uint64_t *addresses; /* As many as items, until lines are known. */
-	size_t addresses_room;
-	struct debug_line *lines;
-	size_t n_lines;
-};
 
 /* ---------------- Gathering ---------------- */
 
@@ -42,7 +23,8 @@ static void add(struct hits *hits, const struct graph *graph, uint64_t address, 
 		grow(hits->addresses, hits->n, &hits->addresses_room, sizeof(*hits->addresses));
 	hits->addresses[hits->n] = address;
 	hit = &hits->items[hits->n++];
-	*hit = (struct hit){.function = graph->nodes[graph_node(graph, address)].name};
+	*hit = (struct hit){.node = graph_node(graph, address)};
+	hit->function = graph->nodes[hit->node].name;
 	hit->counts[flavor] = count;
 }
 
@@ -64,7 +46,7 @@ static void add_flavor(struct hits *hits, const struct report *report, unsigned 
 	}
 }
 
-static int compare_texts(const char *one, const char *other)
+int lines_compare_files(const char *one, const char *other)
 {
 	if (one == NULL || other == NULL)
 		return (one == NULL) - (other == NULL);
@@ -75,20 +57,22 @@ static int compare_places(const void *first, const void *second)
 {
 	const struct hit *one = first;
 	const struct hit *other = second;
-	int order = compare_texts(one->file, other->file);
+	int order = lines_compare_files(one->file, other->file);
 
 	if (order == 0)
 		order = (one->line > other->line) - (one->line < other->line);
 	return order != 0 ? order : strcmp(one->function, other->function);
 }
 
-static int compare_counts(const void *first, const void *second)
+int lines_compare_counts(const void *first, const void *second)
 {
 	const struct hit *one = first;
 	const struct hit *other = second;
 
 	if (one->counts[0] != other->counts[0])
 		return one->counts[0] > other->counts[0] ? -1 : 1;
+	if (one->calls != other->calls)
+		return one->calls > other->calls ? -1 : 1;
 	return compare_places(first, second);
 }
 
@@ -104,34 +88,43 @@ static void sum(struct hits *hits)
 		}
 		for (unsigned flavor = 0; flavor < PROFILE_FLAVORS; flavor++)
 			hits->items[n - 1].counts[flavor] += hits->items[i].counts[flavor];
+		hits->items[n - 1].calls += hits->items[i].calls;
 	}
 	hits->n = n;
 }
 
-static struct hits gather(const struct report *report, char option)
+void lines_add_calls(struct hits *hits, const struct report *report, uint32_t node)
 {
-	struct hits hits = {0};
+	const struct node *called = &report->graph->nodes[node];
+
+	if (called->kind != NODE_FUNCTION || called->calls == 0)
+		return;
+	add(hits, report->graph, called->function->start, 0, 0);
+	hits->items[hits->n - 1].calls = called->calls;
+}
+
+void lines_find(struct hits *hits, const struct report *report, char option)
+{
 	bool is_known = false;
 
 	if (!debug_is_here())
 		fail("-%c: lines are not known here: take the profile to the host", option);
 	for (unsigned i = 0; i < report->choice->n; i++)
-		add_flavor(&hits, report, i);
-	hits.n_lines = hits.n;
-	hits.lines = debug_lines(report->options->program, hits.addresses, hits.n);
-	for (size_t i = 0; i < hits.n; i++) {
-		hits.items[i].file = hits.lines[i].file;
-		hits.items[i].line = hits.lines[i].line;
-		is_known |= hits.lines[i].file != NULL;
+		add_flavor(hits, report, i);
+	hits->n_lines = hits->n;
+	hits->lines = debug_lines(report->options->program, hits->addresses, hits->n);
+	for (size_t i = 0; i < hits->n; i++) {
+		hits->items[i].file = hits->lines[i].file;
+		hits->items[i].line = hits->lines[i].line;
+		is_known |= hits->lines[i].file != NULL;
 	}
-	if (hits.n > 0 && !is_known)
+	if (hits->n > 0 && !is_known)
 		fail("-%c: %s has no line numbers: compile it with -g", option,
 		     report->options->program);
-	sum(&hits);
-	return hits;
+	sum(hits);
 }
 
-static void hits_free(struct hits *hits)
+void lines_free(struct hits *hits)
 {
 	debug_lines_free(hits->lines, hits->n_lines);
 	free(hits->items);
@@ -140,92 +133,55 @@ static void hits_free(struct hits *hits)
 
 /* ---------------- Printing ---------------- */
 
-static void print_counts(const struct report *report, const struct hit *hit)
+const char *lines_file_name(const struct report *report, const char *file)
+{
+	return report->options->shows_paths ? file : file_part(file);
+}
+
+void lines_print_counts(FILE *out, const struct report *report, const struct hit *hit)
 {
 	for (unsigned i = 0; i < report->choice->n; i++) {
 		double total = report->graph->total[i];
 
-		printf(" %6.2f %9.*f", total > 0 ? 100 * hit->counts[i] / total : 0,
-		       report->choice->is_event[i] ? 0 : scale_of(report->choice, i).decimals,
-		       hit->counts[i] * report->choice->worth[i]);
+		fprintf(out, " %6.2f %9.*f", total > 0 ? 100 * hit->counts[i] / total : 0,
+			report->choice->is_event[i] ? 0 : scale_of(report->choice, i).decimals,
+			hit->counts[i] * report->choice->worth[i]);
 	}
 }
 
-static void print_head(const struct report *report)
+void lines_print_head(FILE *out, const struct report *report, const char *first)
 {
 	if (report->choice->n > 1) {
+		fprintf(out, "%*s", (int)strlen(first), "");
 		for (unsigned i = 0; i < report->choice->n; i++)
-			printf(" %16s", report->choice->flavors[i]->name);
-		printf("\n");
+			fprintf(out, " %16s", report->choice->flavors[i]->name);
+		fprintf(out, "\n");
 	}
+	fputs(first, out);
 	for (unsigned i = 0; i < report->choice->n; i++)
-		printf(" %6s %9s", "%", unit_of(report->choice, i));
+		fprintf(out, " %6s %9s", "%", unit_of(report->choice, i));
 }
 
 void print_lines_table(const struct report *report)
 {
-	struct hits hits = gather(report, 'l');
+	struct hits hits = {0};
 
+	lines_find(&hits, report, 'l');
 	printf("Flat profile by line\n\n");
 	print_summary(report);
-	print_head(report);
+	lines_print_head(stdout, report, "");
 	printf("  line\n");
-	sort(hits.items, hits.n, sizeof(*hits.items), compare_counts);
+	sort(hits.items, hits.n, sizeof(*hits.items), lines_compare_counts);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct hit *hit = &hits.items[i];
 
-		print_counts(report, hit);
+		lines_print_counts(stdout, report, hit);
 		if (hit->file != NULL)
-			printf("  %s:%u (%s)\n", hit->file, hit->line, hit->function);
+			printf("  %s:%u (%s)\n", lines_file_name(report, hit->file), hit->line,
+			       hit->function);
 		else
 			printf("  ? (%s)\n", hit->function);
 	}
 	printf("\n");
-	hits_free(&hits);
-}
-
-/* One source, with the hits [hit, end), which are in the order of their lines. */
-static void print_source(const struct report *report, const struct hit *hit, const struct hit *end)
-{
-	FILE *file = fopen(hit->file, "r");
-	int blank = 17 * (int)report->choice->n;
-	char *text = NULL;
-	size_t room = 0;
-
-	printf("%s:\n", hit->file);
-	if (file == NULL)
-		printf("  (no such source from this folder; debug information names it so)\n");
-	for (unsigned line = 1; file != NULL && getline(&text, &room, file) > 0; line++) {
-		struct hit at = {.line = line};
-
-		for (; hit < end && hit->line <= line; hit++)
-			for (unsigned i = 0; i < report->choice->n; i++)
-				at.counts[i] += hit->counts[i];
-		text[strcspn(text, "\n")] = '\0';
-		if (at.counts[0] > 0)
-			print_counts(report, &at);
-		else
-			printf("%*s", blank, "");
-		printf(" %5u  %s\n", line, text);
-	}
-	printf("\n");
-	free(text);
-	if (file != NULL)
-		fclose(file);
-}
-
-void print_sources(const struct report *report)
-{
-	struct hits hits = gather(report, 'A');
-
-	print_summary(report);
-	print_head(report);
-	printf("\n\n");
-	for (size_t i = 0, end; i < hits.n && hits.items[i].file != NULL; i = end) {
-		for (end = i;
-		     end < hits.n && compare_texts(hits.items[end].file, hits.items[i].file) == 0;)
-			end++;
-		print_source(report, &hits.items[i], &hits.items[end]);
-	}
-	hits_free(&hits);
+	lines_free(&hits);
 }

@@ -26,10 +26,11 @@
 
 /* ---------------- Files ---------------- */
 
-static void open_program(struct elfsym *elf, const struct file *file)
+static void open_program(struct elfsym *elf, const struct file *file, bool ignores_labels)
 {
 	const char *error = elfsym_open(elf, file->bytes, file->size);
 
+	elf->ignores_labels = ignores_labels;
 	if (error == NULL)
 		error = elfsym_read_functions(elf);
 	if (error != NULL)
@@ -104,7 +105,7 @@ static bool is_of_width(const struct file *file, unsigned address_bytes)
 struct subject {
 	const struct elfsym *elf;
 	const struct file *program;
-	bool ignores_dates;
+	const struct options *options;
 };
 
 static void add_file(struct profile *profile, const struct subject *subject,
@@ -122,7 +123,7 @@ static void add_file(struct profile *profile, const struct subject *subject,
 	if (error != NULL)
 		fail("%s: %s", file->name, error);
 	check_file(subject->program, file, profile_fits(profile, &mark, subject->elf),
-		   subject->ignores_dates);
+		   subject->options->ignores_dates);
 }
 
 /* A gmon.out beside recordings, which all were read. */
@@ -170,6 +171,8 @@ static void read_files(struct profile *profile, const struct subject *subject,
 			add_beside(profile, subject, &files[i]);
 		else
 			add_file(profile, subject, &files[i]);
+		if (subject->options->describes_files)
+			print_file_info(&files[i], subject->elf->is_64 ? 8 : 4);
 		file_close(&files[i]);
 	}
 	free(files);
@@ -234,12 +237,16 @@ static struct choice choose_all(const struct profile *profile, const struct opti
 
 static void print_tables(const struct report *report, struct graph *graph)
 {
+	bool has_graph = options_print(report->options, &report->options->graph);
 	struct entries entries;
 
 	entries_make(&entries, graph, report->options);
-	print_graph(report, &entries);
-	print_flat(report);
-	print_index(report, &entries);
+	if (has_graph)
+		print_graph(report, &entries);
+	if (options_print(report->options, &report->options->flat))
+		print_flat(report);
+	if (has_graph)
+		print_index(report, &entries);
 	free(entries.items);
 }
 
@@ -256,10 +263,11 @@ static void print_report(const struct options *options, const struct profile *pr
 		print_exact(&report);
 	if (options->shows_lines)
 		print_lines_table(&report);
-	if (options->annotates)
+	if (options->sources.is_asked)
 		print_sources(&report);
-	if (options->routines.n == 0 && !options->shows_lines && !options->annotates)
-		print_tables(&report, &graph);
+	if (options->counts.is_asked)
+		print_counts(&report);
+	print_tables(&report, &graph);
 	text_free(&text);
 	graph_free(&graph);
 }
@@ -287,7 +295,7 @@ static void read_kernel(struct profile *profile, struct elfsym *elf, struct file
 		fail("--kernel: the profile does not say where in the kernel its samples were; "
 		     "what monctl -record writes does");
 	*file = file_read(name);
-	open_program(elf, file);
+	open_program(elf, file, false);
 	if (!profile_set_kernel(profile, elf))
 		fail("%s: is not the kernel that ran: there are samples where it has no code",
 		     name);
@@ -302,10 +310,9 @@ int main(int count, char **arguments)
 
 	options_read(&options, count, arguments);
 	program = file_read(options.program);
-	open_program(&elf, &program);
+	open_program(&elf, &program, options.ignores_labels);
 	profile_begin(&profile);
-	read_files(&profile, &(struct subject){&elf, &program, options.ignores_dates},
-		   &options.profiles);
+	read_files(&profile, &(struct subject){&elf, &program, &options}, &options.profiles);
 	if (options.kernel != NULL)
 		read_kernel(&profile, &kernel_elf, &kernel, options.kernel);
 	if (options.splits || options.label != NULL)
@@ -321,7 +328,7 @@ int main(int count, char **arguments)
 		gmon_write(&profile, &elf, "gmon.sum");
 	if (options.view != NULL)
 		show_view(&options, &profile, &elf);
-	else
+	else if (!options.only_sums && !options.describes_files)
 		print_report(&options, &profile, &elf);
 	profile_end(&profile);
 	elfsym_close(&elf);

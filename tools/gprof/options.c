@@ -1,53 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the command line.  Not with getopt(): -k takes two words as BSD's does, or one as GNU's,
- * and options may stand between files.
+ * Which options there are, and what each sets.
+ *
+ * Not read with getopt(): -k takes two words as BSD's does, or one as GNU's, and options may stand
+ * between files.  Letters are 4.2BSD's and CMU's, and GNU's where those have none; long names mean
+ * what they mean to GNU's gprof, if it has them.
  */
 #include "options.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util.h"
+#include "words.h"
 
-#define NUMBER_MOST 1e9
-
-static const char usage_text[] =
-	"usage: gprof [-abclNszA] [-C COUNT] [-r MILLISECONDS] [-x ROUTINE] [-e|-E|-f|-F ROUTINE]\n"
-	"             [-k FROM TO] [--flavor=NAME] [--for=PID|each] [--kernel=FILE]\n"
-	"             [--view=NAME [--programs=FOLDER] [-o FILE]] [--any-date]\n"
-	"             [PROGRAM [PROFILE...]]\n";
-
-/* The command line while it is read. */
-struct words {
-	int count;
-	char **items;
-	int next;
-	uint32_t label; /* Room for the number of --for. */
-};
-
-static _Noreturn __attribute__((format(printf, 1, 2))) void usage(const char *format, ...)
-{
-	va_list values;
-
-	va_start(values, format);
-	fputs("gprof: ", stderr);
-	vfprintf(stderr, format, values);
-	fputc('\n', stderr);
-	fputs(usage_text, stderr);
-	exit(1);
-}
-
-static _Noreturn void help(void)
-{
-	fputs(usage_text, stdout);
-	if (fflush(stdout) != 0)
-		fail("standard output cannot be written");
-	exit(0);
-}
+#define NUMBER_MOST   1e9
+#define TOP_LINES     10u
+#define SPELL_BYTES   32u
+#define GPROF_VERSION "gprof of Assay 0.3"
 
 static void names_add(struct names *names, const char *name)
 {
@@ -63,13 +35,73 @@ bool names_contain(const struct names *names, const char *name)
 	return false;
 }
 
-/* The value of an option, that word's. */
-static const char *next_word(struct words *words, const char *option)
+/* ---------------- Setting ---------------- */
+
+static void *place_of(struct options *options, const struct option *option)
 {
-	if (words->next == words->count)
-		usage("%s: its value is missing", option);
-	return words->items[words->next++];
+	return (char *)options + option->at;
 }
+
+static void set_switch(struct options *options, const struct option *option, const char *value,
+		       struct words *words)
+{
+	bool *which = place_of(options, option);
+
+	(void)value;
+	(void)words;
+	*which = true;
+}
+
+static void set_nothing(struct options *options, const struct option *option, const char *value,
+			struct words *words)
+{
+	(void)options;
+	(void)option;
+	(void)value;
+	(void)words;
+}
+
+static void set_text(struct options *options, const struct option *option, const char *value,
+		     struct words *words)
+{
+	const char **text = place_of(options, option);
+
+	(void)words;
+	*text = value;
+}
+
+static void add_name(struct options *options, const struct option *option, const char *value,
+		     struct words *words)
+{
+	(void)words;
+	names_add(place_of(options, option), value);
+}
+
+static void select_with(struct options *options, const struct option *option, const char *value,
+			struct words *words)
+{
+	struct selection *selection = place_of(options, option);
+
+	(void)words;
+	selection->is_asked = true;
+	selection->is_refused = false;
+	if (value != NULL)
+		names_add(&selection->with, value);
+}
+
+static void select_without(struct options *options, const struct option *option, const char *value,
+			   struct words *words)
+{
+	struct selection *selection = place_of(options, option);
+
+	(void)words;
+	selection->is_asked = value != NULL;
+	selection->is_refused = value == NULL;
+	if (value != NULL)
+		names_add(&selection->without, value);
+}
+
+/* ---------------- Numbers ---------------- */
 
 static double number_of(const char *text, const char *what)
 {
@@ -93,143 +125,200 @@ static uint32_t whole_number_of(const char *text, const char *what, uint32_t lea
 	return (uint32_t)number;
 }
 
-static void read_cut(struct options *options, struct words *words, const char *from)
+/* Messages say which number it is by the option's spelling. */
+static void set_number(struct options *options, const struct option *option, const char *value,
+		       struct words *words)
 {
-	char *copy = copy_text(from);
+	char spelled[SPELL_BYTES], what[SPELL_BYTES + 16];
+	uint32_t *number = place_of(options, option);
+
+	(void)words;
+	option_spell(option, spelled, sizeof(spelled));
+	snprintf(what, sizeof(what), "the number of %s", spelled);
+	*number = whole_number_of(value, what, 0);
+}
+
+static void set_cycle_size(struct options *options, const struct option *option, const char *value,
+			   struct words *words)
+{
+	(void)option;
+	(void)words;
+	options->cycle_size = whole_number_of(value, "the size of cycles for -C", 1);
+}
+
+static void set_period(struct options *options, const struct option *option, const char *value,
+		       struct words *words)
+{
+	(void)option;
+	(void)words;
+	options->period = number_of(value, "the milliseconds of -r") / 1000;
+}
+
+/* ---------------- Others ---------------- */
+
+static void add_cut(struct options *options, const struct option *option, const char *value,
+		    struct words *words)
+{
+	char *copy = copy_text(value);
 	char *slash = strchr(copy, '/');
 
+	(void)option;
 	if (slash != NULL)
 		*slash = '\0';
 	names_add(&options->cut_from, copy);
-	names_add(&options->cut_to, slash != NULL ? slash + 1 : next_word(words, "-k"));
+	names_add(&options->cut_to, slash != NULL ? slash + 1 : words_next(words, "-k"));
 }
 
-/* The list that a letter adds a routine to; NULL. */
-static struct names *list_of(struct options *options, char letter)
+static void set_for(struct options *options, const struct option *option, const char *value,
+		    struct words *words)
 {
-	switch (letter) {
-	case 'x':
-		return &options->routines;
-	case 'e':
-		return &options->hidden;
-	case 'E':
-		return &options->left_out;
-	case 'f':
-		return &options->shown;
-	case 'F':
-		return &options->counted;
-	default:
-		return NULL;
-	}
+	static uint32_t label;
+
+	(void)option;
+	(void)words;
+	options->splits = strcmp(value, "each") == 0;
+	options->label = NULL;
+	if (options->splits)
+		return;
+	label = whole_number_of(value, "the process of --for", 0);
+	options->label = &label;
 }
 
-/* An option with a value, which is the rest of its word or the next one; false if it is none. */
-static bool read_with_value(struct options *options, struct words *words, const char *at)
+static void set_sum(struct options *options, const struct option *option, const char *value,
+		    struct words *words)
 {
-	struct names *list = list_of(options, *at);
-	const char name[] = {'-', *at, '\0'};
-	const char *value;
-
-	if (list == NULL && *at != 'C' && *at != 'r' && *at != 'k' && *at != 'o')
-		return false;
-	value = at[1] != '\0' ? at + 1 : next_word(words, name);
-	if (list != NULL)
-		names_add(list, value);
-	else if (*at == 'C')
-		options->cycle_size = whole_number_of(value, "the size of cycles for -C", 1);
-	else if (*at == 'r')
-		options->period = number_of(value, "the milliseconds of -r") / 1000;
-	else if (*at == 'o')
-		options->output = value;
-	else
-		read_cut(options, words, value);
-	return true;
+	(void)option;
+	(void)value;
+	(void)words;
+	options->sums = options->only_sums = true;
 }
 
-static bool *switch_of(struct options *options, char letter)
+static _Noreturn void end(void)
 {
-	switch (letter) {
-	case 'a':
-		return &options->hides_static;
-	case 'b':
-		return &options->is_brief;
-	case 'c':
-		return &options->scans_calls;
-	case 'N':
-		return &options->counts_events;
-	case 's':
-		return &options->sums;
-	case 'z':
-		return &options->shows_unused;
-	case 'A':
-		return &options->annotates;
-	case 'l':
-		return &options->shows_lines;
-	default:
-		return NULL;
-	}
+	if (fflush(stdout) != 0)
+		fail("standard output cannot be written");
+	exit(0);
 }
 
-static void read_letters(struct options *options, struct words *words, const char *at)
+static void help(struct options *options, const struct option *option, const char *value,
+		 struct words *words)
 {
-	for (; *at != '\0'; at++) {
-		bool *which = switch_of(options, *at);
-
-		if (which != NULL) {
-			*which = true;
-		} else if (read_with_value(options, words, at)) {
-			return;
-		} else {
-			usage("-%c: there is no such option", *at);
-		}
-	}
+	(void)options;
+	(void)option;
+	(void)value;
+	(void)words;
+	options_print_help();
+	end();
 }
 
-/* What comes behind an option's name: after a `=`, or as the next word; NULL if it is another. */
-static const char *value_of(struct words *words, const char *word, const char *name)
+static void version(struct options *options, const struct option *option, const char *value,
+		    struct words *words)
 {
-	size_t length = strlen(name);
-
-	if (strncmp(word, name, length) != 0)
-		return NULL;
-	if (word[length] == '=')
-		return word + length + 1;
-	return word[length] == '\0' ? next_word(words, name) : NULL;
+	(void)options;
+	(void)option;
+	(void)value;
+	(void)words;
+	puts(GPROF_VERSION);
+	end();
 }
 
-static void read_for(struct options *options, struct words *words, const char *value)
-{
-	if (strcmp(value, "each") == 0) {
-		options->splits = true;
-		options->label = NULL;
-	} else {
-		words->label = whole_number_of(value, "the process of --for", 0);
-		options->splits = false;
-		options->label = &words->label;
-	}
-}
+/* ---------------- The table ---------------- */
 
-static void read_long(struct options *options, struct words *words, const char *word)
-{
-	const char *value;
+#define AT(field) offsetof(struct options, field)
 
-	if ((value = value_of(words, word, "--flavor")) != NULL)
-		options->flavor = value;
-	else if ((value = value_of(words, word, "--for")) != NULL)
-		read_for(options, words, value);
-	else if ((value = value_of(words, word, "--kernel")) != NULL)
-		options->kernel = value;
-	else if ((value = value_of(words, word, "--programs")) != NULL)
-		options->programs = value;
-	else if ((value = value_of(words, word, "--view")) != NULL)
-		options->view = value;
-	else if (strcmp(word, "--any-date") == 0)
-		options->ignores_dates = true;
-	else if (strcmp(word, "--help") == 0)
-		help();
-	else
-		usage("%s: there is no such option", word);
-}
+/* clang-format off */
+const struct option option_table[] = {
+	{'a', "no-static", VALUE_NONE, NULL,
+	 "static functions count for the global one before them", set_switch, AT(hides_static)},
+	{'A', "annotated-source", VALUE_OPTIONAL, "SYM",
+	 "the sources, with samples and calls beside their lines", select_with, AT(sources)},
+	{'b', "brief", VALUE_NONE, NULL,
+	 "no explanations of the columns", set_switch, AT(is_brief)},
+	{'c', "static-call-graph", VALUE_NONE, NULL,
+	 "also calls that the code has and that were not counted", set_switch, AT(scans_calls)},
+	{'C', NULL, VALUE_NEEDED, "COUNT",
+	 "takes arcs out until no cycle has COUNT members", set_cycle_size, 0},
+	{'D', "ignore-non-functions", VALUE_NONE, NULL,
+	 "labels that are no functions are no names", set_switch, AT(ignores_labels)},
+	{'e', NULL, VALUE_NEEDED, "ROUTINE",
+	 "no entry for the routine, nor for what only it calls", add_name, AT(hidden)},
+	{'E', NULL, VALUE_NEEDED, "ROUTINE",
+	 "and the total is without their time", add_name, AT(left_out)},
+	{'f', NULL, VALUE_NEEDED, "ROUTINE",
+	 "entries only for the routine and what it calls", add_name, AT(shown)},
+	{'F', NULL, VALUE_NEEDED, "ROUTINE",
+	 "and the total is of their time", add_name, AT(counted)},
+	{'h', "help", VALUE_NONE, NULL,
+	 "prints this", help, 0},
+	{'i', "file-info", VALUE_NONE, NULL,
+	 "what is in the profiles, and no tables", set_switch, AT(describes_files)},
+	{'J', "no-annotated-source", VALUE_OPTIONAL, "SYM",
+	 "without the sources, or without that function in them", select_without, AT(sources)},
+	{'k', NULL, VALUE_NEEDED, "FROM/TO",
+	 "without the arcs from FROM to TO; two words will do", add_cut, 0},
+	{'l', "line", VALUE_NONE, NULL,
+	 "samples by source line", set_switch, AT(shows_lines)},
+	{'L', "print-path", VALUE_NONE, NULL,
+	 "names of sources with their folders", set_switch, AT(shows_paths)},
+	{'m', "min-count", VALUE_NEEDED, "NUMBER",
+	 "functions called less often are not counted (1)", set_number, AT(least_calls)},
+	{'n', "time", VALUE_NEEDED, "SYM",
+	 "only time of these functions is passed on", add_name, AT(timed)},
+	{'N', NULL, VALUE_NONE, NULL,
+	 "samples are events and not ticks of a clock", set_switch, AT(counts_events)},
+	{'o', NULL, VALUE_NEEDED, "FILE",
+	 "where the view goes", set_text, AT(output)},
+	{'p', "flat-profile", VALUE_OPTIONAL, "SYM",
+	 "the flat profile", select_with, AT(flat)},
+	{'P', "no-flat-profile", VALUE_OPTIONAL, "SYM",
+	 "without it, or without that function in it", select_without, AT(flat)},
+	{'q', "graph", VALUE_OPTIONAL, "SYM",
+	 "the call graph, with its index", select_with, AT(graph)},
+	{'Q', "no-graph", VALUE_OPTIONAL, "SYM",
+	 "without it, or without that function in it", select_without, AT(graph)},
+	{'r', NULL, VALUE_NEEDED, "MILLISECONDS",
+	 "time of one sample", set_period, 0},
+	{'s', NULL, VALUE_NONE, NULL,
+	 "writes gmon.sum, the sum of the profiles", set_switch, AT(sums)},
+	{'t', "table-length", VALUE_NEEDED, "NUMBER",
+	 "so many of each source's lines are listed once more (10)", set_number, AT(top_lines)},
+	{'T', "traditional", VALUE_NONE, NULL,
+	 "tables in 4.2BSD's form, which they always have", set_nothing, 0},
+	{'v', "version", VALUE_NONE, NULL,
+	 "says which gprof this is", version, 0},
+	{'w', "width", VALUE_NEEDED, "COLUMNS",
+	 "width of the index and the tree", set_number, AT(width)},
+	{'x', NULL, VALUE_NEEDED, "ROUTINE",
+	 "every address of the routine that was sampled", add_name, AT(routines)},
+	{'y', "separate-files", VALUE_NONE, NULL,
+	 "-A: each source into a file NAME-ann", set_switch, AT(separates_sources)},
+	{'z', "display-unused-functions", VALUE_NONE, NULL,
+	 "also functions neither called nor sampled", set_switch, AT(shows_unused)},
+	{0, "any-date", VALUE_NONE, NULL,
+	 "a program newer than its profile will do", set_switch, AT(ignores_dates)},
+	{0, "exec-counts", VALUE_OPTIONAL, "SYM",
+	 "functions with the number of their calls", select_with, AT(counts)},
+	{0, "flavor", VALUE_NEEDED, "NAME",
+	 "samples of this flavor only", set_text, AT(flavor)},
+	{0, "for", VALUE_NEEDED, "PID",
+	 "samples on behalf of that process; `each`: as columns", set_for, 0},
+	{0, "kernel", VALUE_NEEDED, "FILE",
+	 "samples in the kernel are of its functions", set_text, AT(kernel)},
+	{0, "no-exec-counts", VALUE_OPTIONAL, "SYM",
+	 "without them, or without that function among them", select_without, AT(counts)},
+	{0, "no-time", VALUE_NEEDED, "SYM",
+	 "time of these functions is not passed on", add_name, AT(untimed)},
+	{0, "programs", VALUE_NEEDED, "FOLDER",
+	 "with --view: the other programs of a recording are below it", set_text, AT(programs)},
+	{0, "sum", VALUE_NONE, NULL,
+	 "writes gmon.sum, and prints no tables", set_sum, 0},
+	{0, "view", VALUE_NEEDED, "NAME",
+	 "writes another program's form", set_text, AT(view)},
+	{0},
+};
+/* clang-format on */
+
+/* ---------------- What does not go together ---------------- */
 
 /* Which of the options that choose among tables, or what is in them, there is; 0: none. */
 static char table_option(const struct options *options)
@@ -238,12 +327,15 @@ static char table_option(const struct options *options)
 		char letter;
 		bool is_there;
 	} all[] = {
-		{'x', options->routines.n > 0}, {'l', options->shows_lines},
-		{'A', options->annotates},      {'e', options->hidden.n > 0},
-		{'E', options->left_out.n > 0}, {'f', options->shown.n > 0},
-		{'F', options->counted.n > 0},  {'k', options->cut_from.n > 0},
-		{'C', options->cycle_size > 0}, {'c', options->scans_calls},
-		{'a', options->hides_static},
+		{'x', options->routines.n > 0},   {'l', options->shows_lines},
+		{'A', options->sources.is_asked}, {'e', options->hidden.n > 0},
+		{'E', options->left_out.n > 0},   {'f', options->shown.n > 0},
+		{'F', options->counted.n > 0},    {'k', options->cut_from.n > 0},
+		{'C', options->cycle_size > 0},   {'c', options->scans_calls},
+		{'a', options->hides_static},     {'p', options->flat.is_asked},
+		{'P', options->flat.is_refused},  {'q', options->graph.is_asked},
+		{'Q', options->graph.is_refused}, {'n', options->timed.n > 0},
+		{'i', options->describes_files},  {'D', options->ignores_labels},
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
@@ -252,10 +344,19 @@ static char table_option(const struct options *options)
 	return 0;
 }
 
+static bool has_gnus(const struct options *options)
+{
+	return options->graph.with.n + options->graph.without.n + options->timed.n +
+		       options->untimed.n >
+	       0;
+}
+
 /* Options that contradict each other. */
 static void check(const struct options *options)
 {
 	char letter = table_option(options);
+	bool has_bsds =
+		options->hidden.n + options->left_out.n + options->shown.n + options->counted.n > 0;
 
 	if (options->output != NULL && options->view == NULL)
 		fail("-o: is where a view goes; tables go to standard output (--view=NAME)");
@@ -264,29 +365,48 @@ static void check(const struct options *options)
 	if (options->view != NULL && letter != 0)
 		fail("-%c: is for tables; --view=%s writes all of the profile, as it is", letter,
 		     options->view);
+	if (has_bsds && has_gnus(options))
+		fail("-e -E -f -F, and -q -Q -n --no-time with functions, are two ways to say the "
+		     "same: take one of them");
+	if (options->separates_sources && !options->sources.is_asked)
+		fail("-y: is where sources go, which only -A prints");
 }
 
-void options_read(struct options *options, int count, char **arguments)
+bool options_print(const struct options *options, const struct selection *selection)
 {
-	static struct words words;
+	bool is_other_asked = options->routines.n > 0 || options->shows_lines ||
+			      options->flat.is_asked || options->graph.is_asked ||
+			      options->sources.is_asked || options->counts.is_asked;
+
+	return selection->is_asked || (!selection->is_refused && !is_other_asked);
+}
+
+static void read_words(struct options *options, struct words *words)
+{
 	bool has_ended = false;
 
-	*options = (struct options){0};
-	words = (struct words){.count = count, .items = arguments, .next = 1};
-	while (words.next < words.count) {
-		const char *word = words.items[words.next++];
+	while (words->next < words->count) {
+		const char *word = words->items[words->next++];
 
 		if (!has_ended && strcmp(word, "--") == 0)
 			has_ended = true;
 		else if (!has_ended && strncmp(word, "--", 2) == 0)
-			read_long(options, &words, word);
+			words_read_long(options, words, word);
 		else if (!has_ended && word[0] == '-' && word[1] != '\0')
-			read_letters(options, &words, word + 1);
+			words_read_letters(options, words, word + 1);
 		else if (options->program == NULL)
 			options->program = word;
 		else
 			names_add(&options->profiles, word);
 	}
+}
+
+void options_read(struct options *options, int count, char **arguments)
+{
+	struct words words = {.count = count, .items = arguments, .next = 1};
+
+	*options = (struct options){.top_lines = TOP_LINES, .least_calls = 1};
+	read_words(options, &words);
 	if (options->program == NULL)
 		options->program = "a.out";
 	if (options->profiles.n == 0)

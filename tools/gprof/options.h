@@ -12,6 +12,17 @@ struct names {
 	size_t n;
 };
 
+/*
+ * Of one kind of table: whether it is printed, and of which functions.  It is asked for with names
+ * that are in it or that are not, or without any; and refused.
+ */
+struct selection {
+	bool is_asked;
+	bool is_refused;
+	struct names with; /* None: all but */
+	struct names without;
+};
+
 struct options {
 	bool hides_static;     /* -a: static functions count for the one before them. */
 	bool is_brief;         /* -b: no explanations. */
@@ -21,7 +32,6 @@ struct options {
 	double period;         /* -r: seconds a sample; 0: what the file says. */
 	bool sums;             /* -s: writes gmon.sum. */
 	bool shows_unused;     /* -z */
-	bool annotates;        /* -A: the source, with counts. */
 	bool shows_lines;      /* -l: counts by line. */
 	bool ignores_dates;    /* --any-date */
 	struct names routines; /* -x */
@@ -38,6 +48,22 @@ struct options {
 	const char *programs;  /* --programs: a folder of a recording's programs; NULL: none. */
 	const char *view;      /* --view; NULL: the tables. */
 	const char *output;    /* -o: where the view goes; NULL: standard output. */
+	/* GNU's, letters or long names: */
+	struct selection flat;    /* -p, -P */
+	struct selection graph;   /* -q, -Q */
+	struct selection sources; /* -A, -J: with counts beside their lines. */
+	struct selection counts;  /* --exec-counts: functions with their calls. */
+	struct names timed;       /* -n: time of these is passed on; */
+	struct names untimed;     /* --no-time: of these not. */
+	bool separates_sources;   /* -y: each into a file. */
+	bool shows_paths;         /* -L: of sources, whole ones. */
+	bool ignores_labels;      /* -D: symbols that are no functions. */
+	bool describes_files;     /* -i */
+	bool only_sums;           /* --sum: no tables. */
+	uint32_t top_lines;       /* -t: of each source. */
+	uint32_t least_calls;     /* -m: of what is counted. */
+	uint32_t width;           /* -w; 0: what there is room for. */
+
 	const char *program;
 	struct names profiles;
 };
@@ -46,5 +72,8 @@ struct options {
 void options_read(struct options *options, int count, char **arguments);
 
 bool names_contain(const struct names *names, const char *name);
+
+/* Whether tables are printed when nothing is asked for; and that one of them is. */
+bool options_print(const struct options *options, const struct selection *selection);
 
 #endif

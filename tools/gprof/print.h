@@ -5,6 +5,7 @@
 
 #include "graph.h"
 #include "text.h"
+#include "util.h"
 
 #define SAMPLES_PER_SECOND_UNKNOWN 0.015 /* CMU's clock, if no file says which it was. */
 
@@ -56,11 +57,13 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 void print_graph(const struct report *report, const struct entries *entries);
 void print_entry(const struct report *report, const struct entry *entry);
 
-/* ---- exact.c: -x; lines.c: -l, -A ---- */
+/* ---- exact.c: -x; lines.c: -l; sources.c: -A; counts.c: --exec-counts; file_info.c: -i ---- */
 
 void print_exact(const struct report *report);
 void print_lines_table(const struct report *report);
 void print_sources(const struct report *report);
+void print_counts(const struct report *report);
+void print_file_info(const struct file *file, unsigned address_bytes);
 
 /* ---- print_flat.c, print_index.c, blurbs.c ---- */
 

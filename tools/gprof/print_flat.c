@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "marks.h"
 #include "print.h"
 #include "util.h"
 
@@ -39,22 +40,28 @@ static bool is_used(const struct graph *graph, uint32_t index)
 	return samples > 0 || node->calls + node->self_calls > 0;
 }
 
-static struct row *make_rows(const struct report *report, size_t *n)
+/* Functions that were not chosen have no part in the totals either. */
+static struct row *make_rows(const struct report *report, size_t *n, double *totals)
 {
 	const struct graph *graph = report->graph;
+	bool *is_chosen = marks_of_selection(graph, report->options, "-p", &report->options->flat);
 	struct row *rows = allocate(graph->n_nodes, sizeof(*rows));
 
 	*n = 0;
 	for (uint32_t i = 0; i < graph->n_nodes; i++) {
 		size_t at = (size_t)i * graph->n_flavors;
 
-		if (graph->nodes[i].kind == NODE_SPONTANEOUS)
+		if (graph->nodes[i].kind == NODE_SPONTANEOUS ||
+		    (is_chosen != NULL && !is_chosen[i]))
 			continue;
+		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++)
+			totals[flavor] += graph->self[at + flavor];
 		if (is_used(graph, i) ||
 		    (report->options->shows_unused && graph->nodes[i].kind == NODE_FUNCTION))
 			rows[(*n)++] = (struct row){&graph->nodes[i], &graph->self[at],
 						    &graph->child[at], graph->self[at]};
 	}
+	free(is_chosen);
 	sort(rows, *n, sizeof(*rows), compare);
 	return rows;
 }
@@ -118,13 +125,14 @@ static void print_per_call(struct text *text, const struct row *row, double wort
 	text_fixed(text, (row->self[0] + row->child[0]) * worth / calls, 2, 8);
 }
 
-static void print_row(const struct report *report, const struct row *row, double sum, int decimals)
+static void print_row(const struct report *report, const struct row *row, double sum, double total,
+		      int decimals)
 {
 	struct text *text = report->text;
 	struct scale scale = scale_of(report->choice, 0);
 	double per_call = report->choice->is_event[0] ? 1 : scale.worth * 1000;
 
-	text_fixed(text, share_of(row->self[0], report->graph->total[0]), 1, 5);
+	text_fixed(text, share_of(row->self[0], total), 1, 5);
 	text_blank(text, 1);
 	text_fixed(text, sum * scale.worth, decimals, 10);
 	text_blank(text, 1);
@@ -134,7 +142,8 @@ static void print_row(const struct report *report, const struct row *row, double
 	print_name(text, row->node);
 }
 
-static void print_single(const struct report *report, const struct row *rows, size_t n)
+static void print_single(const struct report *report, const struct row *rows, size_t n,
+			 const double *totals)
 {
 	int decimals = decimals_of(report, rows, n, 0);
 	double sum = 0;
@@ -142,13 +151,14 @@ static void print_single(const struct report *report, const struct row *rows, si
 	print_head(report);
 	for (size_t i = 0; i < n; i++) {
 		sum += rows[i].self[0];
-		print_row(report, &rows[i], sum, decimals);
+		print_row(report, &rows[i], sum, totals[0], decimals);
 	}
 }
 
 /* ---------------- Several flavors ---------------- */
 
-static void print_columns(const struct report *report, const struct row *rows, size_t n)
+static void print_columns(const struct report *report, const struct row *rows, size_t n,
+			  const double *totals)
 {
 	const struct choice *choice = report->choice;
 	struct text *text = report->text;
@@ -167,7 +177,7 @@ static void print_columns(const struct report *report, const struct row *rows, s
 			double samples = rows[i].self[flavor];
 
 			text_blank(text, 1);
-			text_fixed(text, share_of(samples, report->graph->total[flavor]), 1, 5);
+			text_fixed(text, share_of(samples, totals[flavor]), 1, 5);
 			text_blank(text, 1);
 			text_fixed(text, samples * choice->worth[flavor], decimals[flavor], 10);
 		}
@@ -179,7 +189,8 @@ static void print_columns(const struct report *report, const struct row *rows, s
 void print_flat(const struct report *report)
 {
 	size_t n;
-	struct row *rows = make_rows(report, &n);
+	double totals[PROFILE_FLAVORS] = {0};
+	struct row *rows = make_rows(report, &n, totals);
 
 	printf("Flat profile\n\n");
 	if (!report->options->is_brief)
@@ -188,9 +199,9 @@ void print_flat(const struct report *report)
 	if (report->choice->n == 1 && report->choice->profile->n_arcs > 0)
 		print_callers_of(report);
 	if (report->choice->n == 1)
-		print_single(report, rows, n);
+		print_single(report, rows, n, totals);
 	else
-		print_columns(report, rows, n);
+		print_columns(report, rows, n, totals);
 	text_end_line(report->text);
 	text_write(report->text);
 	free(rows);

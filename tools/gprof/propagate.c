@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes time up the call graph, callees first.  See graph.h. */
+/*
+ * Passes time up the call graph, callees first.  See graph.h.
+ *
+ * Functions of whose time nothing counts (-E, --no-time) pass nothing on, neither their own nor
+ * what they have from their callees: all that is shown is of the same total.
+ */
 #include "graph.h"
 #include "util.h"
 
@@ -39,7 +44,7 @@ static void sum_own(struct graph *graph, uint32_t component, unsigned flavor)
 		uint32_t node = graph->members[i];
 		double self = graph->self[(size_t)node * graph->n_flavors + flavor];
 
-		if (graph->nodes[node].is_left_out)
+		if (graph->nodes[node].is_left_out || graph->nodes[node].fraction == 0)
 			continue;
 		graph->own[(size_t)component * graph->n_flavors + flavor] += self;
 		graph->graph_total[flavor] += self * graph->nodes[node].fraction;
@@ -90,6 +95,8 @@ static void pass_up(struct graph *graph, uint32_t node, unsigned flavor, double 
 		size_t caller = graph->nodes[arc->from].component;
 
 		graph->child[(size_t)arc->from * graph->n_flavors + flavor] += sum;
+		if (graph->nodes[arc->from].fraction == 0)
+			continue;
 		graph->inherited[caller * graph->n_flavors + flavor] += sum;
 		graph->estimated[caller * graph->n_flavors + flavor] += sum * estimated;
 	}

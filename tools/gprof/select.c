@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions have entries in the graph (-e, -f), and how much of their time counts (-E, -F).
+ * Which functions have entries in the graph (-e, -f), and how much of their time counts (-E, -F);
+ * and the same as GNU's gprof has it (-q, -Q; -n, --no-time).
  *
  * Callers first: a function is shown if one of its callers is, or none exists that could decide;
  * and of its time as much counts as those of its calls that came from what counts.  A name that no
  * function has is a mistake, which would not be seen in what is printed.
+ *
+ * GNU's options differ in what they say of a function that has nothing from its callers: if it is
+ * not excluded by its own name it is shown, and counts as a whole.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
+#include "marks.h"
 #include "util.h"
 
 /* ---------------- Names ---------------- */
@@ -46,8 +52,21 @@ void select_check(const struct graph *graph, const struct options *options)
 struct inheritance {
 	bool has_callers;
 	bool is_shown;
-	double counted; /* Calls that count. */
+	double calls;   /* Or for <kernel> samples; */
+	double counted; /* those that count. */
 };
+
+/* What is known of <kernel> is which samples are whose. */
+static double weight_of(const struct graph *graph, const struct arc *arc)
+{
+	double samples = 0;
+
+	if (graph->nodes[arc->to].kind != NODE_KERNEL || graph->kernel == NULL)
+		return (double)arc->calls;
+	for (unsigned i = 0; i < graph->n_flavors; i++)
+		samples += graph->kernel[(size_t)arc->from * graph->n_flavors + i];
+	return samples;
+}
 
 static struct inheritance inherit(const struct graph *graph, uint32_t component)
 {
@@ -65,7 +84,8 @@ static struct inheritance inherit(const struct graph *graph, uint32_t component)
 				continue;
 			from.has_callers = true;
 			from.is_shown |= !caller->is_hidden;
-			from.counted += (double)arc->calls * caller->fraction;
+			from.calls += weight_of(graph, arc);
+			from.counted += weight_of(graph, arc) * caller->fraction;
 		}
 	}
 	return from;
@@ -92,18 +112,93 @@ static void decide(struct node *node, const struct inheritance *from, double fra
 	}
 }
 
-void select_nodes(struct graph *graph, const struct options *options)
+static void select_bsd(struct graph *graph, const struct options *options)
 {
-	if (options->hidden.n + options->left_out.n + options->shown.n + options->counted.n == 0)
-		return;
 	for (uint32_t i = graph->n_components; i-- > 0;) {
 		const struct component *component = &graph->components[i];
 		struct inheritance from = inherit(graph, i);
 		double fraction = options->counted.n > 0 ? 0 : 1;
 
-		if (component->calls > 0)
-			fraction = from.counted / (double)component->calls;
+		if (from.calls > 0)
+			fraction = from.counted / from.calls;
 		for (uint32_t j = component[0].first; j < component[1].first; j++)
 			decide(&graph->nodes[graph->members[j]], &from, fraction, options);
 	}
+}
+
+/* ---------------- As GNU's has it ---------------- */
+
+/* By node; NULL: no names. */
+struct marked {
+	bool *with;
+	bool *without;
+};
+
+struct gnus {
+	struct marked shown;
+	struct marked timed;
+};
+
+static bool is_in(const bool *marks, uint32_t node)
+{
+	return marks != NULL && marks[node];
+}
+
+/* With nothing from its callers what is named counts, or all but what is. */
+static bool begins(const struct marked *marked, uint32_t node)
+{
+	return marked->with != NULL ? marked->with[node] : !is_in(marked->without, node);
+}
+
+static bool ends(const struct marked *marked, uint32_t node)
+{
+	return !is_in(marked->with, node) && is_in(marked->without, node);
+}
+
+static void select_gnu_component(struct graph *graph, const struct gnus *gnus, uint32_t index)
+{
+	const struct component *component = &graph->components[index];
+	struct inheritance from = inherit(graph, index);
+	double fraction = 0;
+
+	if (from.calls > 0)
+		fraction = from.counted / from.calls;
+	for (uint32_t i = component[0].first; i < component[1].first; i++) {
+		uint32_t member = graph->members[i];
+		struct node *node = &graph->nodes[member];
+
+		node->is_hidden = from.has_callers && from.is_shown ? ends(&gnus->shown, member)
+								    : !begins(&gnus->shown, member);
+		if (fraction == 0)
+			node->fraction = begins(&gnus->timed, member) ? 1 : 0;
+		else
+			node->fraction = ends(&gnus->timed, member) ? 0 : fraction;
+	}
+}
+
+static void select_gnu(struct graph *graph, const struct options *options)
+{
+	struct gnus gnus = {
+		.shown = {marks_of_names(graph, options, "-q", &options->graph.with),
+			  marks_of_names(graph, options, "-Q", &options->graph.without)},
+		.timed = {marks_of_names(graph, options, "-n", &options->timed),
+			  marks_of_names(graph, options, "--no-time", &options->untimed)},
+	};
+
+	for (uint32_t i = graph->n_components; i-- > 0;)
+		select_gnu_component(graph, &gnus, i);
+	free(gnus.shown.with);
+	free(gnus.shown.without);
+	free(gnus.timed.with);
+	free(gnus.timed.without);
+}
+
+void select_nodes(struct graph *graph, const struct options *options)
+{
+	if (options->hidden.n + options->left_out.n + options->shown.n + options->counted.n > 0)
+		select_bsd(graph, options);
+	else if (options->graph.with.n + options->graph.without.n + options->timed.n +
+			 options->untimed.n >
+		 0)
+		select_gnu(graph, options);
 }
