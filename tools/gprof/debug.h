@@ -31,8 +31,12 @@ struct debug_code {
 /* Whether lines and instructions can be known here at all. */
 bool debug_is_here(void);
 
-/* The line of each address, in an array as long. */
+/*
+ * The line of each address, in an array as long; of code that was inlined its own, or that of the
+ * function that it is part of now.
+ */
 struct debug_line *debug_lines(const char *program, const uint64_t *addresses, size_t n);
+struct debug_line *debug_own_lines(const char *program, const uint64_t *addresses, size_t n);
 void debug_lines_free(struct debug_line *lines, size_t n);
 
 /* The instructions of [start, end). */

@@ -80,27 +80,63 @@ static struct debug_line parse_line(char *text)
 	return (struct debug_line){copy_text(text), (unsigned)line};
 }
 
-struct debug_line *debug_lines(const char *program, const uint64_t *addresses, size_t n)
+static FILE *list(const uint64_t *addresses, size_t n)
 {
-	char *words[] = {"addr2line", "-e", (char *)program, NULL};
-	struct debug_line *lines = allocate(n, sizeof(*lines));
-	FILE *input = tmpfile();
-	struct child child;
-	char *text = NULL;
-	size_t room = 0;
+	FILE *file = tmpfile();
 
-	if (input == NULL)
+	if (file == NULL)
 		fail("a temporary file cannot be made: %s", strerror(errno));
 	for (size_t i = 0; i < n; i++)
-		fprintf(input, "%#" PRIx64 "\n", addresses[i]);
-	rewind(input);
-	child = run(words, input);
-	for (size_t i = 0; i < n && getline(&text, &room, child.output) > 0; i++)
-		lines[i] = parse_line(text);
-	finish(&child);
+		fprintf(file, "%#" PRIx64 "\n", addresses[i]);
+	rewind(file);
+	return file;
+}
+
+/*
+ * What is printed is each address, and then its lines from the innermost inlined function to the
+ * one that has all that: of which the first is wanted, or the last.
+ */
+static void read_lines(struct debug_line *lines, size_t n, FILE *output, bool wants_last)
+{
+	char *text = NULL;
+	size_t room = 0, at = 0; /* Of the address's line, from 1. */
+	bool is_first = true;
+
+	while (getline(&text, &room, output) > 0) {
+		if (strncmp(text, "0x", 2) == 0) {
+			is_first = true;
+			at++;
+		} else if (at > 0 && at <= n && (is_first || wants_last)) {
+			free(lines[at - 1].file);
+			lines[at - 1] = parse_line(text);
+			is_first = false;
+		}
+	}
 	free(text);
+}
+
+static struct debug_line *find_lines(const char *program, const uint64_t *addresses, size_t n,
+				     bool wants_last)
+{
+	char *words[] = {"addr2line", "-a", "-i", "-e", (char *)program, NULL};
+	struct debug_line *lines = allocate(n, sizeof(*lines));
+	FILE *input = list(addresses, n);
+	struct child child = run(words, input);
+
+	read_lines(lines, n, child.output, wants_last);
+	finish(&child);
 	fclose(input);
 	return lines;
+}
+
+struct debug_line *debug_lines(const char *program, const uint64_t *addresses, size_t n)
+{
+	return find_lines(program, addresses, n, false);
+}
+
+struct debug_line *debug_own_lines(const char *program, const uint64_t *addresses, size_t n)
+{
+	return find_lines(program, addresses, n, true);
 }
 
 void debug_lines_free(struct debug_line *lines, size_t n)

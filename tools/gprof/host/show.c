@@ -38,7 +38,13 @@ static void check_kinds(const struct options *options, const struct profile *pro
 
 void show_view(const struct options *options, struct profile *profile, const struct elfsym *program)
 {
-	const struct view_source source = {profile, program, options->program, options->flavor};
+	const struct view_source source = {
+		.profile = profile,
+		.program = program,
+		.path = options->program,
+		.kernel = options->kernel,
+		.flavor = options->flavor,
+	};
 	struct programs programs = {0};
 	bool has_failed;
 	FILE *out;

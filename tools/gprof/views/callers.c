@@ -50,16 +50,21 @@ static int compare_calls(const void *first, const void *second)
 	return (one->callee > other->callee) - (one->callee < other->callee);
 }
 
-/* The same for those who write them down, without where they were made. */
+/* The same for those who write them down, with and without where they were made. */
 static void sum_calls(const struct callers *callers, struct view *view)
 {
 	size_t n = 0;
 
 	view->calls = allocate(callers->n + 1, sizeof *view->calls);
-	for (size_t i = 0; i < callers->n; i++)
-		view->calls[i] =
-			(struct view_call){callers->items[i].function, callers->items[i].callee,
-					   callers->items[i].calls};
+	view->sites = allocate(callers->n + 1, sizeof *view->sites);
+	view->n_sites = callers->n;
+	for (size_t i = 0; i < callers->n; i++) {
+		const struct caller *from = &callers->items[i];
+
+		view->calls[i] = (struct view_call){from->function, from->callee, from->calls};
+		view->sites[i] =
+			(struct view_site){from->function, from->callee, from->site, from->calls};
+	}
 	sort(view->calls, callers->n, sizeof *view->calls, compare_calls);
 	for (size_t i = 0; i < callers->n; i++) {
 		if (n > 0 && compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)

@@ -2,7 +2,8 @@
 /*
  * Callgrind's format, which KCachegrind and callgrind_annotate show: a function's own samples, and
  * for each function that it called what was found in that and all that it called.  Flavors are
- * columns.  Lines of the source are not known, and 0.
+ * columns.  Both are told by line of the source, a call at the line that makes it; the line is 0
+ * where none is known.
  *
  * How often one function called another is known from gmon.out; what was not counted is the number
  * of samples in which it was seen.  That is never 0, with which callgrind_annotate takes what was
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #include "../util.h"
-#include "view.h"
+#include "lines.h"
 
 #define SELF     0u
 #define TEXT_MAX 128
@@ -22,8 +23,26 @@
 struct cost {
 	uint32_t function;
 	uint32_t callee; /* SELF, or the called function's index plus one. */
+	unsigned line;
 	uint32_t flavor;
 	uint64_t count;
+};
+
+/* So often a function called another one at a line, as was counted. */
+struct calls {
+	uint32_t caller;
+	uint32_t callee;
+	unsigned line;
+	uint64_t count;
+};
+
+struct writer {
+	const struct view *view;
+	FILE *out;
+	struct lines lines;
+	struct calls *calls; /* By caller, callee and line, each once. */
+	size_t n_calls;
+	bool *is_named; /* By function: it has been written, and has a number. */
 };
 
 struct costs {
@@ -40,7 +59,7 @@ static int compare(const void *first, const void *second)
 		return one->function < other->function ? -1 : 1;
 	if (one->callee != other->callee)
 		return one->callee < other->callee ? -1 : 1;
-	return 0;
+	return (one->line > other->line) - (one->line < other->line);
 }
 
 static void add(struct costs *costs, struct cost cost)
@@ -59,16 +78,19 @@ static bool is_repeated(const struct view_frame *frames, uint32_t depth, uint32_
 	return false;
 }
 
-static void add_stack(struct costs *costs, const struct view *view, const struct view_stack *stack)
+static void add_stack(struct costs *costs, const struct writer *writer,
+		      const struct view_stack *stack)
 {
-	const struct view_frame *frames = view->frames + stack->frames;
+	const struct view_frame *frames = writer->view->frames + stack->frames;
 	struct cost cost = {.flavor = stack->flavor, .count = stack->count};
 
 	cost.function = frames[0].function;
+	cost.line = lines_of_frame(&writer->lines, &frames[0]);
 	add(costs, cost);
 	for (uint32_t i = 0; i + 1 < stack->depth; i++) {
 		cost.function = frames[i + 1].function;
 		cost.callee = frames[i].function + 1;
+		cost.line = lines_of_frame(&writer->lines, &frames[i + 1]);
 		if (frames[i].function != cost.function && !is_repeated(frames, stack->depth, i))
 			add(costs, cost);
 	}
@@ -84,74 +106,112 @@ static const char *object_of(const struct view *view, uint32_t function)
 }
 
 /* The first time that a name is written it gets a number, which stands for it from then on. */
-static void put_name(const struct view *view, const char *key, uint32_t function, bool *is_named,
-		     FILE *out)
+static void put_name(struct writer *writer, const char *key, uint32_t function)
 {
-	fprintf(out, "%s=(%" PRIu32 ")", key, function + 1);
-	if (!is_named[function])
-		fprintf(out, " %s", view_name(view, function));
-	is_named[function] = true;
-	putc('\n', out);
+	fprintf(writer->out, "%s=(%" PRIu32 ")", key, function + 1);
+	if (!writer->is_named[function])
+		fprintf(writer->out, " %s", view_name(writer->view, function));
+	writer->is_named[function] = true;
+	putc('\n', writer->out);
+}
+
+/* Where a function is; the keys are for its own lines, or with a `c` for calls of it. */
+static void put_function(struct writer *writer, const char *const keys[3], uint32_t function)
+{
+	const char *file = lines_file(&writer->lines, function);
+
+	fprintf(writer->out, "%s=%s\n%s=%s\n", keys[0], object_of(writer->view, function), keys[1],
+		file != NULL ? file : "???");
+	put_name(writer, keys[2], function);
 }
 
 /* One line for all costs of the same place; returns how many those were. */
-static size_t put_line(const struct view *view, const struct cost *first, const struct cost *end,
-		       FILE *out)
+static size_t put_line(const struct writer *writer, const struct cost *first,
+		       const struct cost *end)
 {
 	uint64_t row[PROFILE_FLAVORS] = {0};
 	const struct cost *cost = first;
 
 	for (; cost < end && compare(first, cost) == 0; cost++)
 		row[cost->flavor] += cost->count;
-	putc('0', out);
-	for (size_t i = 0; i < view->profile->n_flavors; i++)
-		fprintf(out, " %" PRIu64, row[i]);
-	putc('\n', out);
+	fprintf(writer->out, "%u", first->line);
+	for (size_t i = 0; i < writer->view->profile->n_flavors; i++)
+		fprintf(writer->out, " %" PRIu64, row[i]);
+	putc('\n', writer->out);
 	return (size_t)(cost - first);
 }
 
+/* ---------------- Calls ---------------- */
+
 static int compare_calls(const void *first, const void *second)
 {
-	const struct view_call *one = first, *other = second;
+	const struct calls *one = first, *other = second;
 
 	if (one->caller != other->caller)
 		return one->caller < other->caller ? -1 : 1;
-	return (one->callee > other->callee) - (one->callee < other->callee);
+	if (one->callee != other->callee)
+		return one->callee < other->callee ? -1 : 1;
+	return (one->line > other->line) - (one->line < other->line);
 }
 
-static uint64_t calls_of(const struct view *view, const struct cost *first, const struct cost *end)
+static void read_calls(struct writer *writer)
 {
-	const struct view_call wanted = {first->function, first->callee - 1, 0};
-	const struct view_call *found;
+	const struct view *view = writer->view;
+	size_t n = 0;
+
+	writer->calls = allocate(view->n_sites + 1, sizeof *writer->calls);
+	for (size_t i = 0; i < view->n_sites; i++) {
+		const struct view_site *site = &view->sites[i];
+		const struct view_frame frame = {site->caller, true, site->site};
+
+		writer->calls[i] =
+			(struct calls){site->caller, site->callee,
+				       lines_of_frame(&writer->lines, &frame), site->count};
+	}
+	sort(writer->calls, view->n_sites, sizeof *writer->calls, compare_calls);
+	for (size_t i = 0; i < view->n_sites; i++) {
+		if (n > 0 && compare_calls(&writer->calls[n - 1], &writer->calls[i]) == 0)
+			writer->calls[n - 1].count += writer->calls[i].count;
+		else
+			writer->calls[n++] = writer->calls[i];
+	}
+	writer->n_calls = n;
+}
+
+static uint64_t calls_of(const struct writer *writer, const struct cost *first,
+			 const struct cost *end)
+{
+	const struct calls wanted = {first->function, first->callee - 1, first->line, 0};
+	const struct calls *found =
+		bsearch(&wanted, writer->calls, writer->n_calls, sizeof wanted, compare_calls);
 	uint64_t seen = 0;
 
-	if (view->n_calls > 0) {
-		found = bsearch(&wanted, view->calls, view->n_calls, sizeof wanted, compare_calls);
-		if (found != NULL)
-			return found->count;
-	}
+	if (found != NULL)
+		return found->count;
 	for (const struct cost *cost = first; cost < end && compare(first, cost) == 0; cost++)
 		seen += cost->count;
 	return seen;
 }
 
-static void put_costs(const struct view *view, const struct costs *costs, bool *is_named, FILE *out)
+static void put_costs(struct writer *writer, const struct costs *costs)
 {
+	static const char *const own[] = {"ob", "fl", "fn"}, *const called[] = {"cob", "cfi",
+										"cfn"};
 	const struct cost *end = costs->items + costs->n;
 	uint32_t function = UINT32_MAX;
 
 	for (const struct cost *cost = costs->items; cost < end;) {
 		if (cost->function != function) {
 			function = cost->function;
-			fprintf(out, "\nob=%s\nfl=???\n", object_of(view, function));
-			put_name(view, "fn", function, is_named, out);
+			putc('\n', writer->out);
+			put_function(writer, own, function);
 		}
 		if (cost->callee != SELF) {
-			fprintf(out, "cob=%s\ncfi=???\n", object_of(view, cost->callee - 1));
-			put_name(view, "cfn", cost->callee - 1, is_named, out);
-			fprintf(out, "calls=%" PRIu64 " 0\n", calls_of(view, cost, end));
+			put_function(writer, called, cost->callee - 1);
+			fprintf(writer->out, "calls=%" PRIu64 " %u\n", calls_of(writer, cost, end),
+				lines_of_function(&writer->lines, cost->callee - 1));
 		}
-		cost += put_line(view, cost, end, out);
+		cost += put_line(writer, cost, end);
 	}
 }
 
@@ -177,14 +237,22 @@ static void put_head(const struct view *view, FILE *out)
 
 void view_write_callgrind(const struct view *view, FILE *out)
 {
-	bool *is_named = allocate(view->n_functions + 1, sizeof *is_named);
+	struct writer writer = {
+		.view = view,
+		.out = out,
+		.is_named = allocate(view->n_functions + 1, sizeof(bool)),
+	};
 	struct costs costs = {0};
 
+	lines_find(&writer.lines, view);
+	read_calls(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
-		add_stack(&costs, view, &view->stacks[i]);
+		add_stack(&costs, &writer, &view->stacks[i]);
 	sort(costs.items, costs.n, sizeof *costs.items, compare);
 	put_head(view, out);
-	put_costs(view, &costs, is_named, out);
+	put_costs(&writer, &costs);
 	free(costs.items);
-	free(is_named);
+	free(writer.calls);
+	free(writer.is_named);
+	lines_free(&writer.lines);
 }

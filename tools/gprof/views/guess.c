@@ -217,7 +217,11 @@ static void deal_to(struct guess *guess, const struct caller *caller, uint64_t c
 		emit(guess, count);
 		return;
 	}
-	guess->path[guess->depth++] = (struct view_frame){caller->function, caller->site};
+	guess->path[guess->depth++] = (struct view_frame){
+		.function = caller->function,
+		.is_return = true,
+		.address = caller->site,
+	};
 	guess->is_in_stack[caller->function] = true;
 	deal(guess, caller->function, count);
 	guess->is_in_stack[caller->function] = false;

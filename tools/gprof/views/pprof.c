@@ -12,6 +12,7 @@
 
 #include "../util.h"
 #include "buffer.h"
+#include "lines.h"
 #include "view.h"
 
 #define TEXT_MAX 128
@@ -45,6 +46,8 @@ enum {
 	MAPPING_OFFSET = 4,
 	MAPPING_FILE = 5,
 	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILES = 8,
+	MAPPING_HAS_LINES = 9,
 
 	LOCATION_ID = 1,
 	LOCATION_MAPPING = 2,
@@ -52,14 +55,18 @@ enum {
 	LOCATION_LINE = 4,
 
 	LINE_FUNCTION = 1,
+	LINE_NUMBER = 2,
 
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
 	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+	FUNCTION_LINE = 5,
 };
 
 struct writer {
 	const struct view *view;
+	struct lines lines;
 	struct buffer profile;
 	struct buffer message;
 	struct buffer inner;
@@ -119,7 +126,9 @@ static int compare_places(const void *first, const void *second)
 
 	if (one->function != other->function)
 		return one->function < other->function ? -1 : 1;
-	return (one->address > other->address) - (one->address < other->address);
+	if (one->address != other->address)
+		return one->address < other->address ? -1 : 1;
+	return one->is_return - other->is_return;
 }
 
 static void find_locations(struct writer *writer)
@@ -153,6 +162,8 @@ static void put_mapping(struct writer *writer, uint64_t id, uint64_t low, uint64
 	buffer_number(&writer->message, MAPPING_OFFSET, low);
 	buffer_number(&writer->message, MAPPING_FILE, string(writer, path));
 	buffer_number(&writer->message, MAPPING_HAS_FUNCTIONS, 1);
+	buffer_number(&writer->message, MAPPING_HAS_FILES, 1);
+	buffer_number(&writer->message, MAPPING_HAS_LINES, 1);
 	buffer_message(&writer->profile, PROFILE_MAPPING, &writer->message);
 }
 
@@ -188,6 +199,16 @@ static uint64_t function_name(struct writer *writer, uint32_t function)
 	return string(writer, text);
 }
 
+static void put_source(struct writer *writer, uint32_t function)
+{
+	const char *file = lines_file(&writer->lines, function);
+
+	if (file == NULL)
+		return;
+	buffer_number(&writer->message, FUNCTION_FILE, string(writer, file));
+	buffer_number(&writer->message, FUNCTION_LINE, lines_of_function(&writer->lines, function));
+}
+
 static void put_functions(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->view->n_functions; i++) {
@@ -196,6 +217,7 @@ static void put_functions(struct writer *writer)
 		buffer_number(&writer->message, FUNCTION_ID, i + 1u);
 		buffer_number(&writer->message, FUNCTION_NAME, name);
 		buffer_number(&writer->message, FUNCTION_SYSTEM_NAME, name);
+		put_source(writer, i);
 		buffer_message(&writer->profile, PROFILE_FUNCTION, &writer->message);
 	}
 }
@@ -210,6 +232,7 @@ static void put_locations(struct writer *writer)
 			      mapping_of(writer, place->function));
 		buffer_number(&writer->message, LOCATION_ADDRESS, place->address);
 		buffer_number(&writer->inner, LINE_FUNCTION, place->function + 1u);
+		buffer_number(&writer->inner, LINE_NUMBER, lines_of_frame(&writer->lines, place));
 		buffer_message(&writer->message, LOCATION_LINE, &writer->inner);
 		buffer_message(&writer->profile, PROFILE_LOCATION, &writer->message);
 	}
@@ -275,6 +298,7 @@ void view_write_pprof(const struct view *view, FILE *out)
 	struct writer writer = {.view = view};
 
 	string(&writer, "");
+	lines_find(&writer.lines, view);
 	find_locations(&writer);
 	put_types(&writer);
 	put_mappings(&writer);
@@ -291,4 +315,5 @@ void view_write_pprof(const struct view *view, FILE *out)
 	buffer_free(&writer.packed);
 	buffer_free(&writer.strings);
 	free(writer.locations);
+	lines_free(&writer.lines);
 }

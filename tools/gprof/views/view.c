@@ -174,9 +174,12 @@ static struct view_frame kernel_place(struct view *view, uint64_t address, uint6
 
 	if (function == NULL)
 		return view_kernel(view);
-	return (struct view_frame){function_of(view, (struct view_function){function->name, image,
-									    function->start, true}),
-				   address};
+	return (struct view_frame){
+		.function = function_of(
+			view, (struct view_function){function->name, image, function->start, true}),
+		.is_return = inside != address,
+		.address = address,
+	};
 }
 
 struct view_frame view_place(struct view *view, const struct profile_sample *sample, bool is_kernel,
@@ -197,14 +200,18 @@ struct view_frame view_place(struct view *view, const struct profile_sample *sam
 		wanted = unknown(view, image, sample);
 	else
 		wanted = (struct view_function){function->name, image, function->start, false};
-	return (struct view_frame){function_of(view, wanted), address};
+	return (struct view_frame){
+		.function = function_of(view, wanted),
+		.is_return = is_return,
+		.address = address,
+	};
 }
 
 struct view_frame view_kernel(struct view *view)
 {
 	const struct view_function kernel = {VIEW_KERNEL, NULL, 0, true};
 
-	return (struct view_frame){function_of(view, kernel), 0};
+	return (struct view_frame){.function = function_of(view, kernel)};
 }
 
 /* ---------------- Stacks ---------------- */
@@ -302,6 +309,7 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 		.profile = profile,
 		.program = source->program,
 		.program_path = source->path,
+		.kernel_path = source->kernel,
 	};
 	find_firsts(view);
 	for (size_t i = 0; i < profile->n_samples; i++) {
@@ -322,11 +330,24 @@ void view_end(struct view *view)
 	free(view->frames);
 	free(view->stacks);
 	free(view->calls);
+	free(view->sites);
 	free(view->firsts);
 	free(view->table);
 }
 
 /* ---------------- For writers ---------------- */
+
+const char *view_file(const struct view *view, uint32_t function)
+{
+	const struct view_function *of = &view->functions[function];
+	const struct elfsym *symbols = view_symbols(view, of->image);
+
+	if (of->start == 0 || symbols == NULL)
+		return NULL;
+	if (of->image != NULL && of->image->file != NULL)
+		return of->image->file;
+	return symbols == view->program ? view->program_path : view->kernel_path;
+}
 
 const char *view_object(const struct view *view, uint32_t function)
 {

@@ -28,6 +28,7 @@ struct view_function {
 
 struct view_frame {
 	uint32_t function;
+	bool is_return; /* The address is behind a call. */
 	uint64_t address;
 };
 
@@ -46,11 +47,19 @@ struct view_call {
 	uint64_t count;
 };
 
+struct view_site {
+	uint32_t caller;
+	uint32_t callee;
+	uint64_t site; /* Behind the call. */
+	uint64_t count;
+};
+
 struct view {
 	const struct profile *profile; /* With the flavors that are shown. */
 	const struct elfsym *program;  /* NULL: not at hand. */
 	const char *program_path;
-	bool is_guessed; /* The callers are. */
+	const char *kernel_path; /* Of the profile's kernel, if that is at hand. */
+	bool is_guessed;         /* The callers are. */
 
 	struct view_function *functions;
 	size_t n_functions;
@@ -66,6 +75,8 @@ struct view {
 
 	struct view_call *calls;
 	size_t n_calls;
+	struct view_site *sites; /* The same by where the calls were made. */
+	size_t n_sites;
 
 	uint32_t *firsts; /* By image, the first one of the same program. */
 
@@ -103,6 +114,15 @@ static inline const char *view_name(const struct view *view, uint32_t function)
 {
 	return view->functions[function].name;
 }
+
+/* An address that is the frame's function's in any case. */
+static inline uint64_t view_inside(const struct view_frame *frame)
+{
+	return frame->address - (frame->is_return && frame->address > 0);
+}
+
+/* The executable on this host that has the function; NULL: there is none. */
+const char *view_file(const struct view *view, uint32_t function);
 
 /* The path of the executable that a function is from, "" if nobody said it. */
 const char *view_object(const struct view *view, uint32_t function);

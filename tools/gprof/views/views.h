@@ -16,6 +16,7 @@ struct view_source {
 	const struct profile *profile; /* Finished. */
 	const struct elfsym *program;  /* NULL: only images of the profile have symbols. */
 	const char *path;              /* Where the program is on this host. */
+	const char *kernel;            /* And the profile's kernel; NULL: it is not at hand. */
 	const char *flavor;            /* The only one to show, which the profile has; NULL: all. */
 };
 
