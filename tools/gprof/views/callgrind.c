@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "../util.h"
-#include "lines.h"
+#include "view_lines.h"
 
 #define SELF     0u
 #define TEXT_MAX 128
@@ -39,7 +39,7 @@ struct calls {
 struct writer {
 	const struct view *view;
 	FILE *out;
-	struct lines lines;
+	struct view_lines lines;
 	struct calls *calls; /* By caller, callee and line, each once. */
 	size_t n_calls;
 	bool *is_named; /* By function: it has been written, and has a number. */
@@ -85,12 +85,12 @@ static void add_stack(struct costs *costs, const struct writer *writer,
 	struct cost cost = {.flavor = stack->flavor, .count = stack->count};
 
 	cost.function = frames[0].function;
-	cost.line = lines_of_frame(&writer->lines, &frames[0]);
+	cost.line = view_lines_of_frame(&writer->lines, &frames[0]);
 	add(costs, cost);
 	for (uint32_t i = 0; i + 1 < stack->depth; i++) {
 		cost.function = frames[i + 1].function;
 		cost.callee = frames[i].function + 1;
-		cost.line = lines_of_frame(&writer->lines, &frames[i + 1]);
+		cost.line = view_lines_of_frame(&writer->lines, &frames[i + 1]);
 		if (frames[i].function != cost.function && !is_repeated(frames, stack->depth, i))
 			add(costs, cost);
 	}
@@ -118,7 +118,7 @@ static void put_name(struct writer *writer, const char *key, uint32_t function)
 /* Where a function is; the keys are for its own lines, or with a `c` for calls of it. */
 static void put_function(struct writer *writer, const char *const keys[3], uint32_t function)
 {
-	const char *file = lines_file(&writer->lines, function);
+	const char *file = view_lines_file(&writer->lines, function);
 
 	fprintf(writer->out, "%s=%s\n%s=%s\n", keys[0], object_of(writer->view, function), keys[1],
 		file != NULL ? file : "???");
@@ -166,7 +166,7 @@ static void read_calls(struct writer *writer)
 
 		writer->calls[i] =
 			(struct calls){site->caller, site->callee,
-				       lines_of_frame(&writer->lines, &frame), site->count};
+				       view_lines_of_frame(&writer->lines, &frame), site->count};
 	}
 	sort(writer->calls, view->n_sites, sizeof *writer->calls, compare_calls);
 	for (size_t i = 0; i < view->n_sites; i++) {
@@ -209,7 +209,7 @@ static void put_costs(struct writer *writer, const struct costs *costs)
 		if (cost->callee != SELF) {
 			put_function(writer, called, cost->callee - 1);
 			fprintf(writer->out, "calls=%" PRIu64 " %u\n", calls_of(writer, cost, end),
-				lines_of_function(&writer->lines, cost->callee - 1));
+				view_lines_of_function(&writer->lines, cost->callee - 1));
 		}
 		cost += put_line(writer, cost, end);
 	}
@@ -244,7 +244,7 @@ void view_write_callgrind(const struct view *view, FILE *out)
 	};
 	struct costs costs = {0};
 
-	lines_find(&writer.lines, view);
+	view_lines_find(&writer.lines, view);
 	read_calls(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
 		add_stack(&costs, &writer, &view->stacks[i]);
@@ -254,5 +254,5 @@ void view_write_callgrind(const struct view *view, FILE *out)
 	free(costs.items);
 	free(writer.calls);
 	free(writer.is_named);
-	lines_free(&writer.lines);
+	view_lines_free(&writer.lines);
 }

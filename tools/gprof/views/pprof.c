@@ -12,7 +12,7 @@
 
 #include "../util.h"
 #include "buffer.h"
-#include "lines.h"
+#include "view_lines.h"
 #include "view.h"
 
 #define TEXT_MAX 128
@@ -66,7 +66,7 @@ enum {
 
 struct writer {
 	const struct view *view;
-	struct lines lines;
+	struct view_lines lines;
 	struct buffer profile;
 	struct buffer message;
 	struct buffer inner;
@@ -201,12 +201,13 @@ static uint64_t function_name(struct writer *writer, uint32_t function)
 
 static void put_source(struct writer *writer, uint32_t function)
 {
-	const char *file = lines_file(&writer->lines, function);
+	const char *file = view_lines_file(&writer->lines, function);
 
 	if (file == NULL)
 		return;
 	buffer_number(&writer->message, FUNCTION_FILE, string(writer, file));
-	buffer_number(&writer->message, FUNCTION_LINE, lines_of_function(&writer->lines, function));
+	buffer_number(&writer->message, FUNCTION_LINE,
+		      view_lines_of_function(&writer->lines, function));
 }
 
 static void put_functions(struct writer *writer)
@@ -232,7 +233,8 @@ static void put_locations(struct writer *writer)
 			      mapping_of(writer, place->function));
 		buffer_number(&writer->message, LOCATION_ADDRESS, place->address);
 		buffer_number(&writer->inner, LINE_FUNCTION, place->function + 1u);
-		buffer_number(&writer->inner, LINE_NUMBER, lines_of_frame(&writer->lines, place));
+		buffer_number(&writer->inner, LINE_NUMBER,
+			      view_lines_of_frame(&writer->lines, place));
 		buffer_message(&writer->message, LOCATION_LINE, &writer->inner);
 		buffer_message(&writer->profile, PROFILE_LOCATION, &writer->message);
 	}
@@ -298,7 +300,7 @@ void view_write_pprof(const struct view *view, FILE *out)
 	struct writer writer = {.view = view};
 
 	string(&writer, "");
-	lines_find(&writer.lines, view);
+	view_lines_find(&writer.lines, view);
 	find_locations(&writer);
 	put_types(&writer);
 	put_mappings(&writer);
@@ -315,5 +317,5 @@ void view_write_pprof(const struct view *view, FILE *out)
 	buffer_free(&writer.packed);
 	buffer_free(&writer.strings);
 	free(writer.locations);
-	lines_free(&writer.lines);
+	view_lines_free(&writer.lines);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for the lines of all places at once, program by program.  See lines.h. */
-#include "lines.h"
+/* Asks for the lines of all places at once, program by program.  See view_lines.h. */
+#include "view_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../util.h"
 
-struct lines_place {
+struct view_lines_place {
 	const char *program;
 	uint64_t address;
 	struct debug_line line;
@@ -15,24 +15,25 @@ struct lines_place {
 
 static int compare(const void *first, const void *second)
 {
-	const struct lines_place *one = first, *other = second;
+	const struct view_lines_place *one = first, *other = second;
 	int order = strcmp(one->program, other->program);
 
 	return order != 0 ? order
 			  : (one->address > other->address) - (one->address < other->address);
 }
 
-static void add(struct lines *lines, uint32_t function, uint64_t address)
+static void add(struct view_lines *lines, uint32_t function, uint64_t address)
 {
 	const char *program = view_file(lines->view, function);
 
 	if (program == NULL)
 		return;
 	lines->items = grow(lines->items, lines->n, &lines->room, sizeof(*lines->items));
-	lines->items[lines->n++] = (struct lines_place){.program = program, .address = address};
+	lines->items[lines->n++] =
+		(struct view_lines_place){.program = program, .address = address};
 }
 
-static void remove_repeated(struct lines *lines)
+static void remove_repeated(struct view_lines *lines)
 {
 	size_t n = 0;
 
@@ -44,7 +45,7 @@ static void remove_repeated(struct lines *lines)
 }
 
 /* Those of one program; returns where the next one's begin. */
-static size_t ask(struct lines *lines, size_t first)
+static size_t ask(struct view_lines *lines, size_t first)
 {
 	const char *program = lines->items[first].program;
 	uint64_t *addresses = allocate(lines->n - first, sizeof(*addresses));
@@ -63,9 +64,9 @@ static size_t ask(struct lines *lines, size_t first)
 	return first + n;
 }
 
-void lines_find(struct lines *lines, const struct view *view)
+void view_lines_find(struct view_lines *lines, const struct view *view)
 {
-	*lines = (struct lines){.view = view};
+	*lines = (struct view_lines){.view = view};
 	for (size_t i = 0; i < view->n_frames; i++)
 		add(lines, view->frames[i].function, view_inside(&view->frames[i]));
 	for (size_t i = 0; i < view->n_sites; i++)
@@ -77,37 +78,38 @@ void lines_find(struct lines *lines, const struct view *view)
 		i = ask(lines, i);
 }
 
-void lines_free(struct lines *lines)
+void view_lines_free(struct view_lines *lines)
 {
 	for (size_t i = 0; i < lines->n; i++)
 		free(lines->items[i].line.file);
 	free(lines->items);
 }
 
-static struct debug_line line_at(const struct lines *lines, uint32_t function, uint64_t address)
+static struct debug_line line_at(const struct view_lines *lines, uint32_t function,
+				 uint64_t address)
 {
-	struct lines_place wanted = {
+	struct view_lines_place wanted = {
 		.program = view_file(lines->view, function),
 		.address = address,
 	};
-	const struct lines_place *found = NULL;
+	const struct view_lines_place *found = NULL;
 
 	if (wanted.program != NULL && lines->n > 0)
 		found = bsearch(&wanted, lines->items, lines->n, sizeof(wanted), compare);
 	return found != NULL ? found->line : (struct debug_line){0};
 }
 
-unsigned lines_of_frame(const struct lines *lines, const struct view_frame *frame)
+unsigned view_lines_of_frame(const struct view_lines *lines, const struct view_frame *frame)
 {
 	return line_at(lines, frame->function, view_inside(frame)).line;
 }
 
-unsigned lines_of_function(const struct lines *lines, uint32_t function)
+unsigned view_lines_of_function(const struct view_lines *lines, uint32_t function)
 {
 	return line_at(lines, function, lines->view->functions[function].start).line;
 }
 
-const char *lines_file(const struct lines *lines, uint32_t function)
+const char *view_lines_file(const struct view_lines *lines, uint32_t function)
 {
 	return line_at(lines, function, lines->view->functions[function].start).file;
 }
