@@ -6,6 +6,11 @@
 #define DELETE          0x7f
 #define END_OF_FILE     0x100 /* A cell that is no character. */
 
+/* Bytes of a character in UTF-8: the first, those that follow, all. */
+#define UTF8_FIRST 0xc0
+#define UTF8_MORE  0x80
+#define UTF8_MAX   4
+
 static uint16_t *cell(struct console_line *line, uint32_t number)
 {
 	return &line->cells[number % LINE_ROOM];
@@ -33,12 +38,23 @@ static void show(unsigned character, console_echo_t echo)
 
 /* ---------------- Corrections ---------------- */
 
-/* Takes the last character of the line that is being typed back, if there is one. */
+/* Where the last character that was typed begins: of UTF-8, the byte that says how many follow. */
+static uint32_t last_character(struct console_line *line)
+{
+	uint32_t at = line->typed - 1;
+
+	while (at != line->ready && line->typed - at < UTF8_MAX &&
+	       (*cell(line, at) & 0xc0) == UTF8_MORE)
+		at--;
+	return *cell(line, at) >= UTF8_FIRST ? at : line->typed - 1;
+}
+
+/* Takes it back, if there is one.  Terminals show it in one place. */
 static bool erase(struct console_line *line, console_echo_t echo)
 {
 	if (line->typed == line->ready)
 		return false;
-	line->typed--;
+	line->typed = last_character(line);
 	if (is_control(*cell(line, line->typed)))
 		echo("\b \b", 3);
 	echo("\b \b", 3);

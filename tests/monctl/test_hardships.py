@@ -118,10 +118,11 @@ def test_what_ends_and_what_stays(cases, tmp_path: Path) -> None:
     rest = perf_data.read((tmp_path / "r").read_bytes())
     assert rest.counts["delivered"] == len(rest.samples) == int(without_room[4]) > 20
     assert sum(pcs(parse((tmp_path / "f").read_bytes()), 0).values()) > 20
-    assert re.fullmatch(r"-rw-r-----  +1 student +wheel .*\n"
+    assert re.fullmatch(r"monctl: process (\d+) samples in the background; kill \1 ends it\n"
+                        r"-rw-r-----  +1 student +wheel .*\n"
                         r"(monctl: own is the program that process \d+ executes; name another "
                         r"file\n){3}slowprog: .*\n"
-                        r"process \d+: 0 samples, 0 lost, end\nend\nf\nl\nown",
+                        r"process \d+: [1-9]\d* samples, 0 lost, end\nend\nf\nl\nown",
                         text["older files"]), text["older files"]
     assert re.search(r"0 lost, e\n.* executes another program now, which was not sampled",
                      text["executes"]), text

@@ -30,7 +30,7 @@ COMMANDS = {
     "another rate": "kgmon -b; kgmon -p; mv gmon.out slow; kgmon",
     "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; kgmon -pr; rmdir gmon.out; "
                   "kgmon -p >/dev/null; ls",
-    "nobody else": "su student -c 'kgmon; kgmon -b'",
+    "nobody else": "su student -c '/sbin/kgmon; /sbin/kgmon -b'",
     "end": "kgmon -hr; ps -a | grep '[k]gmon'; kgmon",
     "interrupts": f"kgmon -B -i; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out interrupts",
     "usual": f"kgmon -B; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out usual",

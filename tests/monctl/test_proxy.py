@@ -86,7 +86,7 @@ def test_control(cases, tmp_path: Path) -> None:
             name, said[name])
 
     fresh, on, off = (keys(said[name].text) for name in ("proxy", "on", "off"))
-    assert (fresh["pid"], fresh["flavors"], fresh["taken"]) == (program, "none", "0")
+    assert (fresh["pid"], fresh["flavors"], fresh["taken"]) == (program, "periodic", "0")
     assert int(fresh["proxy"]) > int(program)
     assert (on["flavors"], off["flavors"]) == ("zfill,cow", "none")
 
@@ -105,6 +105,12 @@ def test_control(cases, tmp_path: Path) -> None:
 COMPUTES = "sleep 0.5; n=0; while [ $n -lt 5000 ]; do n=$((n + 1)); done; sleep 1000; :"
 
 SAMPLED = {
+    # Nothing is said of what to sample.
+    "at once": "slowprog 40 >/dev/null & monctl -pid $! -proxy -execfile /bin/slowprog; echo $?; "
+               "rm gmon.out",
+    "whom to kill": "sleep 1000 & P=$!; monctl -pid $P -proxy -bg -monfile b 2>said; "
+                    "cat said; set -- $(cat said); kill $3; until [ -s b ]; do sleep 0.1; done; "
+                    "kill $P",
     "start": f"cp /bin/sh copy; mkdir d; cd d; sh -c '{COMPUTES}' & P=$!; "
              "monctl -pid $P -proxy -execfile ../copy -on periodic -rate 500 & X=$!; cd ..",
     "running": "monctl -pid $P -status | grep proxy; echo proxy=$X",
@@ -121,6 +127,11 @@ SAMPLED = {
 def test_samples_and_ends(cases) -> None:
     """Its own end, by a signal or the target's, leaves the profile, wherever that can be."""
     said = cases(SAMPLED)
+    counted = re.fullmatch(r"process \d+: (\d+) samples, 0 lost, gmon.out\n0",
+                           said["at once"].text)
+    assert counted and int(counted[1]) > 20, said["at once"]
+    assert re.search(r"^monctl: process (\d+) samples in the background; kill \1 ends it$",
+                     said["whom to kill"].text, re.M), said["whom to kill"]
     proxy, own = said["running"].text.splitlines()
     assert proxy == own
     counts = {key: int(value) for key, value in keys(said["rate"].text).items()

@@ -55,3 +55,29 @@ def test_scripts(unix_machine, tmp_path: Path, name: str) -> None:
     wrong = {script: (found.get(index), wanted) for index, (script, wanted) in enumerate(cases)
              if found.get(index) != wanted}
     assert not wrong
+
+
+TURNS = "n=0; while [ $n -lt 100 ]; do n=$((n + 1)); done"
+REAL = re.compile(rb"^real\s+(?:(\d+)m)?(\d+\.\d+)", re.MULTILINE)
+
+
+def test_a_loop_with_a_bracket_reads_no_folder(unix_machine) -> None:
+    """`[` alone is no pattern: a folder of 1,000 files makes no difference."""
+    result = unix_machine(
+        "mkdir many none; cd many; n=0; while [ $n -lt 1000 ]; do n=$((n + 1)); : >f$n; done; "
+        f"cd ../none; time sh -c '{TURNS}' 2>&1; cd ../many; time sh -c '{TURNS}' 2>&1",
+        limit=LIMIT, icount=True)
+    few, many = (60 * int(minutes or 0) + float(seconds)
+                 for minutes, seconds in REAL.findall(result.output + result.log))
+    assert result.status == 0 and many < 2 * few, (few, many)
+
+
+def test_what_is_root_s_is_in_root_s_path(unix_machine) -> None:
+    """Whoever gets a shell, and however."""
+    asked = "echo $PATH; which halt kgmon snames"
+    student = unix_machine(asked, limit=LIMIT, icount=True)
+    assert (student.output, student.status) == (b"/bin\n", 1)
+    root = unix_machine(f"{asked}; su student -c 'echo $PATH'; su ta -c 'su'; su -c 'echo $PATH'",
+                        user="root", limit=LIMIT, icount=True)
+    assert root.output.decode().splitlines() == [
+        "/bin:/sbin", "/sbin/halt", "/sbin/kgmon", "/sbin/snames", "/bin", "/bin:/sbin"]

@@ -28,6 +28,7 @@ static void become(const struct passwd *user)
 	must(setenv("HOME", user->pw_dir, 1), "HOME");
 	must(setenv("USER", user->pw_name, 1), "USER");
 	must(setenv("LOGNAME", user->pw_name, 1), "LOGNAME");
+	must(setenv("PATH", PATH_FOR(user->pw_uid), 1), "PATH");
 }
 
 int main(int count, char **arguments)

@@ -176,7 +176,7 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	if (arguments->command != NULL ? !export_command(arguments, target, executable)
 				       : !export(target))
 		return false;
-	if (arguments->flavors != 0 && !stream_begin(arguments->flavors)) {
+	if (!stream_begin(arguments->flavors)) {
 		check_out();
 		return false;
 	}
@@ -189,5 +189,8 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 
 int proxy_run(const struct arguments *arguments)
 {
-	return session_run(arguments, proxy_sample);
+	struct arguments own = *arguments;
+
+	own.flavors = session_flavors(arguments);
+	return session_run(&own, proxy_sample);
 }

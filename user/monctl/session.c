@@ -106,8 +106,10 @@ static int await_start(int end, pid_t pid)
 	do {
 		got = read(end, &byte, 1);
 	} while (got < 0 && errno == EINTR);
-	if (got == 1)
+	if (got == 1) {
+		report("process %d samples in the background; kill %d ends it", pid, pid);
 		return EXIT_DONE;
+	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILED;

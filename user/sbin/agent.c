@@ -12,8 +12,8 @@
  *
  * or `no REASON`, which says what to do.  A serial port has no way to say "not so fast", so who
  * sends bytes waits after each chunk for a full stop from the other side; `!` means that no more
- * are wanted.  Before each chunk the host sends a plus.  A host that went away in the middle is noticed
- * by that: who comes next begins with as many line ends as a chunk has bytes, and a hello.
+ * are wanted.  Before each chunk the host sends a plus.  A host that went away in the middle is
+ * noticed by that: who comes next begins with as many line ends as a chunk has bytes, and a hello.
  */
 #include <dirent.h>
 #include <errno.h>

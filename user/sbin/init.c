@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/common.h"
+
 #define CONSOLE      "/dev/console"
 #define LOG          "/dev/log"
 #define SHELL        "/bin/sh"
@@ -95,6 +97,7 @@ static void become(const struct passwd *user)
 	setenv("USER", user->pw_name, 1);
 	setenv("LOGNAME", user->pw_name, 1);
 	setenv("SHELL", SHELL, 1);
+	setenv("PATH", PATH_FOR(user->pw_uid), 1);
 }
 
 static void default_signals(void)
@@ -234,7 +237,6 @@ int main(int argc, char **argv)
 	open_as(STDIN_FILENO, CONSOLE, O_RDWR);
 	open_as(STDOUT_FILENO, CONSOLE, O_RDWR);
 	open_as(STDERR_FILENO, CONSOLE, O_RDWR);
-	setenv("PATH", "/bin:/sbin", 1);
 	wishes = read_wishes(argc, argv);
 	run_rc();
 	if (wishes.run != NULL)

@@ -175,12 +175,16 @@ bool pattern_matches(const struct text *pattern, const char *subject, size_t len
 	return result;
 }
 
+/* A bracket that is not closed, such as the command `[`, is only a character. */
 bool pattern_is_active(const struct text *pattern)
 {
-	for (size_t i = 0; i < pattern->bytes.used; i++)
-		if (strchr("*?[", pattern->bytes.bytes[i]) != NULL &&
-		    (pattern->marks.bytes[i] == MARK_PLAIN ||
-		     pattern->marks.bytes[i] == MARK_SPLIT))
+	bool matched;
+
+	for (size_t i = 0; i < pattern->bytes.used; i++) {
+		if (is_special(pattern, i, '*') || is_special(pattern, i, '?'))
 			return true;
+		if (is_special(pattern, i, '[') && match_bracket(pattern, i, 0, &matched) > 0)
+			return true;
+	}
 	return false;
 }

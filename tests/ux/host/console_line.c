@@ -81,6 +81,27 @@ TEST(line_can_be_corrected)
 	EXPECT_STREQ(shown, "ax\b \bb\b \bc\n");
 }
 
+/* Two, three and four bytes; and one that begins nothing, which is erased alone. */
+TEST(line_erases_a_character_of_several_bytes)
+{
+	start();
+	type("a\xc3\xa9\x7f"
+	     "b\xe2\x82\xac\x7f"
+	     "c\xf0\x9f\x99\x82\x7f"
+	     "d\xa9\xa9\x7f\n");
+	expect_read("abcd\xa9\n", 100);
+	EXPECT_STREQ(shown,
+		     "a\xc3\xa9\b \bb\xe2\x82\xac\b \bc\xf0\x9f\x99\x82\b \bd\xa9\xa9\b \b\n");
+}
+
+TEST(line_of_what_follows_alone)
+{
+	start();
+	type("\xa9\xa9\x15x\n");
+	expect_read("x\n", 100);
+	EXPECT_STREQ(shown, "\xa9\xa9\b \b\b \bx\n");
+}
+
 TEST(line_that_was_ended_is_not_erased)
 {
 	start();

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* What a user's PATH begins as: what only root may use is in root's. */
+#define PATH_FOR(uid) ((uid) == 0 ? "/bin:/sbin" : "/bin")
+
 /* ---- report.c: messages of the form `NAME: what: why` ---- */
 
 /* The name that messages begin with. */
