@@ -28,6 +28,8 @@ gprof -b -c -z -N /bin/work gmon.out > events
 gprof -b -x forty /bin/work gmon.out > exact
 gprof -b -pforty -qmain -Qten --no-time=twenty -w 50 /bin/work gmon.out > chosen
 gprof -i /bin/work gmon.out > info
+mv gmon.out first; work 60 > /dev/null; mv gmon.out second; cp first gmon.out
+gprof --diff /bin/work first second > diff
 gprof /bin/work /bin/work 2> refused; echo status $?
 gprof -l /bin/work gmon.out 2>> refused; echo status $?
 monctl -on periodic,zfill,any -rate 10000 -monfile flavors -run vmprog 1000 > /dev/null
@@ -43,8 +45,8 @@ n=0
 while [ $n -lt $1 ]; do n=$((n + 1)); echo $n > file$1; done
 sleep 0.2
 """
-FILES = ("gmon.out", "tables", "events", "exact", "chosen", "info", "refused", "flavors", "own",
-         "kernel", "all")
+FILES = ("gmon.out", "tables", "events", "exact", "chosen", "info", "first", "second",
+         "diff", "refused", "flavors", "own", "kernel", "all")
 SHARES = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
 COUNTING = ("mcount", "mcountaux")
 HISTOGRAM = 21  # Where the first histogram is: behind the header and its tag.
@@ -82,6 +84,10 @@ def test_guest_and_host_print_the_same(ran: Ran) -> None:
     assert ran.text("chosen") == ran.gprof("-pforty", "-qmain", "-Qten", "--no-time=twenty", "-w",
                                            "50")
     assert ran.text("info") == ran.gprof("-i")
+    assert ran.text("diff").replace("/bin/work", "work") == \
+        output("--diff", "work", "first", "second", cwd=ran.folder)
+    marked = set(re.findall(r"\d\*.* (\w+)$", ran.text("diff"), re.MULTILINE))
+    assert {"thirty", "forty"} <= marked <= set(SHARES)
     assert "status 1\nstatus 1\n" in ran.output
     assert ran.text("refused").splitlines() == [
         "gprof: /bin/work: is not a profile, or is damaged: its header fits no kind of gmon.out",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "beside.h"
+#include "diff.h"
 #include "fits.h"
 #include "gmon.h"
 #include "print.h"
@@ -301,40 +302,93 @@ static void read_kernel(struct profile *profile, struct elfsym *elf, struct file
 		     name);
 }
 
+/* A program, its profiles added up, and the kernel that ran. */
+struct measured {
+	struct elfsym elf;
+	struct elfsym kernel_elf;
+	struct file program;
+	struct file kernel;
+	struct profile profile;
+};
+
+static void measured_read(struct measured *measured, struct options *options)
+{
+	struct profile *profile = &measured->profile;
+	struct elfsym *elf = &measured->elf;
+
+	*measured = (struct measured){.program = file_read(options->program)};
+	open_program(elf, &measured->program, options->ignores_labels);
+	profile_begin(profile);
+	read_files(profile, &(struct subject){elf, &measured->program, options},
+		   &options->profiles);
+	if (options->kernel != NULL)
+		read_kernel(profile, &measured->kernel_elf, &measured->kernel, options->kernel);
+	if (options->splits || options->label != NULL)
+		check_labels(profile);
+	if (options->splits)
+		split(profile, options);
+	if (!profile_finish(profile, profile_name_of(profile, elf, options->program),
+			    options->label))
+		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options->label);
+	check_flavor(profile, options->flavor);
+	check_program(profile, elf, options);
+}
+
+static void measured_free(struct measured *measured)
+{
+	profile_end(&measured->profile);
+	elfsym_close(&measured->elf);
+	elfsym_close(&measured->kernel_elf);
+	file_close(&measured->program);
+	file_close(&measured->kernel);
+}
+
+static void compare(const struct options *options)
+{
+	struct diff_sides sides = diff_sides_of(options);
+	struct measured before, after;
+	struct choice old, new;
+	struct graph old_graph, new_graph;
+	struct text text = {0};
+
+	measured_read(&before, &sides.before);
+	measured_read(&after, &sides.after);
+	old = choose_all(&before.profile, &sides.before);
+	new = choose_all(&after.profile, &sides.after);
+	graph_make(&old_graph, &before.elf, &old, &sides.before);
+	graph_make(&new_graph, &after.elf, &new, &sides.after);
+	print_differences(&(struct report){&old_graph, &old, &sides.before, &text},
+			  &(struct report){&new_graph, &new, &sides.after, &text});
+	text_free(&text);
+	graph_free(&old_graph);
+	graph_free(&new_graph);
+	measured_free(&before);
+	measured_free(&after);
+}
+
+static void show(struct options *options)
+{
+	struct measured measured;
+
+	measured_read(&measured, options);
+	if (options->sums)
+		gmon_write(&measured.profile, &measured.elf, "gmon.sum");
+	if (options->view != NULL)
+		show_view(options, &measured.profile, &measured.elf);
+	else if (!options->only_sums && !options->describes_files)
+		print_report(options, &measured.profile, &measured.elf);
+	measured_free(&measured);
+}
+
 int main(int count, char **arguments)
 {
 	struct options options;
-	struct profile profile;
-	struct elfsym elf = {0}, kernel_elf = {0};
-	struct file program, kernel = {0};
 
 	options_read(&options, count, arguments);
-	program = file_read(options.program);
-	open_program(&elf, &program, options.ignores_labels);
-	profile_begin(&profile);
-	read_files(&profile, &(struct subject){&elf, &program, &options}, &options.profiles);
-	if (options.kernel != NULL)
-		read_kernel(&profile, &kernel_elf, &kernel, options.kernel);
-	if (options.splits || options.label != NULL)
-		check_labels(&profile);
-	if (options.splits)
-		split(&profile, &options);
-	if (!profile_finish(&profile, profile_name_of(&profile, &elf, options.program),
-			    options.label))
-		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options.label);
-	check_flavor(&profile, options.flavor);
-	check_program(&profile, &elf, &options);
-	if (options.sums)
-		gmon_write(&profile, &elf, "gmon.sum");
-	if (options.view != NULL)
-		show_view(&options, &profile, &elf);
-	else if (!options.only_sums && !options.describes_files)
-		print_report(&options, &profile, &elf);
-	profile_end(&profile);
-	elfsym_close(&elf);
-	elfsym_close(&kernel_elf);
-	file_close(&program);
-	file_close(&kernel);
+	if (options.diffs)
+		compare(&options);
+	else
+		show(&options);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("standard output cannot be written");
 	return 0;

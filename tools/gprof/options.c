@@ -184,6 +184,17 @@ static void set_for(struct options *options, const struct option *option, const 
 	options->label = &label;
 }
 
+static void set_diff(struct options *options, const struct option *option, const char *value,
+		     struct words *words)
+{
+	(void)option;
+	(void)words;
+	options->diffs = true;
+	options->diffs_shares = value != NULL && strcmp(value, "shares") == 0;
+	if (value != NULL && !options->diffs_shares && strcmp(value, "times") != 0)
+		usage("--diff=%s: is of times or of shares", value);
+}
+
 static void set_sum(struct options *options, const struct option *option, const char *value,
 		    struct words *words)
 {
@@ -296,6 +307,8 @@ const struct option option_table[] = {
 	 "also functions neither called nor sampled", set_switch, AT(shows_unused)},
 	{0, "any-date", VALUE_NONE, NULL,
 	 "a program newer than its profile will do", set_switch, AT(ignores_dates)},
+	{0, "diff", VALUE_OPTIONAL, "shares",
+	 "two profiles, function by function; by shares if they are of other lengths", set_diff, 0},
 	{0, "exec-counts", VALUE_OPTIONAL, "SYM",
 	 "functions with the number of their calls", select_with, AT(counts)},
 	{0, "flavor", VALUE_NEEDED, "NAME",
@@ -344,6 +357,17 @@ static char table_option(const struct options *options)
 	return 0;
 }
 
+static bool is_other_asked(const struct options *options)
+{
+	return options->routines.n > 0 || options->shows_lines || options->flat.is_asked ||
+	       options->graph.is_asked || options->sources.is_asked || options->counts.is_asked;
+}
+
+bool options_print(const struct options *options, const struct selection *selection)
+{
+	return selection->is_asked || (!selection->is_refused && !is_other_asked(options));
+}
+
 static bool has_gnus(const struct options *options)
 {
 	return options->graph.with.n + options->graph.without.n + options->timed.n +
@@ -368,17 +392,12 @@ static void check(const struct options *options)
 	if (has_bsds && has_gnus(options))
 		fail("-e -E -f -F, and -q -Q -n --no-time with functions, are two ways to say the "
 		     "same: take one of them");
+	if (options->diffs && (has_bsds || has_gnus(options) || is_other_asked(options) ||
+			       options->view != NULL || options->splits || options->sums))
+		fail("--diff: compares all functions, and prints nothing else: leave out the "
+		     "options that choose tables or what is in them");
 	if (options->separates_sources && !options->sources.is_asked)
 		fail("-y: is where sources go, which only -A prints");
-}
-
-bool options_print(const struct options *options, const struct selection *selection)
-{
-	bool is_other_asked = options->routines.n > 0 || options->shows_lines ||
-			      options->flat.is_asked || options->graph.is_asked ||
-			      options->sources.is_asked || options->counts.is_asked;
-
-	return selection->is_asked || (!selection->is_refused && !is_other_asked);
 }
 
 static void read_words(struct options *options, struct words *words)

@@ -64,6 +64,9 @@ struct options {
 	uint32_t least_calls;     /* -m: of what is counted. */
 	uint32_t width;           /* -w; 0: what there is room for. */
 
+	bool diffs;        /* --diff: two profiles are compared, */
+	bool diffs_shares; /* by shares of each instead of time. */
+
 	const char *program;
 	struct names profiles;
 };
