@@ -267,6 +267,16 @@ def test_all_forms_at_once(tmp_path: Path) -> None:
     assert done.returncode == 0 and done.stdout.endswith("1 of 1 points\n")
 
 
+def test_a_stroke_is_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "file").touch()
+    usual = grade(tmp_path / "script.py", tmp_path)
+    done = grade(tmp_path / "script.py", tmp_path, "--text", "-")
+    assert (done.returncode, done.stdout) == (0, usual.stdout)
+    done = grade(tmp_path / "script.py", tmp_path, "--text", tmp_path / "report", "--tap", "-")
+    assert done.stdout.startswith("TAP version") and not Path("-").exists()
+
+
 def test_reports_are_utf_8_everywhere(tmp_path: Path) -> None:
     """What a student writes is shown on every host alike, and control characters are not."""
     (tmp_path / "script.py").write_text(SCRIPT.replace('text("file")', 'build("a.c")'))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from assay import ToolError
-from assay.files import Files, fetch, guest_path, make_image, read_get, read_put
+from assay.files import Files, fetch, guest_path, make_image, read_get, read_put, unsound
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
@@ -132,6 +132,44 @@ def test_put_from_the_cd(source: Path, tmp_path: Path) -> None:
     done = guest("--firmware", "grub", "--put", f"{source}:/s", "--get", f"/s:{out}", "--",
                  f"{DISK} sum")
     assert (done.returncode, out.read_bytes()) == (0, BYTES)
+
+
+# ---------------- The system's disk, which becomes larger ----------------
+
+def grown(folder: Path, base: Path, **wishes: object) -> Path:
+    folder.mkdir()
+    return make_image(Files(base=base, **wishes), folder)
+
+
+def test_a_disk_grows_as_is_said_or_as_its_files_need(tmp_path: Path) -> None:
+    base = image_of(tmp_path / "base", size=8)
+    (tmp_path / "large").write_bytes(b"x" * (9 << 20))
+    large = read_put(f"{tmp_path}/large:/large")
+    (tmp_path / "little").write_bytes(b"y")
+    little = read_put(f"{tmp_path}/little:/little")
+    sizes = {"said": {"size": 20}, "again": {"size": 20}, "needed": {"put": (large,)},
+             "enough": {"put": (little,)}, "nothing": {}}
+    images = {name: grown(tmp_path / name, base, **wishes) for name, wishes in sizes.items()}
+    found = {name: image.stat().st_size >> 20 for name, image in images.items()}
+    assert found["said"] == 20 and 13 <= found["needed"] <= 16, found
+    assert found["enough"] == found["nothing"] == 8, found
+    assert images["said"].read_bytes() == images["again"].read_bytes()
+    assert not any(unsound(image) for image in images.values())
+    with pytest.raises(ToolError, match="--ramdisk-image 4: the system's own files are on a disk"):
+        grown(tmp_path / "less", base, size=4)
+
+
+def test_commands_have_the_room_that_was_said(unix_machine) -> None:
+    result = unix_machine("cat /dev/zero >f 2>/dev/null; wc -c <f", files=Files(size=48),
+                          icount=True, limit=LIMIT)
+    assert result.status == 0 and 24 << 20 < int(result.output) < 48 << 20
+
+
+def test_a_machine_without_room_is_told_of_mem() -> None:
+    done = subprocess.run([GUEST, "run", "--icount", "--mem", "24", "--", "true"], timeout=LIMIT,
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == MACHINE_FAILED
+    assert done.stderr.endswith("; --mem M gives it M MiB of memory\n"), done.stderr
 
 
 # ---------------- What cannot be done ----------------

@@ -8,6 +8,7 @@ nothing depends on how this host is configured.
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Callable, Iterable, NamedTuple, Optional
 from assay import ToolError
 from assay.programs import Module
 
-MAKE, CHECK, DEBUG = "mke2fs", "e2fsck", "debugfs"
+MAKE, CHECK, DEBUG, RESIZE = "mke2fs", "e2fsck", "debugfs", "resize2fs"
 CHECK_MENDED = 1  # e2fsck's status when nothing is wrong any more.
 SBIN = "/usr/sbin:/sbin"  # Where they are, which need not be in everybody's path.
 
@@ -128,10 +129,15 @@ def call(tool: str, *arguments: object) -> subprocess.CompletedProcess:
                           stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
 
 
+def wanted_megabytes(put: Iterable[Put]) -> int:
+    """What these files take, and room beside them."""
+    blocks = sum(-(-file.host.stat().st_size // BLOCK) * 1025 // 1024 + 3 for file in put)
+    return -(-blocks * BLOCK >> 20) + ROOM
+
+
 def megabytes(put: Iterable[Put]) -> int:
     """How large an image for these files should be."""
-    blocks = sum(-(-file.host.stat().st_size // BLOCK) * 1025 // 1024 + 3 for file in put)
-    return max(SMALLEST, -(-blocks * BLOCK >> 20) + ROOM)
+    return max(SMALLEST, wanted_megabytes(put))
 
 
 def commands(put: Iterable[Put], staged: Path, there: Callable[[str], bool],
@@ -188,6 +194,7 @@ def make_image(files: Files, directory: Path) -> Path:
     image = directory / "rd0"
     if files.base:
         copy_image(files.base, image)
+        enlarge(image, files)
     else:
         size = files.size or megabytes(files.put)
         format_image(image, size, INODES + 2 * len(files.put))
@@ -199,6 +206,27 @@ def copy_image(base: Path, image: Path) -> None:
     if not base.is_file():
         raise ToolError(f"there is no disk image {base}; `make` builds it")
     shutil.copyfile(base, image)
+
+
+def free_megabytes(image: Path) -> int:
+    shown = call(DEBUG, "-R", "show_super_stats -h", image).stdout
+    return int(re.search(r"^Free blocks: +(\d+)$", shown, re.MULTILINE)[1]) * BLOCK >> 20
+
+
+def enlarge(image: Path, files: Files) -> None:
+    """Makes a copy of an image as large as was said, or as its new files need it."""
+    now = image.stat().st_size >> 20
+    if files.size and files.size < now:
+        raise ToolError(f"--ramdisk-image {files.size}: the system's own files are on a disk of "
+                        f"{now} MiB; say more, or nothing")
+    missing = wanted_megabytes(files.put) - free_megabytes(image) if files.put else 0
+    size = files.size or now + max(0, missing)
+    if size == now:
+        return
+    os.truncate(image, size << 20)
+    done = call(RESIZE, "-f", image)
+    if done.returncode:
+        raise ToolError(f"no file system of {size} MiB can be made: {done.stderr.strip()}")
 
 
 def is_there(image: Path, path: str) -> bool:
