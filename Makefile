@@ -14,7 +14,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub gdb test fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade clean help
+.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -506,6 +506,10 @@ qemu qemu-grub gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMD
 
 test: all iso
 	$(Q)tools/test --out $(OUT) $(T)
+
+# What takes minutes; names as for test.
+nightly: all
+	$(Q)tools/test --nightly --out $(OUT) $(T)
 
 bench: all
 	$(Q)tools/bench

@@ -26,7 +26,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 			       char **argv);
 
 #define PROGRAM_BASE 0x08000000u /* Programs are not below this; boot code runs further down. */
-#define INSN_MAX     15          /* The longest instruction there is. */
+#define IRET         0xcf
+#define INSN_MAX     15 /* The longest instruction there is. */
 #define PAUSES_MAX   32
 #define SLOTS        (2 * COUNTERS_MAX)
 
@@ -82,7 +83,9 @@ static bool checking; /* Before each instruction, that we know who runs. */
 static uint32_t epoch = 1;
 static struct block **begun;
 static size_t n_begun, room_begun;
-static struct block *present; /* That is being executed. */
+static struct block *present;    /* That is being executed. */
+static bool sampling[CPUS_MAX];  /* In the sampling interrupt, */
+static bool returning[CPUS_MAX]; /* which is over with the `iret` that is executed now. */
 
 /* A stretch: instructions of the kernel that one CPU executes without passing a pause. */
 struct stretch {
@@ -158,6 +161,32 @@ static void stored(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addres
 		return;
 	begin_epoch();
 	who_look();
+}
+
+static void begin_sampling(unsigned int cpu, void *unused)
+{
+	(void)unused;
+	begin_epoch();
+	sampling[cpu] = true;
+	returning[cpu] = false;
+	who_samples(cpu, true);
+}
+
+static void end_sampling(unsigned int cpu, void *unused)
+{
+	(void)unused;
+	if (!sampling[cpu])
+		return;
+	begin_epoch();
+	sampling[cpu] = false;
+	returning[cpu] = false;
+	who_samples(cpu, false);
+}
+
+static void return_from_sampling(unsigned int cpu, void *unused)
+{
+	(void)unused;
+	returning[cpu] = sampling[cpu];
 }
 
 static void check_who(unsigned int cpu, void *unused)
@@ -252,6 +281,8 @@ static void enter_block(unsigned int cpu, void *data)
 	uint32_t address = block->address;
 
 	account(cpu);
+	if (returning[cpu])
+		end_sampling(cpu, NULL);
 	present = block;
 	if (by_who)
 		begin_block(block);
@@ -323,6 +354,12 @@ static void watch(struct qemu_plugin_insn *insn, const struct counter *key)
 		call_before(insn, check_who, 0);
 	if (key->address < KERNEL_BASE)
 		return;
+	if (who_begins_to_sample(key->address))
+		call_before(insn, begin_sampling, 0);
+	if (who_ends_to_sample(key->address))
+		call_before(insn, end_sampling, 0);
+	if (key->bytes[0] == IRET)
+		call_before(insn, return_from_sampling, 0);
 	who_find_memory(key->address, (const void *)key->host);
 	qemu_plugin_register_vcpu_mem_cb(insn, stored, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
 					 NULL);

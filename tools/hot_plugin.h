@@ -81,6 +81,16 @@ void who_look(void);
 /* That many more instructions of this counter are those of who runs. */
 void who_credit(uint32_t counter, uint64_t count);
 
+/*
+ * From now on this CPU is in the sampling interrupt, or no longer.  All that was executed has been
+ * credited.
+ */
+void who_samples(unsigned int cpu, bool sampling);
+
+/* Whether the sampling interrupt begins with the instruction at this address, or is over before. */
+bool who_begins_to_sample(uint32_t address);
+bool who_ends_to_sample(uint32_t address);
+
 /* Ends QEMU unless memory says that the same runs on this CPU as we believe. */
 void who_check(unsigned int cpu);
 

@@ -24,6 +24,8 @@
 #define TASKS_MAX (1u << 16)
 #define NAME_SIZE 32
 
+#define SAMPLERS_MAX 4 /* The clock's interrupt, and NMI. */
+
 /* What a count can be split by, and then what is found in memory under that. */
 enum key {
 	CPU,
@@ -36,10 +38,13 @@ enum key {
 static const char *const key_names[KEYS] = {"cpu", "thread", "task", "label"};
 static bool keys[KEYS];
 
+#define IDLE     0x1u /* It is a CPU's idle thread. */
+#define SAMPLING 0x2u /* It is in the sampling interrupt, where no sample can find it. */
+
 /* Who executed something; 0 where it is not asked for. */
 struct who {
 	uint32_t key[KEYS];
-	bool idle; /* It is a CPU's idle thread. */
+	uint32_t flags;
 	uint64_t *parts[PARTS];
 };
 
@@ -83,10 +88,18 @@ static const uint8_t *memory;
 static struct seen {
 	struct who *who;
 	uint32_t label_at; /* The address of the thread's label; 0: there is no thread. */
+	bool sampling;
 } seen[CPUS_MAX];
 
 static unsigned int n_seen; /* CPUs that have executed anything: these and those before them. */
 static unsigned int running;
+
+/* The sampling interrupt: by its first instruction, up to another or `iret`. */
+static struct {
+	uint32_t start, end;
+} samplers[SAMPLERS_MAX];
+
+static unsigned int n_samplers;
 
 /* ---------------- The machine's memory ---------------- */
 
@@ -120,18 +133,18 @@ static void *allocate(size_t count, size_t size)
 	return zeroed;
 }
 
-static struct who *find_who(const uint32_t key[KEYS], bool idle)
+static struct who *find_who(const uint32_t key[KEYS], uint32_t flags)
 {
 	struct who *who;
 
 	for (uint32_t n = n_whos; n-- > 0;)
-		if (memcmp(whos[n]->key, key, sizeof(whos[n]->key)) == 0 && whos[n]->idle == idle)
+		if (memcmp(whos[n]->key, key, sizeof(whos[n]->key)) == 0 && whos[n]->flags == flags)
 			return whos[n];
 	if (n_whos == WHOS_MAX)
 		hot_fail("too many threads, tasks and labels");
 	who = allocate(1, sizeof(*who));
 	memcpy(who->key, key, sizeof(who->key));
-	who->idle = idle;
+	who->flags = flags;
 	whos[n_whos++] = who;
 	return who;
 }
@@ -151,19 +164,19 @@ static struct who *read_who(unsigned int cpu)
 {
 	uint32_t thread = memory != NULL ? word_at(thread_at(cpu)) : 0;
 	uint32_t found[KEYS] = {[CPU] = cpu};
-	bool idle = false;
+	uint32_t flags = seen[cpu].sampling ? SAMPLING : 0;
 
 	if (thread != 0) {
 		found[THREAD] = word_at(thread + layout.thread_id);
 		found[TASK] = look_at_task(word_at(thread + layout.thread_task));
 		found[LABEL] = word_at(thread + layout.thread_label);
-		idle = thread ==
-		       word_at(thread_at(cpu) - layout.cpu_thread + layout.cpu_idle_thread);
+		if (thread == word_at(thread_at(cpu) - layout.cpu_thread + layout.cpu_idle_thread))
+			flags |= IDLE;
 	}
 	for (enum key key = 0; key < KEYS; key++)
 		if (!keys[key])
 			found[key] = 0;
-	return find_who(found, idle);
+	return find_who(found, flags);
 }
 
 static void look_at(unsigned int cpu)
@@ -203,6 +216,28 @@ bool who_may_change(uint32_t address, uint32_t size)
 	return false;
 }
 
+void who_samples(unsigned int cpu, bool sampling)
+{
+	seen[cpu].sampling = sampling;
+	look_at(cpu);
+}
+
+bool who_begins_to_sample(uint32_t address)
+{
+	for (unsigned int n = 0; n < n_samplers; n++)
+		if (samplers[n].start == address)
+			return true;
+	return false;
+}
+
+bool who_ends_to_sample(uint32_t address)
+{
+	for (unsigned int n = 0; n < n_samplers; n++)
+		if (samplers[n].end == address)
+			return true;
+	return false;
+}
+
 void who_check(unsigned int cpu)
 {
 	if (cpu != running || seen[cpu].who != read_who(cpu))
@@ -238,10 +273,26 @@ static bool set_keys(const char *text)
 	return text[length] == '\0' || set_keys(text + length + 1);
 }
 
+/* "START-END", or "START" */
+static bool add_sampler(const char *text)
+{
+	char *rest;
+
+	if (n_samplers == SAMPLERS_MAX)
+		return false;
+	samplers[n_samplers].start = strtoul(text, &rest, 0);
+	if (*rest == '-')
+		samplers[n_samplers].end = strtoul(rest + 1, &rest, 0);
+	n_samplers++;
+	return *rest == '\0';
+}
+
 bool who_take_argument(const char *name, const char *value)
 {
 	if (strcmp(name, "by") == 0)
 		return set_keys(value);
+	if (strcmp(name, "sampler") == 0)
+		return add_sampler(value);
 	for (size_t n = 0; n < FIELDS; n++)
 		if (strcmp(name, fields[n].name) == 0) {
 			*fields[n].value = strtoul(value, NULL, 0);
@@ -293,7 +344,7 @@ bool who_report(FILE *out, const uint32_t *number, uint32_t n_counters)
 		fputs("who", out);
 		for (enum key key = 0; key < KEYS; key++)
 			fprintf(out, keys[key] ? " %" PRIu32 : " -", whos[n]->key[key]);
-		fprintf(out, " %d\n", whos[n]->idle);
+		fprintf(out, " %" PRIu32 "\n", whos[n]->flags);
 		report_counts(out, whos[n], number, n_counters);
 	}
 	for (uint32_t id = 0; id < TASKS_MAX; id++)

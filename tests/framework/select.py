@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The pytest plugin behind `make test T=name`: picks tests by their own, program or area name."""
+"""The pytest plugins that choose tests: `make test T=name` picks them by their own, program or area
+name, and `make nightly` those with the marker `nightly`, which nobody else runs."""
 
 from pathlib import PurePath
 
 import pytest
 
 from framework.program import BALANCE
+
+NIGHTLY = "nightly"
 
 
 def names_of(nodeid: str) -> set[str]:
@@ -61,13 +64,36 @@ class Selection:
         config.hook.pytest_deselected(items=dropped)
 
 
+class Night:
+    """Keeps the tests for the night, or the others."""
+
+    def __init__(self, nightly: bool):
+        self.nightly = nightly
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        """After the names were looked at: of what was asked for something must be left."""
+        kept = [item for item in items
+                if (item.get_closest_marker(NIGHTLY) is not None) == self.nightly]
+        if items and not kept:
+            raise pytest.UsageError("there is nothing of that name for the night" if self.nightly
+                                    else "that runs at night: `make nightly T=...`")
+        dropped = set(items) - set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+        items[:] = kept
+
+
 def pytest_addoption(parser):
-    """Makes the option known; conftest.py takes this hook over."""
+    """Makes the options known; conftest.py takes this hook over."""
     parser.addoption("--only", action="append", default=[], metavar="NAME",
                      help="run the tests, programs or areas of this name")
+    parser.addoption("--nightly", action="store_true",
+                     help=f"run the tests that are marked `{NIGHTLY}`, and no others")
 
 
 def install_selection(config: pytest.Config) -> None:
-    """Selects tests by the option, if it is given."""
+    """Selects tests by the options."""
+    config.addinivalue_line("markers", f"{NIGHTLY}: takes minutes, and runs in `make nightly` only")
+    config.pluginmanager.register(Night(config.getoption("--nightly")), "night")
     if config.getoption("--only"):
         config.pluginmanager.register(Selection(config.getoption("--only")), "selection")

@@ -94,8 +94,10 @@ class Tree:
         out = self.folder / "out"
         result = subprocess.run([TOOL, "--tests", self.folder, "--out", out, f"--jobs={jobs}",
                                  *names], capture_output=True, text=True, check=False)
-        return Outcome(result.returncode, result.stdout.splitlines()[-1], result.stdout,
-                       read_results(out / "test" / "junit.xml"),
+        xml_file = out / "test" / ("nightly.xml" if "--nightly" in names else "junit.xml")
+        return Outcome(result.returncode, result.stdout.splitlines()[-1],
+                       result.stdout + result.stderr,
+                       read_results(xml_file) if xml_file.exists() else {},
                        (self.folder / "runs").read_text().splitlines())
 
 
@@ -182,6 +184,38 @@ def test_program_or_area_by_name(tree: Tree, name: str):
     outcome = tree.test(name)
     assert outcome.last == "3 passed, 0 failed"
     assert outcome.runs == ["sample"]
+
+
+AT_NIGHT = """import pytest
+
+@pytest.mark.nightly
+def test_long():
+    pass
+
+def test_short():
+    pass
+"""
+
+
+def test_the_night_has_its_own_tests(tree: Tree):
+    tree.write("kern/test_both.py", AT_NIGHT)
+    assert set(tree.test("both").results) == {"test_short"}
+    assert "test_long" not in tree.test().results
+    outcome = tree.test("--nightly")
+    assert outcome.results == {"test_long": "passed"} and outcome.last == "1 passed, 0 failed"
+    assert outcome.runs == [], "a program that nobody asked for was run"
+
+
+@pytest.mark.parametrize(("names", "why"), [
+    (("test_long",), "that runs at night: `make nightly T=...`"),
+    (("--nightly", "sample"), "there is nothing of that name for the night"),
+    (("--nightly", "nonsense"), "no test, program or area is called nonsense"),
+])
+def test_at_the_wrong_time(tree: Tree, names: tuple[str, ...], why: str):
+    tree.write("kern/test_both.py", AT_NIGHT)
+    outcome = tree.test(*names)
+    assert (outcome.status, outcome.last) == (1, "0 passed, 1 failed")
+    assert why in outcome.text
 
 
 def test_name_that_nothing_bears_fails(tree: Tree):

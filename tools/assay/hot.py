@@ -113,6 +113,10 @@ class Image:
         i = bisect.bisect_right(self.starts, address) - 1
         return self.functions[i] if i >= 0 and self.bytes_at(address, 1) else None
 
+    def label(self, name: str) -> Optional[int]:
+        """The address of a symbol in the code, which may lie inside of a function."""
+        return next((f.start for f in self._labels() if f.name == name), None)
+
     def function(self, name: str) -> Optional[Function]:
         return next((f for f in self.functions if f.name == name), None)
 
@@ -155,6 +159,7 @@ class Who(NamedTuple):
     task: Optional[int] = None
     label: Optional[int] = None
     idle: bool = False  # It is a CPU's idle thread.
+    sampling: bool = False  # It is in the sampling interrupt, where no sample can find it.
 
 
 class Counts(NamedTuple):
@@ -182,7 +187,8 @@ class Counts(NamedTuple):
         found: dict[Who, Counter] = defaultdict(Counter)
         wanted = tuple(keys)
         for who, mine in self.by.items():
-            whose = Who(**{key: getattr(who, key) for key in wanted}, idle=who.idle)
+            whose = Who(**{key: getattr(who, key) for key in wanted}, idle=who.idle,
+                        sampling=who.sampling)
             if None in (getattr(whose, key) for key in wanted):
                 break
             found[whose].update(mine)
@@ -192,6 +198,7 @@ class Counts(NamedTuple):
 
 
 FIRST_LINE = "hot 2"
+IDLE, SAMPLING = 1, 2
 
 
 def _read_sections(lines: Iterable[str]) -> Counts:
@@ -202,7 +209,8 @@ def _read_sections(lines: Iterable[str]) -> Counts:
         words = line.split(maxsplit=5)
         if words[0] == "who":
             ids = [None if word == "-" else int(word) for word in words[1:5]]
-            mine = counts.by[Who(*ids, idle=words[5] == "1")] = {}
+            flags = int(words[5])
+            mine = counts.by[Who(*ids, bool(flags & IDLE), bool(flags & SAMPLING))] = {}
         elif words[0] == "task":
             counts.names[int(words[1])] = line.split(" ", 2)[2]
         elif len(words) == 2:
@@ -367,6 +375,9 @@ def unix_images(server: str = "ux") -> list[Image]:
     return [Image(file.name, file) for file in files if is_program(file)]
 
 
+# The sampling interrupt: its first instruction and, unless `iret` ends it, the first that is not.
+SAMPLERS = (("vector_sample", "sample_returns"), ("vector_2",))
+
 # Where a CPU in the kernel lets others in or waits, beside `hlt`.
 PAUSES = ("kernel_pause", "kernel_lock_wait", "kernel_unlock_fair")
 
@@ -399,6 +410,8 @@ def plugin_option(
         words.append(f"to={stop:#x}")
     if by:
         words += [f"by={'+'.join(by)}", *(f"{k}={v:#x}" for k, v in kernel.layout().items())]
+        words += [f"sampler={'-'.join(hex(kernel.label(label) or 0) for label in sampler)}"
+                  for sampler in SAMPLERS]
         words += ["check=on"] if check else []
     for function in filter(None, map(kernel.function, PAUSES)):
         words.append(f"pause={function.start:#x}-{max(function.end, function.start + 1):#x}")
