@@ -35,6 +35,8 @@ gprof -l /bin/work gmon.out 2>> refused; echo status $?
 monctl -on periodic,zfill,any -rate 10000 -monfile flavors -run vmprog 1000 > /dev/null
 monctl -on periodic,zfill -rate 10000 -stack -record own -run vmprog 2000 > /dev/null
 gprof -b -N --kernel=/mach_kernel /bin/vmprog own > kernel
+gprof --tree=9 --kernel=/mach_kernel /bin/vmprog own > paths
+gprof --tree /bin/work gmon.out > tree
 monctl -on periodic,zfill -rate 10000 -for all -record all & M=$!
 monctl -help > /dev/null
 sh client 30 & sh client 60 & wait $!
@@ -46,7 +48,7 @@ while [ $n -lt $1 ]; do n=$((n + 1)); echo $n > file$1; done
 sleep 0.2
 """
 FILES = ("gmon.out", "tables", "events", "exact", "chosen", "info", "first", "second",
-         "diff", "refused", "flavors", "own", "kernel", "all")
+         "diff", "refused", "flavors", "own", "kernel", "paths", "tree", "all")
 SHARES = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
 COUNTING = ("mcount", "mcountaux")
 HISTOGRAM = 21  # Where the first histogram is: behind the header and its tag.
@@ -62,6 +64,12 @@ class Ran(NamedTuple):
 
     def gprof(self, *options: str, gprof: str | Path = GPROF) -> str:
         return output("-b", *options, "work", "gmon.out", gprof=gprof, cwd=self.folder)
+
+
+@pytest.fixture(name="plain", autouse=True)
+def plain_fixture(monkeypatch) -> None:
+    """Trees are drawn with ASCII, as in the machine."""
+    monkeypatch.setenv("LC_ALL", "C")
 
 
 @pytest.fixture(name="ran", scope="module")
@@ -84,6 +92,8 @@ def test_guest_and_host_print_the_same(ran: Ran) -> None:
     assert ran.text("chosen") == ran.gprof("-pforty", "-qmain", "-Qten", "--no-time=twenty", "-w",
                                            "50")
     assert ran.text("info") == ran.gprof("-i")
+    assert ran.text("tree") == ran.gprof("--tree")
+    assert "- forty\n" in ran.text("tree")
     assert ran.text("diff").replace("/bin/work", "work") == \
         output("--diff", "work", "first", "second", cwd=ran.folder)
     marked = set(re.findall(r"\d\*.* (\w+)$", ran.text("diff"), re.MULTILINE))
@@ -207,6 +217,8 @@ def test_functions_of_the_kernel(ran: Ran) -> None:
     program, file = OUT / "user/vmprog", ran.folder / "own"
     options = ("-b", "-N", f"--kernel={OUT / 'mach_kernel'}")
     assert ran.text("kernel") == output(*options, program, file)
+    assert ran.text("paths") == output("--tree=9", *options[2:], program, file)
+    assert "- kernel:" in ran.text("paths") and "nothing is divided" in ran.text("paths")
     flat = read_flat(output(*options, "--flavor=periodic", program, file))
     found = {f"kernel:{name}": count for (_, in_kernel, name), count in
              read_samples(file, program).items() if in_kernel}

@@ -182,6 +182,20 @@ bool stacks_are_there(const struct profile *profile);
 void stacks_add_arcs(struct graph *graph, const struct profile *profile);
 void stacks_count(struct graph *graph, const struct choice *choice);
 
+/* One sample's functions, the innermost first.  All zeros: empty. */
+struct chain {
+	uint32_t *nodes;
+	size_t n;
+	size_t room;
+};
+
+/* Fills it anew. */
+void stacks_chain(struct chain *chain, const struct graph *graph, const struct profile *profile,
+		  const struct profile_sample *sample);
+
+/* Of which of the flavors that are shown the sample is; their number: of none. */
+unsigned stacks_column(const struct choice *choice, const struct profile_sample *sample);
+
 /* ---- select.c: -e, -E, -f, -F ---- */
 
 /* Ends the program if there is no function of a name that was given, also to -k. */

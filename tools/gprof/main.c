@@ -20,6 +20,7 @@
 #include "read.h"
 #include "show.h"
 #include "sum.h"
+#include "tree.h"
 #include "util.h"
 
 /* Of the guest's addresses: programs are below. */
@@ -268,6 +269,8 @@ static void print_report(const struct options *options, const struct profile *pr
 		print_sources(&report);
 	if (options->counts.is_asked)
 		print_counts(&report);
+	if (options->tree_depth > 0)
+		print_tree(&report);
 	print_tables(&report, &graph);
 	text_free(&text);
 	graph_free(&graph);

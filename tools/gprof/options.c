@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree.h"
 #include "util.h"
 #include "words.h"
 
 #define NUMBER_MOST   1e9
+#define SHARE_LEAST   1.0 /* Percent. */
 #define TOP_LINES     10u
 #define SPELL_BYTES   32u
 #define GPROF_VERSION "gprof of Assay 0.3"
@@ -195,6 +197,31 @@ static void set_diff(struct options *options, const struct option *option, const
 		usage("--diff=%s: is of times or of shares", value);
 }
 
+static void set_tree(struct options *options, const struct option *option, const char *value,
+		     struct words *words)
+{
+	(void)option;
+	(void)words;
+	options->tree_depth = TREE_DEPTH_MOST;
+	if (value != NULL)
+		options->tree_depth = whole_number_of(value, "the levels of --tree", 1);
+	if (options->tree_depth > TREE_DEPTH_MOST)
+		fail("%s: --tree has %u levels at most", value, TREE_DEPTH_MOST);
+}
+
+static void set_share(struct options *options, const struct option *option, const char *value,
+		      struct words *words)
+{
+	char *end;
+	double share = strtod(value, &end);
+
+	(void)option;
+	(void)words;
+	if (end == value || *end != '\0' || !(share >= 0 && share <= 100))
+		fail("%s: --min-share is of percent, from 0 to 100", value);
+	options->least_share = share;
+}
+
 static void set_sum(struct options *options, const struct option *option, const char *value,
 		    struct words *words)
 {
@@ -317,6 +344,8 @@ const struct option option_table[] = {
 	 "samples on behalf of that process; `each`: as columns", set_for, 0},
 	{0, "kernel", VALUE_NEEDED, "FILE",
 	 "samples in the kernel are of its functions", set_text, AT(kernel)},
+	{0, "min-share", VALUE_NEEDED, "PERCENT",
+	 "what has less of all time is not in the tree (1)", set_share, 0},
 	{0, "no-exec-counts", VALUE_OPTIONAL, "SYM",
 	 "without them, or without that function among them", select_without, AT(counts)},
 	{0, "no-time", VALUE_NEEDED, "SYM",
@@ -325,6 +354,8 @@ const struct option option_table[] = {
 	 "with --view: the other programs of a recording are below it", set_text, AT(programs)},
 	{0, "sum", VALUE_NONE, NULL,
 	 "writes gmon.sum, and prints no tables", set_sum, 0},
+	{0, "tree", VALUE_OPTIONAL, "DEPTH",
+	 "a call tree, with so many levels at most", set_tree, 0},
 	{0, "view", VALUE_NEEDED, "NAME",
 	 "writes another program's form", set_text, AT(view)},
 	{0},
@@ -360,7 +391,8 @@ static char table_option(const struct options *options)
 static bool is_other_asked(const struct options *options)
 {
 	return options->routines.n > 0 || options->shows_lines || options->flat.is_asked ||
-	       options->graph.is_asked || options->sources.is_asked || options->counts.is_asked;
+	       options->graph.is_asked || options->sources.is_asked || options->counts.is_asked ||
+	       options->tree_depth > 0;
 }
 
 bool options_print(const struct options *options, const struct selection *selection)
@@ -392,6 +424,10 @@ static void check(const struct options *options)
 	if (has_bsds && has_gnus(options))
 		fail("-e -E -f -F, and -q -Q -n --no-time with functions, are two ways to say the "
 		     "same: take one of them");
+	if (options->tree_depth > 0 &&
+	    (has_bsds || has_gnus(options) || options->view != NULL || options->cut_from.n > 0))
+		fail("--tree: is of all functions and all calls: leave out the options that choose "
+		     "some of them, and --view");
 	if (options->diffs && (has_bsds || has_gnus(options) || is_other_asked(options) ||
 			       options->view != NULL || options->splits || options->sums))
 		fail("--diff: compares all functions, and prints nothing else: leave out the "
@@ -424,7 +460,8 @@ void options_read(struct options *options, int count, char **arguments)
 {
 	struct words words = {.count = count, .items = arguments, .next = 1};
 
-	*options = (struct options){.top_lines = TOP_LINES, .least_calls = 1};
+	*options = (struct options){
+		.top_lines = TOP_LINES, .least_calls = 1, .least_share = SHARE_LEAST};
 	read_words(options, &words);
 	if (options->program == NULL)
 		options->program = "a.out";

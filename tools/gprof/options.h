@@ -64,6 +64,9 @@ struct options {
 	uint32_t least_calls;     /* -m: of what is counted. */
 	uint32_t width;           /* -w; 0: what there is room for. */
 
+	uint32_t tree_depth; /* --tree: levels of a call tree; 0: none. */
+	double least_share;  /* --min-share: percent of all. */
+
 	bool diffs;        /* --diff: two profiles are compared, */
 	bool diffs_shares; /* by shares of each instead of time. */
 

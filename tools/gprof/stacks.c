@@ -12,13 +12,6 @@
 #include "graph.h"
 #include "util.h"
 
-/* One sample's functions, the innermost first. */
-struct chain {
-	uint32_t *nodes;
-	size_t n;
-	size_t room;
-};
-
 static void chain_add(struct chain *chain, uint32_t node)
 {
 	chain->nodes = grow(chain->nodes, chain->n, &chain->room, sizeof(*chain->nodes));
@@ -26,8 +19,8 @@ static void chain_add(struct chain *chain, uint32_t node)
 }
 
 /* A frame is a return address: the call is before it. */
-static void chain_read(struct chain *chain, const struct graph *graph,
-		       const struct profile *profile, const struct profile_sample *sample)
+void stacks_chain(struct chain *chain, const struct graph *graph, const struct profile *profile,
+		  const struct profile_sample *sample)
 {
 	const uint64_t *frames = &profile->frames[sample->frames];
 
@@ -61,7 +54,7 @@ void stacks_add_arcs(struct graph *graph, const struct profile *profile)
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		if (profile->samples[i].is_strange)
 			continue;
-		chain_read(&chain, graph, profile, &profile->samples[i]);
+		stacks_chain(&chain, graph, profile, &profile->samples[i]);
 		for (size_t j = 1; j < chain.n; j++)
 			if (chain.nodes[j] != chain.nodes[j - 1] && chain.nodes[j - 1] != own)
 				graph_add_arc(graph, chain.nodes[j], chain.nodes[j - 1], 0);
@@ -129,7 +122,7 @@ static void count_sample(struct count *count, uint32_t number, unsigned flavor)
 	}
 }
 
-static unsigned column_of(const struct choice *choice, const struct profile_sample *sample)
+unsigned stacks_column(const struct choice *choice, const struct profile_sample *sample)
 {
 	unsigned column = 0;
 
@@ -152,11 +145,11 @@ void stacks_count(struct graph *graph, const struct choice *choice)
 	graph->stacks = allocate(cells, sizeof(*graph->stacks));
 	graph->child = allocate((size_t)graph->n_nodes * graph->n_flavors, sizeof(double));
 	for (size_t i = 0; i < profile->n_samples; i++) {
-		unsigned column = column_of(choice, &profile->samples[i]);
+		unsigned column = stacks_column(choice, &profile->samples[i]);
 
 		if (profile->samples[i].is_strange || column == choice->n)
 			continue;
-		chain_read(&count.chain, graph, profile, &profile->samples[i]);
+		stacks_chain(&count.chain, graph, profile, &profile->samples[i]);
 		if (!graph->nodes[count.chain.nodes[0]].is_left_out)
 			count_sample(&count, (uint32_t)i + 1, column);
 	}
