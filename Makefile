@@ -382,13 +382,16 @@ $(UX_CC): tools/ux-cc $(SDK)/include/stamp $(LIBRARIES)
 sdk: $(UX_CC)
 
 # gprof is a program of the host and of the guest; each has some sources of its own.
-GPROF_SOURCES := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c))
-GPROF_HEADERS := $(wildcard tools/gprof/*.h tools/gprof/*/*.h lib/elfsym/*.h)
+GPROF_SOURCES := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c lib/rollup/*.c))
+GPROF_HEADERS := $(wildcard tools/gprof/*.h tools/gprof/*/*.h lib/elfsym/*.h lib/rollup/*.h)
 
 # monctl and kgmon read symbols as gprof does, and collect samples as profiled programs do.
-$(OUT)/user/monctl $(OUT)/user/kgmon: $(wildcard lib/elfsym/*.[ch] libprof/core/*.h)
-$(OUT)/user/monctl $(OUT)/user/kgmon: compile_unix += -I.
+$(OUT)/user/monctl $(OUT)/user/kgmon: $(wildcard lib/elfsym/*.[ch] lib/rollup/*.[ch] libprof/core/*.h)
+$(OUT)/user/monctl $(OUT)/user/kgmon $(OUT)/user/top: compile_unix += -I.
 $(OUT)/user/monctl $(OUT)/user/kgmon: UNIX_LIBRARIES := -lprof1 -lnetname
+
+# top samples the machine by itself, and adds up as the others do.
+$(OUT)/user/top: $(wildcard lib/rollup/*.[ch])
 
 $(OUT)/user/gprof: compile_unix += -Ilib
 $(OUT)/user/gprof: $(GPROF_HEADERS)
@@ -404,6 +407,7 @@ unix: $(UNIX_PROGRAMS)
 
 compile_unix = $(UX_CC) -std=gnu11 -O2 -g -ffile-prefix-map=$(CURDIR)=. $(WARNINGS) -Iuser/bin
 
+$(OBJ)/user/bin/common/%.c.o: compile_unix += -I.
 $(OBJ)/user/bin/common/%.c.o: user/bin/common/%.c $(UNIX_HEADERS) $(UX_CC)
 	$(Q)mkdir -p $(@D) && echo "  UX-CC   $<" && $(compile_unix) -c -o $@ $<
 

@@ -91,12 +91,18 @@ static kern_return_t start(uint32_t flavors, uint32_t rate, sample_options_t opt
 		       : task_sample_start(target->task, flavors, rate, options, collector.samples);
 }
 
+/* By whose right a stream is stopped: of a job the receiver's, as its own task may be over. */
+static mach_port_t speaker(const struct collector_target *target)
+{
+	return target->with_children ? mach_task_self_cached() : target->task;
+}
+
 static kern_return_t stop(void)
 {
 	const struct collector_target *target = &collector.target;
 
 	return target->end != NULL ? target->end(collector.samples)
-				   : task_sample_stop(target->task, collector.samples);
+				   : task_sample_stop(speaker(target), collector.samples);
 }
 
 static kern_return_t flush(uint64_t *delivered)
@@ -105,7 +111,7 @@ static kern_return_t flush(uint64_t *delivered)
 
 	return target->begin != NULL
 		       ? target->flush(collector.samples, delivered)
-		       : task_sample_flush(target->task, collector.samples, delivered);
+		       : task_sample_flush(speaker(target), collector.samples, delivered);
 }
 
 static kern_return_t begin_stream(uint32_t flavors)
@@ -113,8 +119,11 @@ static kern_return_t begin_stream(uint32_t flavors)
 	const gprof_options_t *chosen = &collector.chosen;
 	sample_options_t options = {
 		.flags = chosen->flags, .age_ms = chosen->age_ms, .depth = chosen->depth};
-	kern_return_t result = start(flavors, chosen->rate, options);
+	kern_return_t result;
 
+	if (collector.target.with_children)
+		options.flags |= SAMPLE_CHILDREN;
+	result = start(flavors, chosen->rate, options);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return GPROF_NO_SAMPLING;
 	if (result != KERN_SUCCESS)
@@ -421,7 +430,8 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 	collector.known = collector.control;
 	if (result == KERN_SUCCESS && target->owner_only)
 		result = __prof_port_member(&collector.known, collector.set);
-	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL)
+	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL &&
+	    !target->with_children)
 		result = __prof_port_watch(target->task, collector.samples);
 	return result;
 }

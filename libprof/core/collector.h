@@ -30,10 +30,11 @@ struct collector_target {
 	bool runs_here;    /* It is this program, and all its code can be read. */
 	uint32_t pid;
 	uint32_t proxy; /* The task is another program's, and this is the number of ours; or 0. */
-	bool counts_calls; /* It has arcs, those of this program (arcs.h). */
-	bool of_kernel;    /* By a host's stream, the kernel's program counters; */
-	bool only_task;    /* by one, this task alone. */
-	bool owner_only;   /* Whoever looks up the name needs this token: */
+	bool counts_calls;  /* It has arcs, those of this program (arcs.h). */
+	bool of_kernel;     /* By a host's stream, the kernel's program counters; */
+	bool only_task;     /* by one, this task alone. */
+	bool with_children; /* The task's stream is of its job (SAMPLE_CHILDREN). */
+	bool owner_only;    /* Whoever looks up the name needs this token: */
 	gprof_token_t token;
 
 	/* Begin, end and flush a stream of another kind than the task's; all, or none. */

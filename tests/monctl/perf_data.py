@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 MAGIC = struct.pack("<QQ", 0x32454C4946524550, 16)
 ATTRIBUTE, UPDATE, FEATURE = 64, 78, 80
-COMMAND, SAMPLE, MAP, LOST, CGROUP = 3, 9, 10, 13, 19
+COMMAND, EXIT, FORK, SAMPLE, MAP, LOST, CGROUP = 3, 4, 7, 9, 10, 13, 19
 FIELDS = 0x2001E7  # ip tid time callchain id cpu period cgroup
 KERNEL, USER = 2**64 - 128, 2**64 - 512
 ALL_HAVE_ID, ID_SIZE = 1 << 18, 32
@@ -52,6 +52,9 @@ class Recording:
     map_times: list[int] = field(default_factory=list)
     executed: list[tuple[int, int, str]] = field(default_factory=list)  # When, of whom, what.
     labels: dict[int, str] = field(default_factory=dict)
+    parents: dict[int, int] = field(default_factory=dict)
+    users: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)  # When processes ended.
     samples: list[Sample] = field(default_factory=list)
     lost: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -98,6 +101,18 @@ def take_id(data: bytes) -> tuple[bytes, int]:
     return data[:-ID_SIZE], time
 
 
+def take_kin(recording: Recording, kind: int, misc: int, data: bytes, time: int) -> None:
+    pid, parent, tid, parent_tid, when = struct.unpack("<IIIIQ", data)
+    assert (pid, parent, time) == (tid, parent_tid, when)
+    if kind == FORK:
+        # Before all that is said of the process, at once, and without its parent's memory.
+        assert (misc, time) == (EXECUTE, 0) and (pid, pid) not in recording.commands
+        recording.parents[pid] = parent
+    else:
+        assert misc == 0 and recording.parents[pid] == parent
+        recording.ends[pid] = time
+
+
 def take_name(recording: Recording, kind: int, misc: int, data: bytes) -> None:
     data, time = take_id(data)
     if kind == COMMAND:
@@ -111,6 +126,8 @@ def take_name(recording: Recording, kind: int, misc: int, data: bytes) -> None:
         assert (struct.unpack_from("<Q", data, 48)[0] != 0) == (text(data[64:]) != NO_PROGRAM)
         recording.maps.append(Map(misc, pid, start, length, offset, text(data[64:])))
         recording.map_times.append(time)
+    elif kind in (FORK, EXIT):
+        take_kin(recording, kind, misc, data, time)
     elif kind == CGROUP:
         label, path = struct.unpack_from("<Q", data)[0], text(data[8:])
         assert recording.labels.setdefault(label, path) == path
@@ -129,13 +146,16 @@ def take(recording: Recording, kind: int, misc: int, data: bytes) -> None:
         what, number = struct.unpack_from("<QQ", data)
         assert what == 2
         recording.events[number] = text(data[16:])
-    elif kind in (COMMAND, MAP, CGROUP, LOST):
+    elif kind in (COMMAND, EXIT, FORK, MAP, CGROUP, LOST):
         take_name(recording, kind, misc, data)
     elif kind == FEATURE:
         words = read_words(data)
         assert words[0] == "monctl"
-        recording.counts = {key: int(value)
-                            for key, value in (word.split("=") for word in words[1:])}
+        pairs = {key: int(value) for key, value in (word.split("=") for word in words[1:])}
+        if words[1].startswith("user."):
+            recording.users |= {int(key[5:]): value for key, value in pairs.items()}
+        else:
+            recording.counts = pairs
     else:
         assert kind == SAMPLE, kind
         sample = read_sample(misc, data)
@@ -155,6 +175,6 @@ def read(data: bytes) -> Recording:
         assert size % 8 == 0 and 8 <= size <= len(data) - at
         take(recording, kind, misc, data[at + 8:at + size])
         at += size
-        if kind == FEATURE:
+        if kind == FEATURE and b"user." not in data[at - size:at]:
             recording.pieces.append(at)
     return recording

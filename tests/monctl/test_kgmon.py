@@ -76,7 +76,8 @@ def test_what_it_says(said) -> None:
     only_root = "kgmon: only root may do that: it is about the whole machine"
     assert text["nobody else"].splitlines() == [only_root] * 2
     assert text["end"].splitlines() == ["kernel profiling is off"] * 2
-    assert text["wrong"].count("usage: kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p] [-r]") == 5
+    usage = "usage: kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p [-l HOW]] [-r]"
+    assert text["wrong"].count(usage) == 5
     assert status["wrong"] == 2
     assert (text["no name server"], status["no name server"]) == (
         "kgmon: there is no name server: root starts it by `snames &`", 1)
@@ -88,7 +89,9 @@ def test_nothing_is_missing(said, name: str) -> None:
     due, fired, missed, idle, elsewhere, taken = (value[n] for n in range(9, 15))
     all_taken, delivered, lost, buffered = (value[n] for n in range(15, 19))
     assert due == fired + missed and fired == idle + elsewhere + taken
-    assert all_taken == delivered + lost + buffered and (lost, buffered, elsewhere) == (0, 0, 0)
+    assert all_taken == delivered + lost + buffered and (lost, elsewhere) == (0, 0)
+    # One may come while the message with the others is made.
+    assert buffered <= (name == "running")
     assert value[KERNEL_MODE] + value[OTHERS] == delivered
     assert sum(pcs(said[1][name], 0).values()) == value[KERNEL_MODE]
     assert sum(count for source, _, count in said[1][name].arcs if source == LABEL) == \
@@ -146,7 +149,7 @@ def test_gprofs_read_it(said, tmp_path_factory) -> None:
 def test_on_whose_behalf(said) -> None:
     """Who made the calls has ended, the last of them are known; nearly all was for them."""
     rows = re.findall(r"^ *(\d+\.\d) % +(\d+)  (.*)$", said[0]["halt"].text, re.M)
-    shares = [(row[2].split()[-1], int(row[1])) for row in rows]
+    shares = [(row[2].split()[-1], int(row[1])) for row in rows if row[2] != "the system"]
     work = [(name, share) for name, share in shares if name in ("callbench", "true", "ended")]
     assert sum(share for _, share in work) > 0.75 * sum(share for _, share in shares), rows
     assert len([name for name, _ in work if name == "callbench"]) > 5, rows
@@ -157,8 +160,11 @@ def test_on_whose_behalf(said) -> None:
             names[task] = names.get(task, b"") + word.to_bytes(4, "little")
     pids = {task: number - 1 for source, task, number in said[1]["halted"].arcs
             if source == LABEL_PID}
-    assert {f"{pid} {names[task].rstrip(bytes(1)).decode()}" for task, pid in pids.items()} == \
-        {row[2] for row in rows} - {"what has ended", "the system"}
+    assert set(pids) == set(names)
+    assert {str(pid) for pid in pids.values()} == \
+        {row[2].split()[0] for row in rows} - {"what", "the"}
+    assert {row[2].split()[1] for row in rows if row[2][0].isdigit()} <= \
+        {name.rstrip(bytes(1)).decode() for name in names.values()}
 
 
 def test_code_with_interrupts_off_is_seen_by_nmi(said) -> None:

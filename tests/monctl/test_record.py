@@ -58,7 +58,8 @@ def test_events_and_names(recording) -> None:
     pid, label = users[0].pid, users[0].label
     assert recording.labels[label] == f"/{pid}:slowprog"
     assert recording.commands[pid, users[0].tid] == "slowprog"
-    program, kernel = (next(one for one in recording.maps if one.misc == misc) for misc in (2, 1))
+    program = next(one for one in recording.maps if one.misc == 2 and one.pid == pid)
+    kernel = next(one for one in recording.maps if one.misc == 1)
     assert (program.pid, program.start, program.offset, program.path) == (
         pid, 0x08048000, 0, "/bin/slowprog")
     assert kernel.path == "/mach_kernel"

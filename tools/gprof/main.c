@@ -383,12 +383,30 @@ static void show(struct options *options)
 	measured_free(&measured);
 }
 
+/* Of all programs, whichever is given. */
+static void add_up(const struct options *options)
+{
+	struct elfsym elf = {0};
+	struct file program = file_read(options->program);
+	struct profile profile;
+
+	open_program(&elf, &program, options->ignores_labels);
+	profile_begin(&profile);
+	read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
+	print_by(&profile, options);
+	profile_end(&profile);
+	elfsym_close(&elf);
+	file_close(&program);
+}
+
 int main(int count, char **arguments)
 {
 	struct options options;
 
 	options_read(&options, count, arguments);
-	if (options.diffs)
+	if (options.by != BY_NOTHING)
+		add_up(&options);
+	else if (options.diffs)
 		compare(&options);
 	else
 		show(&options);

@@ -68,6 +68,8 @@ void profile_end(struct profile *profile)
 	map_free(&profile->label_places);
 	map_free(&profile->task_places);
 	map_free(&profile->image_places);
+	free(profile->kin);
+	map_free(&profile->kin_places);
 	*profile = (struct profile){0};
 }
 
@@ -230,6 +232,19 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 	profile->samples = grow(profile->samples, profile->n_samples, &profile->samples_room,
 				sizeof(*profile->samples));
 	profile->samples[profile->n_samples++] = sample;
+}
+
+struct profile_kin *profile_kin(struct profile *profile, int32_t pid)
+{
+	uint32_t place = map_get(&profile->kin_places, (uint32_t)pid);
+
+	if (place != MAP_NONE)
+		return &profile->kin[place];
+	profile->kin =
+		grow(profile->kin, profile->n_kin, &profile->kin_room, sizeof(*profile->kin));
+	profile->kin[profile->n_kin] = (struct profile_kin){.pid = pid, .parent = -1, .user = -1};
+	map_set(&profile->kin_places, (uint32_t)pid, (uint32_t)profile->n_kin);
+	return &profile->kin[profile->n_kin++];
 }
 
 struct profile_task *profile_task(struct profile *profile, uint32_t id)

@@ -102,6 +102,13 @@ struct profile_task {
 	const char *name; /* The profile's own copy. */
 };
 
+/* What a recording says of a process. */
+struct profile_kin {
+	int32_t pid;
+	int32_t parent; /* Who forked it; -1: nobody says. */
+	int32_t user;   /* -1 too. */
+};
+
 /* Samples of the kernel on behalf of a task, in files that have their sums only. */
 struct profile_label {
 	uint32_t task;
@@ -160,6 +167,10 @@ struct profile {
 	size_t images_room;
 	struct map task_places;  /* Indices of tasks by id, */
 	struct map image_places; /* and of each task's last image. */
+	struct profile_kin *kin;
+	size_t n_kin;
+	size_t kin_room;
+	struct map kin_places; /* By pid. */
 
 	/* Sums over the files of what counts; of what does not, the last file's. */
 	uint64_t values[PROFILE_VALUES];
@@ -239,6 +250,9 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 /* The task of that id, made without a name if it is not there. */
 struct profile_task *profile_task(struct profile *profile, uint32_t id);
 void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const char *name);
+
+/* Of the process of that number, new if it was not there.  Good until the next call. */
+struct profile_kin *profile_kin(struct profile *profile, int32_t pid);
 
 /* False if the task has had so many that they are no programs that it executed. */
 bool profile_add_image(struct profile *profile, const struct profile_image *image);

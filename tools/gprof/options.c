@@ -222,6 +222,16 @@ static void set_share(struct options *options, const struct option *option, cons
 	options->least_share = share;
 }
 
+static void set_by(struct options *options, const struct option *option, const char *value,
+		   struct words *words)
+{
+	(void)option;
+	(void)words;
+	options->by = rollup_way(value);
+	if (options->by == BY_NOTHING)
+		fail("--by=%s: samples can be added up by process, command, job or user", value);
+}
+
 static void set_sum(struct options *options, const struct option *option, const char *value,
 		    struct words *words)
 {
@@ -334,6 +344,8 @@ const struct option option_table[] = {
 	 "also functions neither called nor sampled", set_switch, AT(shows_unused)},
 	{0, "any-date", VALUE_NONE, NULL,
 	 "a program newer than its profile will do", set_switch, AT(ignores_dates)},
+	{0, "by", VALUE_NEEDED, "HOW",
+	 "a recording's samples by process, command, job or user", set_by, 0},
 	{0, "diff", VALUE_OPTIONAL, "shares",
 	 "two profiles, function by function; by shares if they are of other lengths", set_diff, 0},
 	{0, "exec-counts", VALUE_OPTIONAL, "SYM",
@@ -414,6 +426,8 @@ static void check(const struct options *options)
 	bool has_bsds =
 		options->hidden.n + options->left_out.n + options->shown.n + options->counted.n > 0;
 
+	if (options->by != BY_NOTHING && (options->view != NULL || letter != 0))
+		fail("--by: is a table of its own, without a view or options of other tables");
 	if (options->output != NULL && options->view == NULL)
 		fail("-o: is where a view goes; tables go to standard output (--view=NAME)");
 	if (options->programs != NULL && options->view == NULL)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rollup/rollup.h"
+
 struct names {
 	const char **items;
 	size_t n;
@@ -44,6 +46,7 @@ struct options {
 	const char *flavor;    /* --flavor; NULL: all. */
 	const uint32_t *label; /* --for; NULL: all. */
 	bool splits;           /* --for=each: on whose behalf as columns. */
+	enum rollup_by by;     /* --by: samples by process, command, job or user. */
 	const char *kernel;    /* --kernel: whose functions the kernel has; NULL: it is one line. */
 	const char *programs;  /* --programs: a folder of a recording's programs; NULL: none. */
 	const char *view;      /* --view; NULL: the tables. */

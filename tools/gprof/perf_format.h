@@ -27,6 +27,7 @@ enum perf_type {
 	PERF_MMAP = 1,
 	PERF_LOST = 2,
 	PERF_COMM = 3,
+	PERF_FORK = 7,
 	PERF_SAMPLE = 9,
 	PERF_MMAP2 = 10,
 	PERF_LOST_SAMPLES = 13,

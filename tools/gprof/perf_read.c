@@ -202,6 +202,16 @@ static const char *read_comm(struct reader *reader, struct cursor *cursor)
 	return NULL;
 }
 
+/* That of a thread says nothing of its process. */
+static const char *read_fork(struct reader *reader, struct cursor *cursor)
+{
+	uint32_t pid = take32(cursor), parent = take32(cursor);
+
+	if (!cursor->is_short && pid != parent && pid <= INT32_MAX && parent <= INT32_MAX)
+		profile_kin(reader->profile, (int32_t)pid)->parent = (int32_t)parent;
+	return NULL;
+}
+
 /* Of a PERF_MMAP2 there are some words more. */
 static const char *read_map(struct reader *reader, struct cursor *cursor, unsigned misc,
 			    size_t more)
@@ -233,6 +243,15 @@ static const char *read_map(struct reader *reader, struct cursor *cursor, unsign
 
 /* ---------------- Counts ---------------- */
 
+/* Of `user.12=100`: of process 12 it is user 100. */
+static void read_user(struct reader *reader, const char *pid, const char *user)
+{
+	unsigned long process = strtoul(pid, NULL, 10), number = strtoul(user, NULL, 10);
+
+	if (process <= INT32_MAX && number <= INT32_MAX)
+		profile_kin(reader->profile, (int32_t)process)->user = (int32_t)number;
+}
+
 static void read_word(struct reader *reader, const char *word, size_t length)
 {
 	const char *sign = memchr(word, '=', length);
@@ -240,6 +259,8 @@ static void read_word(struct reader *reader, const char *word, size_t length)
 
 	if (sign == NULL)
 		return;
+	if (strncmp(word, "user.", 5) == 0)
+		read_user(reader, word + 5, sign + 1);
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
 		unsigned value = counts[i].value;
 
@@ -426,6 +447,8 @@ static const char *read_record(struct reader *reader, const struct perf_header *
 		return read_cgroup(reader, cursor);
 	case PERF_COMM:
 		return read_comm(reader, cursor);
+	case PERF_FORK:
+		return read_fork(reader, cursor);
 	case PERF_MMAP:
 		return read_map(reader, cursor, header->misc, 0);
 	case PERF_MMAP2:

@@ -57,6 +57,10 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 void print_graph(const struct report *report, const struct entries *entries);
 void print_entry(const struct report *report, const struct entry *entry);
 
+/* ---- by.c: --by ---- */
+
+void print_by(struct profile *profile, const struct options *options);
+
 /* ---- exact.c: -x; lines.c: -l; sources.c: -A; counts.c: --exec-counts; file_info.c: -i ---- */
 
 void print_exact(const struct report *report);

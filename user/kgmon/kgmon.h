@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/rollup/rollup.h"
 #include <mach/mach_types.h>
 #include <servers/gprof_types.h>
 
@@ -25,6 +26,7 @@
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
 };
 
 /* ---- find.c ---- */
@@ -48,6 +50,7 @@ void labels_read(const char *gmon, size_t size);
 /* The same gmon.out with the processes' numbers and names: memory of its own. */
 char *labels_add(const char *gmon, size_t *size);
 
-void labels_print(void);
+/* Adds them up, and prints them. */
+void labels_print(enum rollup_by by);
 
 #endif

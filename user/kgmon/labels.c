@@ -7,6 +7,7 @@
 #include <sys/ux.h>
 
 #include "common/common.h"
+#include "common/rolled.h"
 #include "kgmon.h"
 
 /* Tasks that ended so long ago that the Unix server has forgotten them are told together. */
@@ -29,7 +30,6 @@ _Static_assert(sizeof(((struct label *)NULL)->command) ==
 struct labels {
 	struct label *items;
 	size_t count;
-	uint64_t sum;
 };
 
 static struct labels labels;
@@ -89,7 +89,6 @@ static void add(uint32_t task, uint32_t samples)
 	if (label == NULL)
 		label = add_new(task);
 	label->samples += samples;
-	labels.sum += samples;
 }
 
 void labels_read(const char *gmon, size_t size)
@@ -148,33 +147,27 @@ char *labels_add(const char *gmon, size_t *size)
 
 /* ---------------- Printing ---------------- */
 
-static int compare(const void *one, const void *other)
+static void add_row(struct rollup *rollup, const struct label *label)
 {
-	const struct label *first = one, *second = other;
+	struct rollup_task *row;
 
-	if (first->samples != second->samples)
-		return first->samples < second->samples ? 1 : -1;
-	return first->task < second->task ? -1 : 1;
+	if (label->task == TASK_ENDED) {
+		row = rollup_task(rollup, label->task);
+		strcpy(row->name, "what has ended");
+	} else {
+		row = rolled_task(rollup, label->task);
+	}
+	row->served += label->samples;
 }
 
-static void print(const struct label *label)
+void labels_print(enum rollup_by by)
 {
-	uint64_t tenths = (label->samples * 1000ull + labels.sum / 2) / labels.sum;
+	struct rollup rollup = {0};
 
-	printf("%5u.%u %% %8lu  ", (unsigned)(tenths / 10), (unsigned)(tenths % 10),
-	       (unsigned long)label->samples);
-	if (label->is_process)
-		printf("%d %s\n", label->pid, label->command);
-	else
-		puts(label->task == 0 ? "the system" : "what has ended");
-}
-
-void labels_print(void)
-{
 	if (labels.count == 0)
 		return;
-	qsort(labels.items, labels.count, sizeof(*labels.items), compare);
-	puts("   share  samples  on behalf of");
 	for (size_t i = 0; i < labels.count; i++)
-		print(&labels.items[i]);
+		add_row(&rollup, &labels.items[i]);
+	rollup_print(&rollup, by, 0, stdout);
+	rollup_free(&rollup);
 }

@@ -19,7 +19,7 @@
 
 #define OUTPUT "gmon.out"
 
-static const char usage_text[] = "kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p] [-r]";
+static const char usage_text[] = "kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p [-l HOW]] [-r]";
 
 static struct {
 	bool begins;       /* -b, -B */
@@ -28,8 +28,10 @@ static struct {
 	bool resets;       /* -r */
 	bool by_nmi;       /* -n, which is what happens without it too. */
 	bool by_interrupt; /* -i */
+	bool lists;        /* -l */
 	unsigned rate;
-} wanted;
+	enum rollup_by by; /* -l; of -p. */
+} wanted = {.by = BY_PROCESS};
 
 static mach_port_t collector; /* MACH_PORT_NULL: there is none. */
 static pid_t collector_pid;
@@ -103,7 +105,7 @@ static bool dump(void)
 	file = labels_add(data, &size);
 	done = write_file(file, size);
 	if (done)
-		labels_print();
+		labels_print(wanted.by);
 	free(file);
 	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, got);
 	return done;
@@ -166,22 +168,28 @@ static void read_options(int count, char **words)
 {
 	int option;
 
-	while ((option = getopt(count, words, "bBhinpr")) != -1) {
+	while ((option = getopt(count, words, "bBhil:npr")) != -1) {
 		wanted.begins |= option == 'b' || option == 'B';
 		wanted.halts |= option == 'h';
 		wanted.dumps |= option == 'p';
 		wanted.resets |= option == 'r';
 		wanted.by_nmi |= option == 'n';
 		wanted.by_interrupt |= option == 'i';
+		if (option == 'l') {
+			wanted.by = rollup_way(optarg);
+			wanted.lists = true;
+		}
 		if (option == 'b' || option == 'B')
 			wanted.rate = option == 'b' ? SAMPLE_RATE_DEFAULT : SAMPLE_RATE_MAX;
 		if (option == '?')
 			usage(usage_text);
 	}
 	if (words[optind] != NULL || (wanted.begins && wanted.halts) ||
-	    (wanted.by_nmi && wanted.by_interrupt) ||
+	    (wanted.by_nmi && wanted.by_interrupt) || (wanted.lists && !wanted.dumps) ||
 	    ((wanted.by_nmi || wanted.by_interrupt) && !wanted.begins))
 		usage(usage_text);
+	if (wanted.by == BY_NOTHING)
+		report_exit(EXIT_USAGE, "-l: it is by process, command, job or user");
 }
 
 /* What could not be written is not reset. */

@@ -9,15 +9,19 @@
 
 #define THREAD_MAX 0xffffffffll
 #define TABLES_MAX 1000000
+#define JOB_PREFIX "job:"
 
 static const char help_text[] =
 	"monctl -pid N -on FLAVOR[,FLAVOR...] [-rate HZ] [-fixed] [-nmi]\n"
 	"monctl -pid N [-off] [-monfile FILE] [-format gnu|4.4bsd|bsd] [-status]\n"
-	"monctl -pid N -proxy [-execfile FILE] [-on FLAVOR...] [-monfile FILE] [-bg]\n"
-	"monctl [-pid N] -record FILE [-stack] [-on FLAVOR...] [-for PID|all] [-bg]\n"
-	"monctl [-pid N] -live [TABLES] [-on FLAVOR...] [-for PID|all]\n"
-	"monctl [-on FLAVOR...] [-monfile FILE | -record FILE | -live] -run COMMAND [ARGUMENT...]\n"
-	"monctl -help";
+	"monctl -pid N -proxy [-execfile FILE] [-on FLAVOR...] [-monfile FILE] [-children] [-bg]\n"
+	"monctl [-pid N] -record FILE [-stack] [-on FLAVOR...] [-for WHOM | -children] [-bg]\n"
+	"monctl [-pid N] -live [TABLES] [-by HOW] [-on FLAVOR...] [-for WHOM | -children]\n"
+	"monctl [-on FLAVOR...] [-monfile FILE | -record FILE | -live] [-children]\n"
+	"       -run COMMAND [ARGUMENT...]\n"
+	"monctl -help\n"
+	"WHOM is all, a process PID, or job:PID for it and its descendants\n"
+	"HOW is process, command, job or user";
 
 static _Noreturn void refuse(const char *what)
 {
@@ -94,8 +98,20 @@ static void set_for(struct arguments *arguments, const char *value)
 		arguments->beneficiary = FOR_ALL;
 		return;
 	}
-	arguments->beneficiary = FOR_PROCESS;
+	if (strncmp(value, JOB_PREFIX, strlen(JOB_PREFIX)) == 0) {
+		arguments->beneficiary = FOR_JOB;
+		value += strlen(JOB_PREFIX);
+	} else {
+		arguments->beneficiary = FOR_PROCESS;
+	}
 	arguments->for_pid = read_pid("-for", value);
+}
+
+static void set_by(struct arguments *arguments, const char *value)
+{
+	arguments->by = rollup_way(value);
+	if (arguments->by == BY_NOTHING)
+		refuse_value("-by", value, "it is by process, command, job or user");
 }
 
 static void set_format(struct arguments *arguments, const char *value)
@@ -144,9 +160,11 @@ static const struct option {
 	{"-nmi", FLAG(nmi)},
 	{"-fixed", FLAG(fixed)},
 	{"-stack", FLAG(stack)},
+	{"-children", FLAG(children)},
 	{"-thread", VALUE(set_thread)},
 	{"-for", VALUE(set_for)},
 	{"-live", MAYBE(set_live)},
+	{"-by", VALUE(set_by)},
 	{"-record", TEXT(record)},
 	{"-host", TEXT(host)},
 	{"-help", FLAG(help)},
@@ -249,6 +267,15 @@ static const char *find_conflict(const struct arguments *arguments)
 		 "-thread does not go with -run: the command has no threads yet"},
 		{arguments->thread != 0 && arguments->beneficiary != FOR_ANYBODY,
 		 "-thread and -for exclude each other"},
+		{arguments->children && !samples,
+		 "-children goes with -run, -proxy, -record or -live"},
+		{arguments->children && arguments->beneficiary != FOR_ANYBODY,
+		 "-children is what a job does, -for job:PID what is done for it: one of them"},
+		{arguments->children && arguments->thread != 0,
+		 "-children and -thread exclude each other"},
+		{arguments->by != BY_NOTHING && !arguments->live, "-by goes with -live"},
+		{arguments->beneficiary == FOR_JOB && !arguments->live && arguments->record == NULL,
+		 "-for job:PID goes with -record or -live"},
 		{arguments->beneficiary != FOR_ANYBODY && arguments->command != NULL,
 		 "-for does not go with -run"},
 		{(arguments->rate != 0 || arguments->fixed || arguments->nmi) && !samples &&
@@ -292,6 +319,11 @@ void arguments_help(void)
 {
 	printf("usage:\n%s\n\nflavors:\n", help_text);
 	flavors_list(stdout);
+}
+
+bool arguments_of_many(const struct arguments *arguments)
+{
+	return arguments->beneficiary != FOR_ANYBODY || arguments->children;
 }
 
 struct gprof_options arguments_options(const struct arguments *arguments)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/common.h"
+#include "common/rolled.h"
 #include "programs.h"
 #include "records.h"
 #include "session.h"
@@ -28,6 +29,7 @@ static struct {
 	sampled_pc_flavor_t flavors;
 	uint64_t samples;
 	uint64_t lost;
+	struct rollup rollup;
 } live;
 
 /* ---------------- Counting ---------------- */
@@ -52,11 +54,22 @@ static size_t row_of(const struct program *program, const struct prof_sample *sa
 	return (size_t)(function - program->executable.elf.functions);
 }
 
+static void count_tasks(const struct prof_sample *sample)
+{
+	rolled_task(&live.rollup, sample->task)->ran++;
+	rolled_task(&live.rollup, sample->label)->served++;
+	live.samples++;
+}
+
 static void count(const struct prof_sample *sample)
 {
 	struct program *program = program_of(sample->task);
 	unsigned flavor = flavor_number(sample->flavor);
 
+	if (live.arguments->by != BY_NOTHING) {
+		count_tasks(sample);
+		return;
+	}
 	if (flavor == FLAVORS)
 		return;
 	if (program->counts == NULL) {
@@ -154,10 +167,16 @@ static size_t collect_rows(struct row **rows)
 	return used;
 }
 
+static void print_counts(void)
+{
+	printf("%llu samples, %llu lost\n", (unsigned long long)live.samples,
+	       (unsigned long long)live.lost);
+}
+
 static void print_title(void)
 {
-	printf("%llu samples, %llu lost\n   share", (unsigned long long)live.samples,
-	       (unsigned long long)live.lost);
+	print_counts();
+	printf("   share");
 	for (unsigned i = 0; i < FLAVORS; i++)
 		if (live.flavors & flavor_bit(i))
 			printf(" %12s", flavor_name(i));
@@ -172,7 +191,7 @@ static void print_row(const struct row *row)
 	for (unsigned i = 0; i < FLAVORS; i++)
 		if (live.flavors & flavor_bit(i))
 			printf(" %12lu", (unsigned long)row->counts[i]);
-	if (live.arguments->beneficiary != FOR_ANYBODY)
+	if (arguments_of_many(live.arguments))
 		printf("  %s: %s\n", row->program->name, row->name);
 	else
 		printf("  %s\n", row->name);
@@ -188,7 +207,12 @@ static void print_table(bool is_first)
 		fputs(CLEAR_SCREEN, stdout);
 	else if (!is_first)
 		putchar('\n');
-	print_title();
+	if (live.arguments->by != BY_NOTHING) {
+		print_counts();
+		rollup_print(&live.rollup, live.arguments->by, ROWS_SHOWN, stdout);
+	} else {
+		print_title();
+	}
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
 		print_row(&rows[i]);
 	fflush(stdout);

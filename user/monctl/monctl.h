@@ -7,6 +7,7 @@
  *	control.c  asks a program that exports profiling: -on, -off, -status, -monfile
  *	proxy.c    exports it in the name of a program that does not: -proxy
  *	run.c      the same for a command that it starts: -run
+ *	children.c a profile for each program that its children are: -children
  *	record.c   writes every sample into a file: -record
  *	live.c     shows the hottest functions: -live
  *
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "lib/rollup/rollup.h"
 #include <mach/pc_sample.h>
 #include <mach/prof.h>
 #include <servers/gprof_types.h>
@@ -37,6 +39,7 @@ enum exit_status {
 enum beneficiary {
 	FOR_ANYBODY, /* Whatever the target does, whoever wanted it. */
 	FOR_PROCESS, /* What anybody does for one process, */
+	FOR_JOB,     /* for it and its descendants, */
 	FOR_ALL,     /* or for all, which is whatever runs. */
 };
 
@@ -51,8 +54,10 @@ struct arguments {
 	bool nmi;
 	bool fixed;
 	bool stack;
+	bool children; /* And those of its children, and theirs. */
 	bool help;
 	unsigned tables; /* Of -live; 0: no end. */
+	enum rollup_by by;
 	unsigned rate;   /* 0: the usual. */
 	unsigned thread; /* 0: all. */
 	enum gprof_format format;
@@ -73,6 +78,9 @@ void arguments_read(struct arguments *arguments, char **words);
 
 /* Prints what -help says. */
 void arguments_help(void);
+
+/* What is sampled may be of more than one program. */
+bool arguments_of_many(const struct arguments *arguments);
 
 /* The options of <servers/gprof.h> that were asked for. */
 struct gprof_options arguments_options(const struct arguments *arguments);

@@ -138,6 +138,43 @@ static void take_away(struct perf_file *file, const struct program *from, struct
 		to->high = from->high;
 }
 
+static void hand_over(struct perf_file *file, struct program *from, struct program *to,
+		      uint64_t time);
+
+/*
+ * A process's parent is named before it, whether anything was sampled of that or not: so all that
+ * are named hang together.
+ */
+static void put_birth(struct perf_file *file, const struct program *program)
+{
+	const struct ux_task_life *life = &program->life;
+	struct program *maker;
+
+	if (life->task_id == 0 || (uint32_t)life->pid != program->pid)
+		return;
+	perf_user(file, program->pid, life->uid);
+	if (life->ppid == 0 || life->parent_task == 0)
+		return;
+	/* Of the process's earlier programs the first was forked, by whom is what is wanted. */
+	for (maker = program_of(life->parent_task); maker->pid == program->pid;)
+		maker = program_of(maker->life.task_id != 0 ? maker->life.parent_task
+							    : TASK_KERNEL);
+	if (maker->pid == (uint32_t)life->ppid && holder_of(maker->pid) == NULL)
+		hand_over(file, NULL, maker, AT_ONCE);
+	perf_fork(file, program->pid, (uint32_t)life->ppid);
+}
+
+void names_put_ends(struct perf_file *file)
+{
+	for (const struct program *program = programs_first(); program; program = program->next) {
+		struct ux_task_life life;
+
+		if (program->has_pid && program->until == FOR_EVER && program->life.task_id != 0 &&
+		    ux_task_life(program->task, &life) == 0 && life.state == UX_LIFE_ENDED)
+			perf_exit(file, program->pid, (uint32_t)life.ppid, prof_u64(life.ended));
+	}
+}
+
 /* The label comes again, as whoever reads it in turn learns by it whose the number is now. */
 static void hand_over(struct perf_file *file, struct program *from, struct program *to,
 		      uint64_t time)
@@ -148,6 +185,8 @@ static void hand_over(struct perf_file *file, struct program *from, struct progr
 	to->until = FOR_EVER;
 	to->low = (uint32_t)to->executable.elf.text_start;
 	to->high = (uint32_t)to->executable.elf.text_end;
+	if (from == NULL)
+		put_birth(file, to);
 	put_label(file, to);
 	perf_command(file, to->pid, to->pid, to->name, to->since);
 	if (from != NULL) {

@@ -25,6 +25,9 @@ struct origin {
 /* Names all that the sample refers to, as far as the file does not yet, and says whose it is. */
 struct origin names_put(struct perf_file *file, const struct prof_sample *sample);
 
+/* Says of all processes that it named which of them have ended, and when. */
+void names_put_ends(struct perf_file *file);
+
 /* Names a task for whatever has it as its label; that of the kernel with its map. */
 void names_put_kernel(struct perf_file *file);
 

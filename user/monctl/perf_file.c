@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of perf's format, in its form for pipes. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 
 enum record_type {
 	RECORD_COMMAND = 3,
+	RECORD_EXIT = 4,
+	RECORD_FORK = 7,
 	RECORD_SAMPLE = 9,
 	RECORD_MAP = 10,
 	RECORD_LOST_SAMPLES = 13,
@@ -23,6 +26,7 @@ enum record_type {
 #define MISC_KERNEL  1
 #define MISC_USER    2
 #define MISC_EXECUTE (1 << 13)
+#define MISC_NO_MAPS (1 << 13) /* Of a fork: what is in the child's memory is said of itself. */
 
 #define TYPE_SOFTWARE   1
 #define ATTRIBUTE_BYTES 136 /* Of perf_event_attr in the version that has cgroups. */
@@ -200,6 +204,38 @@ void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const c
 	put_text(file, name);
 	put_id(file, pid, thread, time);
 	record_end(file);
+}
+
+static void put_kin(struct perf_file *file, enum record_type type, uint32_t pid, uint32_t parent,
+		    uint64_t time)
+{
+	record_begin(file, type, type == RECORD_FORK ? MISC_NO_MAPS : 0);
+	put_32(file, pid);
+	put_32(file, parent);
+	put_32(file, pid);
+	put_32(file, parent);
+	put_64(file, time);
+	put_id(file, pid, pid, time);
+	record_end(file);
+}
+
+void perf_fork(struct perf_file *file, uint32_t pid, uint32_t parent)
+{
+	put_kin(file, RECORD_FORK, pid, parent, AT_ONCE);
+}
+
+void perf_exit(struct perf_file *file, uint32_t pid, uint32_t parent, uint64_t time)
+{
+	put_kin(file, RECORD_EXIT, pid, parent, time);
+}
+
+void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid)
+{
+	char command[] = "monctl", word[40];
+	char *words[] = {command, word};
+
+	snprintf(word, sizeof(word), "user.%lu=%lu", (unsigned long)pid, (unsigned long)uid);
+	perf_counts(file, words, 2);
 }
 
 void perf_map(struct perf_file *file, const struct perf_map *map)

@@ -50,6 +50,13 @@ void perf_begin(struct perf_file *file, const struct prof_begin *begin);
 /* What a thread is called; its process executes a program of that name if the time is one. */
 void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name,
 		  uint64_t time);
+/* Who forked a process, before anything else is said of it; and when it ended. */
+void perf_fork(struct perf_file *file, uint32_t pid, uint32_t parent);
+void perf_exit(struct perf_file *file, uint32_t pid, uint32_t parent, uint64_t time);
+
+/* The user who has a process run: a word of the header, for perf has no record of that. */
+void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid);
+
 void perf_map(struct perf_file *file, const struct perf_map *map);
 
 /* The name of a label, before the first sample that has it. */

@@ -25,6 +25,8 @@ static struct program *add(uint32_t task, uint32_t pid, const char *name)
 	*program = (struct program){
 		.next = programs, .next_in_bucket = *bucket, .task = task, .pid = pid};
 	memcpy(program->name, name, strnlen(name, sizeof(program->name) - 1));
+	if (task == TASK_KERNEL || ux_task_life(task, &program->life) != 0)
+		program->life.task_id = 0;
 	*bucket = program;
 	programs = program;
 	return program;
@@ -172,4 +174,34 @@ struct program *program_add(const struct target *target, const struct executable
 		program = add(target->task_id, (uint32_t)target->pid, executable->path);
 	set_file(program, add_file(executable));
 	return program;
+}
+
+/*
+ * The numbers of processes come again after a long time, so a number alone proves nothing: but a
+ * program whose parent's is another process's is none of those that its process was before.
+ */
+bool program_is_of(const struct program *program, int pid, uint32_t task)
+{
+	while (program->task != task) {
+		if (program->life.task_id == 0 || program->life.pid != pid)
+			return false;
+		/* It has executed this since; or had been this before it was asked for. */
+		if (program->task < task)
+			return true;
+		program = program_of(program->life.parent_task);
+	}
+	return true;
+}
+
+/* Parents are older than their children, so this ends. */
+bool program_descends(const struct program *program, int pid, uint32_t task)
+{
+	while (!program_is_of(program, pid, task)) {
+		uint32_t parent = program->life.task_id != 0 ? program->life.parent_task : 0;
+
+		if (parent == 0 || parent >= program->task)
+			return false;
+		program = program_of(parent);
+	}
+	return true;
 }

@@ -24,6 +24,7 @@ struct program {
 	uint32_t task;
 	uint32_t pid; /* Of the process, or PID_OF_TASK + task. */
 	char name[PROGRAM_NAME_ROOM];
+	struct ux_task_life life; /* Its task number is 0: it is no process's, or nobody knows. */
 	struct executable executable; /* No path: it is not known, or cannot be read. */
 	struct file *file;            /* What that was read from. */
 	bool has_functions;           /* Which programs_read_functions() has read. */
@@ -56,6 +57,11 @@ void program_read_functions(struct program *program);
 
 /* Before the samples of a message are looked at: files may have changed since the last one. */
 void programs_new_message(void);
+/* Whether the program is, or was, one of that process's, which had this task then; */
+bool program_is_of(const struct program *program, int pid, uint32_t task);
+
+/* or of a process that descends from it. */
+bool program_descends(const struct program *program, int pid, uint32_t task);
 
 struct program *programs_first(void);
 

@@ -10,11 +10,13 @@
 #include <servers/netname.h>
 #include <ux/bsd.h>
 
+#include "children.h"
 #include "common/common.h"
 #include "common/name_server.h"
 #include "control.h"
 #include "keeper.h"
 #include "output.h"
+#include "programs.h"
 #include "session.h"
 #include "stream.h"
 
@@ -124,10 +126,21 @@ static bool write_profile(const struct arguments *arguments, const struct target
 	if (kept == NULL && profile.data != NULL && has_samples())
 		keeper_leave("the profile", profile.path, write_late);
 	/* A command's own output is not to be mixed with ours. */
-	session_summary(arguments->command != NULL ? stderr : stdout, target, kept);
+	session_summary(arguments->command != NULL ? stderr : stdout, target,
+			kept != NULL ? kept : NOT_WRITTEN);
 	done = kept != NULL && strcmp(kept, profile.path) == 0;
 	free(kept);
 	return done;
+}
+
+/* One for each program; the first line says how many samples there are of all of them. */
+static bool write_profiles(const struct arguments *arguments, const struct target *target,
+			   const struct executable *executable)
+{
+	FILE *to = arguments->command != NULL ? stderr : stdout;
+
+	session_summary(to, target, "");
+	return children_write(to, profile.path, executable->path, arguments->format);
 }
 
 /* A proxy is there to be found by its name. */
@@ -164,8 +177,10 @@ static bool export_command(const struct arguments *arguments, const struct targe
 bool proxy_sample(const struct arguments *arguments, const struct target *target,
 		  struct executable *executable, started_t started)
 {
-	const struct stream stream = {
-		.arguments = arguments, .target = target, .executable = executable};
+	const struct stream stream = {.arguments = arguments,
+				      .target = target,
+				      .executable = executable,
+				      .watch = arguments->children ? children_watch : NULL};
 
 	profile.path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
 	profile.pid = target->pid;
@@ -176,6 +191,8 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	if (arguments->command != NULL ? !export_command(arguments, target, executable)
 				       : !export(target))
 		return false;
+	if (arguments->children)
+		children_begin(program_add(target, executable));
 	if (!stream_begin(arguments->flavors)) {
 		check_out();
 		return false;
@@ -184,7 +201,8 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	stream_serve();
 	check_out();
 	stream_end();
-	return write_profile(arguments, target);
+	return arguments->children ? write_profiles(arguments, target, executable)
+				   : write_profile(arguments, target);
 }
 
 int proxy_run(const struct arguments *arguments)

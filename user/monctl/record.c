@@ -205,6 +205,13 @@ static void serve(void)
 		continue;
 }
 
+/* Behind all samples; the counts are the last words of the header. */
+static void put_ends(void)
+{
+	names_put_ends(&recording.file);
+	put_counts();
+}
+
 static bool record(const struct target *target, started_t started)
 {
 	const struct arguments *arguments = recording.arguments;
@@ -213,9 +220,10 @@ static bool record(const struct target *target, started_t started)
 	session_started(started);
 	serve();
 	stream_end();
+	put_ends();
 	done = write_rest();
 	session_summary(arguments->command != NULL ? stderr : stdout, target,
-			done ? arguments->record : NULL);
+			done ? arguments->record : NOT_WRITTEN);
 	return done;
 }
 

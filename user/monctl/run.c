@@ -10,6 +10,7 @@
 
 #include "common/common.h"
 #include "session.h"
+#include "stream.h"
 
 /* As the shell has them. */
 #define NOT_RUN   126
@@ -18,6 +19,11 @@
 
 static pid_t child;
 static bool has_begun;
+static bool with_children;
+
+/* What the child ended with, if that was noted while it was sampled. */
+static volatile sig_atomic_t has_ended;
+static int end_status;
 
 static _Noreturn void execute(char **command)
 {
@@ -56,9 +62,21 @@ static void set_signals(void)
 	signal(SIGHUP, pass_on);
 }
 
+/* With its children it is over when it has ended itself, whoever else is still there. */
+static void note_end(int signal)
+{
+	(void)signal;
+	if (!has_ended && waitpid(child, &end_status, WNOHANG) == child) {
+		has_ended = 1;
+		stream_wake();
+	}
+}
+
 static void let_go(void)
 {
 	has_begun = true;
+	if (with_children)
+		signal(SIGCHLD, note_end);
 	kill(child, SIGCONT);
 }
 
@@ -72,6 +90,18 @@ static bool sample(const struct arguments *arguments, const struct target *targe
 	return proxy_sample(arguments, target, executable, let_go);
 }
 
+/* What the command had others do is in no profile of it alone, and that may have been all. */
+static void note_others(const struct target *target)
+{
+	struct ux_task_life life;
+
+	if (!target->with_children && ux_task_life(target->task_id, &life) == 0 &&
+	    life.children > 0)
+		report("process %d started %lu others, which were not sampled; -children "
+		       "follows them",
+		       target->pid, (unsigned long)life.children);
+}
+
 /* What the command is has just been found by its name, so there is nothing to be compared. */
 static bool sample_child(const struct arguments *arguments)
 {
@@ -82,7 +112,9 @@ static bool sample_child(const struct arguments *arguments)
 
 	if (path == NULL || !target_find(&target, child) || !executable_open(&executable, path))
 		return false;
+	target.with_children = target.is_followed = arguments->children;
 	done = sample(arguments, &target, &executable);
+	note_others(&target);
 	executable_close(&executable);
 	free(path);
 	return done;
@@ -101,7 +133,11 @@ static int finish(bool is_sampled)
 	/* A command that was to be sampled, and cannot be, is not run. */
 	if (!has_begun)
 		kill(child, SIGKILL);
-	wait_for_child(&status, 0);
+	signal(SIGCHLD, SIG_DFL);
+	if (has_ended)
+		status = end_status;
+	else
+		wait_for_child(&status, 0);
 	if (!has_begun || (!is_sampled && status_of(status) == 0))
 		return EXIT_FAILED;
 	return status_of(status);
@@ -113,6 +149,7 @@ int run_run(const struct arguments *arguments)
 	int status = 0;
 
 	own.flavors = session_flavors(arguments);
+	with_children = arguments->children;
 	child = fork();
 	if (child < 0)
 		report_exit(EXIT_FAILED, "cannot fork: %s", strerror(errno));

@@ -20,15 +20,17 @@ sampled_pc_flavor_t session_flavors(const struct arguments *arguments)
 
 void session_summary(FILE *file, const struct target *target, const char *path)
 {
+	bool with_children = target != NULL && target->with_children;
 	gprof_status_t status = {0};
 
 	__collector_status(&status);
 	if (target != NULL)
-		fprintf(file, "process %d: ", target->pid);
-	fprintf(file, "%llu samples, %llu lost, %s\n",
+		fprintf(file, "process %d%s: ", target->pid,
+			with_children ? " and its children" : "");
+	fprintf(file, "%llu samples, %llu lost%s%s\n",
 		(unsigned long long)prof_u64((const uint32_t *)status.taken),
 		(unsigned long long)prof_u64((const uint32_t *)status.lost),
-		path != NULL ? path : "not written");
+		path[0] != '\0' ? ", " : "", path);
 	fflush(file);
 	if (target != NULL)
 		target_note_exec(target);
@@ -69,11 +71,15 @@ static bool sample_somebody(const struct arguments *arguments, sample_t sample, 
 	int pid = arguments->pid;
 	bool done;
 
-	if (pid == NO_PID && arguments->beneficiary == FOR_PROCESS)
+	if (pid == NO_PID && arguments->beneficiary != FOR_ALL)
 		pid = arguments->for_pid;
 	if (pid == NO_PID)
 		return sample(arguments, NULL, NULL, started);
-	if (!target_find(&target, pid) || !open_executable(&executable, arguments, &target))
+	if (!target_find(&target, pid))
+		return false;
+	target.with_children = arguments->children;
+	target.is_followed = arguments->children || arguments->pid == NO_PID;
+	if (!open_executable(&executable, arguments, &target))
 		return false;
 	done = sample(arguments, &target, &executable, started);
 	executable_close(&executable);

@@ -8,6 +8,8 @@
 #include "monctl.h"
 #include "target.h"
 
+#define NOT_WRITTEN "not written" /* For the name of a file. */
+
 /* Called when all is ready, and what is to be sampled from the beginning is. */
 typedef void (*started_t)(void);
 
@@ -37,7 +39,7 @@ int session_run(const struct arguments *arguments,
 		bool (*sample)(const struct arguments *, const struct target *, struct executable *,
 			       started_t));
 
-/* Prints `process N: ... samples, ... lost, FILE` for what the collector has. */
+/* Prints `process N: ... samples, ... lost, FILE` for what the collector has; "": no file. */
 void session_summary(FILE *file, const struct target *target, const char *path);
 
 #endif

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "common/common.h"
 #include "control.h"
+#include "programs.h"
 #include "stream.h"
 
 /* Samples of a table that is printed each second should not be older than this, */
@@ -25,6 +26,9 @@
  */
 #define RECORD_ALL_AGE_MS 250
 
+/* How soon it is seen that nobody is left of a job that is served. */
+#define LOOK_MS 100u
+
 static const struct stream *stream;
 static mach_port_t thread;   /* If one alone is sampled. */
 static mach_port_t host;     /* If it is the host's stream, */
@@ -38,7 +42,7 @@ static bool has_warned;
 static mach_port_t wake_port;
 static volatile sig_atomic_t has_signal;
 
-static void wake(int signal)
+void stream_wake(void)
 {
 	mach_msg_header_t message = {
 		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MAKE_SEND, 0),
@@ -46,11 +50,16 @@ static void wake(int signal)
 		.msgh_remote_port = wake_port,
 	};
 
-	(void)signal;
 	has_signal = 1;
 	/* If there is one in the queue already, that will do: there is no waiting here. */
 	mach_msg(&message, MACH_SEND_MSG | MACH_SEND_TIMEOUT, sizeof(message), 0, MACH_PORT_NULL, 0,
 		 MACH_PORT_NULL);
+}
+
+static void wake(int signal)
+{
+	(void)signal;
+	stream_wake();
 }
 
 /* It has done its work by having come. */
@@ -134,8 +143,17 @@ static bool find_label(const struct arguments *arguments)
 		return true;
 	if (!target_find(&served, arguments->for_pid))
 		return false;
-	label = served.task_id;
+	/* The kernel knows of one task; of others monctl chooses: stream_wants(). */
+	if (arguments->proxy)
+		label = served.task_id;
 	return true;
+}
+
+/* It is a process or a job for which anybody may work, and may be in another task by now. */
+static bool is_served_only(const struct arguments *arguments)
+{
+	return arguments->pid == NO_PID &&
+	       (arguments->beneficiary == FOR_PROCESS || arguments->beneficiary == FOR_JOB);
 }
 
 bool stream_prepare(const struct stream *wanted)
@@ -145,9 +163,11 @@ bool stream_prepare(const struct stream *wanted)
 		.proxy = (uint32_t)getpid(), .watch = watch_clock, .other = take_message};
 
 	stream = wanted;
-	if (wanted->target != NULL) {
+	if (wanted->target != NULL && !is_served_only(arguments)) {
 		target.task = wanted->target->task;
 		target.pid = (uint32_t)wanted->target->pid;
+		target.with_children = arguments->children;
+		target.only_task = arguments->children;
 	}
 	if (wanted->executable != NULL) {
 		target.low = (uint32_t)wanted->executable->elf.text_start;
@@ -169,7 +189,7 @@ bool stream_prepare(const struct stream *wanted)
 		target.begin = begin_host;
 		target.end = end_host;
 		target.flush = flush_host;
-		target.only_task = wanted->target != NULL;
+		target.only_task = arguments->pid != NO_PID;
 	}
 	if (__collector_prepare(&target) == KERN_SUCCESS && make_wake_port())
 		return true;
@@ -177,12 +197,30 @@ bool stream_prepare(const struct stream *wanted)
 	return false;
 }
 
+/* Of a process, or a job, that is served: what is done for it, in whichever of its programs. */
+static bool is_served(uint32_t task)
+{
+	const struct arguments *arguments = stream->arguments;
+
+	switch (arguments->beneficiary) {
+	case FOR_PROCESS:
+		return program_is_of(program_of(task), arguments->for_pid, served.task_id);
+	case FOR_JOB:
+		return program_descends(program_of(task), arguments->for_pid, served.task_id);
+	default:
+		return true;
+	}
+}
+
 bool stream_wants(const struct prof_sample *sample)
 {
 	const struct arguments *arguments = stream->arguments;
 
-	return arguments->pid == NO_PID || arguments->beneficiary == FOR_ANYBODY ||
-	       sample->task == stream->target->task_id;
+	if (arguments->beneficiary == FOR_ANYBODY)
+		return true;
+	if (arguments->pid != NO_PID && sample->task != stream->target->task_id)
+		return false;
+	return is_served(sample->label);
 }
 
 /* ---------------- Beginning and end ---------------- */
@@ -238,9 +276,25 @@ uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Nobody is left of the process or the job that is served. */
+static bool nobody_is_served(void)
+{
+	struct ux_process_info processes[UX_PROCESSES_MAX];
+	int found;
+
+	if (!is_served_only(stream->arguments))
+		return false;
+	found = ux_processes(processes, UX_PROCESSES_MAX);
+	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
+		if (processes[i].state != UX_ZOMBIE && processes[i].task_id != 0 &&
+		    is_served(processes[i].task_id))
+			return false;
+	return found > 0;
+}
+
 static bool is_over(void)
 {
-	return has_signal || __collector_target_ended();
+	return has_signal || __collector_target_ended() || nobody_is_served();
 }
 
 bool stream_serve_until(uint64_t deadline_ms)
@@ -259,7 +313,7 @@ bool stream_serve_once(void)
 {
 	if (is_over())
 		return false;
-	__collector_serve(MACH_MSG_TIMEOUT_NONE);
+	__collector_serve(is_served_only(stream->arguments) ? LOOK_MS : MACH_MSG_TIMEOUT_NONE);
 	return true;
 }
 

@@ -26,11 +26,14 @@ struct stream {
 /* Finds threads and labels, makes ports; nothing is sampled yet.  False with a report. */
 bool stream_prepare(const struct stream *stream);
 
-/* With -pid and -for, of what is done for somebody only what the target does. */
+/* With -for, what is done for whom it says, and with -pid only what the target does of it. */
 bool stream_wants(const struct prof_sample *sample);
 
 /* From now on a signal ends the wait for messages, and not monctl. */
 void stream_watch_signals(void);
+
+/* Ends the wait for messages, from a handler too. */
+void stream_wake(void);
 
 /* Begins with the flavors and the rate that the arguments say; false with a report. */
 bool stream_begin(sampled_pc_flavor_t flavors);

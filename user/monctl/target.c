@@ -81,8 +81,12 @@ static bool executes_another(const struct target *target)
 
 void target_note_exec(const struct target *target)
 {
-	if (executes_another(target))
-		report("process %d executes another program now, which was not sampled",
+	struct ux_task_life life;
+
+	if (!target->is_followed && ux_task_life(target->task_id, &life) == 0 &&
+	    life.state == UX_LIFE_EXECUTED)
+		report("process %d executes another program now, which was not sampled; "
+		       "-children follows it",
 		       target->pid);
 }
 

@@ -18,6 +18,8 @@ struct target {
 	int pid;
 	mach_port_t task;
 	uint32_t task_id;
+	bool is_followed;   /* Into other programs, too, */
+	bool with_children; /* and all that it makes. */
 };
 
 /* Finds the process's task; false with a report if there is none, or it is not the caller's. */

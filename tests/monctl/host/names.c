@@ -29,6 +29,11 @@ static struct program programs[] = {
 	{.task = 3, .pid = PID_OF_TASK + 3, .name = "task-3"},
 };
 
+struct program *programs_first(void)
+{
+	return &programs[0];
+}
+
 struct program *program_of(uint32_t task)
 {
 	struct program *program = &programs[0];
@@ -36,6 +41,13 @@ struct program *program_of(uint32_t task)
 	while (program->task != task)
 		program = program->next;
 	return program;
+}
+
+/* Nobody knows whose children they are. */
+int ux_task_life(uint32_t task, struct ux_task_life *life)
+{
+	(void)task, (void)life;
+	return -1;
 }
 
 const unsigned char *elfsym_bytes(const struct elfsym *elf, uint64_t address, uint64_t size)

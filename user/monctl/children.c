@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Profiles of a job's programs: see children.h.
+ *
+ * A profile is of one program, whichever processes of the job ran it, since its addresses mean
+ * something in that program alone; what two runs of a program did is added up, as gprof would.
+ * Each has the counts of the whole stream, and says how many samples were of the others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libprof/core/gmon_file.h"
+
+#include "children.h"
+#include "common/common.h"
+#include "output.h"
+#include "programs.h"
+#include "records.h"
+
+struct child_profile {
+	struct child_profile *next;
+	const struct program *program; /* One of those that ran it. */
+	struct collection collection;
+	uint64_t samples;
+	uint32_t processes;
+	uint32_t last_pid;
+};
+
+static struct child_profile *profiles; /* In the order in which they came. */
+static const struct program *first_program;
+static struct prof_begin begin;
+static uint64_t samples, unknown; /* All, and those of a task that nobody knows any more. */
+
+/* ---------------- Counting ---------------- */
+
+static struct child_profile *add(const struct program *program)
+{
+	struct child_profile **end = &profiles, *profile = allocate(sizeof(*profile));
+	const struct executable *executable = &program->executable;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	*profile = (struct child_profile){.program = program};
+	profile->collection = (struct collection){
+		.low = (uint32_t)executable->elf.text_start,
+		.high = (uint32_t)executable->elf.text_end,
+		.pid = program->pid,
+		.task = program->task,
+	};
+	profile->collection.has_program = gmon_program_read(&profile->collection.program,
+							    executable->image, executable->size);
+	__collection_clear(&profile->collection, begin.flavors);
+	__collection_add(&profile->collection, (const uint32_t *)&begin, begin.record.words);
+	*end = profile;
+	return profile;
+}
+
+/* The program's; NULL: which one it was is not known. */
+static struct child_profile *profile_of(const struct program *program)
+{
+	struct child_profile *profile = profiles;
+
+	if (program->executable.path == NULL)
+		return NULL;
+	while (profile != NULL &&
+	       (profile->program->executable.inode != program->executable.inode ||
+		strcmp(profile->program->executable.path, program->executable.path) != 0))
+		profile = profile->next;
+	return profile != NULL ? profile : add(program);
+}
+
+static void take_sample(const struct prof_sample *sample)
+{
+	const struct program *program = program_of(sample->task);
+	struct child_profile *profile = profile_of(program);
+
+	samples++;
+	if (profile == NULL) {
+		unknown++;
+		return;
+	}
+	profile->samples++;
+	profile->processes += profile->last_pid != program->pid;
+	profile->last_pid = program->pid;
+	__collection_add(&profile->collection, (const uint32_t *)sample, sample->record.words);
+}
+
+/* Whatever was collected before is of another stream. */
+static void take_begin(const struct prof_begin *record)
+{
+	begin = *record;
+	begin.record.words = sizeof(begin) / sizeof(uint32_t);
+	samples = unknown = 0;
+	for (struct child_profile *profile = profiles; profile; profile = profile->next) {
+		profile->samples = profile->processes = profile->last_pid = 0;
+		__collection_clear(&profile->collection, begin.flavors);
+	}
+}
+
+void children_begin(const struct program *first)
+{
+	first_program = first;
+}
+
+static void take_record(const struct prof_record *record)
+{
+	const struct prof_sample *sample = record_as_sample(record);
+
+	if (sample != NULL) {
+		take_sample(sample);
+		return;
+	}
+	if (record_is(record, PROF_BEGIN, sizeof(begin)))
+		take_begin((const struct prof_begin *)record);
+	if (profiles == NULL)
+		add(first_program);
+	for (struct child_profile *profile = profiles; profile; profile = profile->next)
+		__collection_add(&profile->collection, (const uint32_t *)record, record->words);
+}
+
+void children_watch(const uint32_t *words, size_t count)
+{
+	const struct prof_record *record;
+
+	programs_new_message();
+	while ((record = record_first(words, count)) != NULL) {
+		take_record(record);
+		words += record->words;
+		count -= record->words;
+	}
+}
+
+/* ---------------- Writing ---------------- */
+
+static const char *name_in(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* Programs of one name in several places are told apart by a number. */
+static void name_file(char *name, size_t room, const char *file,
+		      const struct child_profile *profile, const char *first)
+{
+	const char *own = name_in(profile->program->executable.path);
+	unsigned same = 0;
+
+	if (strcmp(profile->program->executable.path, first) == 0) {
+		snprintf(name, room, "%s", file);
+		return;
+	}
+	for (const struct child_profile *other = profiles; other != profile; other = other->next)
+		same += strcmp(other->program->executable.path, first) != 0 &&
+			strcmp(name_in(other->program->executable.path), own) == 0;
+	if (same == 0)
+		snprintf(name, room, "%s.%s", file, own);
+	else
+		snprintf(name, room, "%s.%s.%u", file, own, same);
+}
+
+static bool write_one(FILE *to, const struct child_profile *profile, const char *name,
+		      enum gprof_format format)
+{
+	size_t room = __gmon_room(&profile->collection, false, format), size;
+	char *data = allocate(room), *kept;
+	bool done;
+
+	memset(data, 0, room);
+	size = __gmon_write(&profile->collection, false, format, data, room);
+	kept = output_keep(name, (int)profile->program->pid, data, size);
+	free(data);
+	fprintf(to, "%s: %llu samples of %s", kept != NULL ? kept : "not written",
+		(unsigned long long)profile->samples, name_in(profile->program->executable.path));
+	if (profile->processes > 1)
+		fprintf(to, " in %lu processes", (unsigned long)profile->processes);
+	fputc('\n', to);
+	done = kept != NULL && strcmp(kept, name) == 0;
+	free(kept);
+	return done;
+}
+
+bool children_write(FILE *to, const char *file, const char *first, enum gprof_format format)
+{
+	bool done = true;
+
+	for (struct child_profile *profile = profiles; profile; profile = profile->next) {
+		size_t room = strlen(file) + strlen(profile->program->executable.path) + 16;
+		char *name = allocate(room);
+
+		profile->collection.others = samples - profile->samples;
+		name_file(name, room, file, profile, first);
+		done &= write_one(to, profile, name, format);
+		free(name);
+	}
+	if (unknown > 0)
+		fprintf(to, "%llu samples are of programs that ended before they were asked for\n",
+			(unsigned long long)unknown);
+	fflush(to);
+	return done;
+}
