@@ -228,20 +228,27 @@ static void leave_files(struct process *process)
 	}
 }
 
-/* Its children are pid 1's from now on, who waits for them. */
+/*
+ * Its children are pid 1's from now on, who waits for them, and is woken only for one that has
+ * ended already: most processes leave none.
+ */
 static void leave_children(struct process *process)
 {
 	struct process *heir = process_by_pid(PID_FIRST);
+	bool has_news = false;
 
 	if (process == heir)
 		return;
 	while (!list_empty(&process->children)) {
 		struct list *link = list_take_first(&process->children);
+		struct process *child = list_object(link, struct process, sibling);
 
-		list_object(link, struct process, sibling)->parent = heir;
+		child->parent = heir;
+		has_news |= child->is_zombie || child->stop_signal != 0;
 		list_add_last(&heir->children, link);
 	}
-	ux_wakeup(children_channel(heir));
+	if (has_news)
+		ux_wakeup(children_channel(heir));
 }
 
 /* Out of all lists; the structure goes when nobody refers to it any more. */

@@ -28,6 +28,7 @@ _Static_assert(UX_THREADS_MAX < PLACE_MASK && NOTIFY_PAYLOAD == PLACE_MASK,
 
 static struct thread *table[UX_THREADS_MAX];
 static uint32_t uses[UX_THREADS_MAX];
+static uint32_t places_used; /* Behind these none was ever taken. */
 
 struct thread *caller_of_payload(unsigned long payload)
 {
@@ -68,6 +69,8 @@ static bool take_place(struct thread *thread)
 	if (place == places)
 		return false;
 	table[place] = thread;
+	if (place >= places_used)
+		places_used = place + 1;
 	uses[place]++;
 	thread->payload = uses[place] << PLACE_BITS | place;
 	return true;
@@ -217,7 +220,7 @@ static void end_perhaps_last(struct thread *thread, int status)
 
 bool thread_port_died(mach_port_t name)
 {
-	for (unsigned place = 0; place < UX_THREADS_MAX; place++) {
+	for (unsigned place = 0; place < places_used; place++) {
 		struct thread *thread = table[place];
 
 		if (thread != NULL && thread->kernel == name && !list_empty(&thread->link)) {
