@@ -43,6 +43,7 @@ union buffer {
 
 static mach_port_t all_ports;
 static mach_port_t notify_port; /* Where the kernel tells of ports that have died. */
+static mach_port_t own_thread;  /* It never runs, and so works for nobody but the server. */
 static unsigned n_threads;      /* That answer requests, */
 static unsigned n_receiving;    /* and those of them that wait for one. */
 
@@ -297,6 +298,20 @@ static int receive_error(const union buffer *request, mach_msg_return_t result)
 
 static bool start_server(void);
 
+/*
+ * A thread more stays, and is everybody's.  So it is not charged to the caller whose request the
+ * last one has just received: that goes on on behalf of its caller afterwards.
+ */
+static bool start_server_for_all(const union buffer *request)
+{
+	bool is_started;
+
+	assay_thread_serve(own_thread);
+	is_started = start_server();
+	assay_thread_serve(request->head.msgh_remote_port);
+	return is_started;
+}
+
 /* The buffers take turns: into the one that the reply is sent from the next request comes. */
 static void serve(void *unused)
 {
@@ -312,8 +327,8 @@ static void serve(void *unused)
 
 		__atomic_add_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST);
 		error = receive_error(request, exchange(request));
-		is_heard =
-			__atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 || start_server();
+		is_heard = __atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 ||
+			   start_server_for_all(request);
 		if (error > 0) {
 			refuse(request, reply, error);
 		} else if (error == 0) {
@@ -376,7 +391,8 @@ bool serve_start(void)
 		    KERN_SUCCESS ||
 	    syscall_mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &notify_port) !=
 		    KERN_SUCCESS ||
-	    serve_port(notify_port, NOTIFY_PAYLOAD) != KERN_SUCCESS)
+	    serve_port(notify_port, NOTIFY_PAYLOAD) != KERN_SUCCESS ||
+	    thread_create(self, &own_thread) != KERN_SUCCESS)
 		return false;
 	return start_server();
 }
