@@ -204,9 +204,13 @@ static inline void fill_inbox(struct thread *receiver, const struct thread *send
 	receiver->receive.result = MACH_MSG_SUCCESS;
 }
 
-/* Waits at `queue` in its turn, while `receiver` has the CPU. */
+/*
+ * Waits at `queue` in its turn, while `receiver` has the CPU.  Who has `answered` works for itself if
+ * no request comes.
+ */
 static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct thread *thread,
-				     struct wait_queue *queue, struct thread *receiver)
+				     struct wait_queue *queue, struct thread *receiver,
+				     bool answered)
 {
 	struct receive_wait *receive = &thread->receive;
 
@@ -220,6 +224,8 @@ static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct 
 	receive->direct = false;
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
 		return inbox_copyout(thread, words->message);
+	if (answered)
+		thread->label = thread->home;
 	return mach_msg_received(words, receive->result);
 }
 
@@ -328,5 +334,5 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	if (receiver == NULL)
 		return FAST_PATH_DECLINED;
 	thread->task->messages_sent++;
-	return wait(words, thread, queue, receiver);
+	return wait(words, thread, queue, receiver, !request);
 }

@@ -5,7 +5,8 @@
  * A message has the user's layout, header and body, with the kernel's values in place of the
  * user's: ports instead of names, and instead of addresses of out-of-line data a `struct copy`
  * (memory) or the address of an array in the kernel (ports).  It owns the rights and the memory it
- * carries, and the label that its receiver will have.  Guarded by the kernel lock.
+ * carries, and the label of its sender, or of whoever a send-once right was made for.  Guarded by the
+ * kernel lock.
  *
  * msgh_remote_port and msgh_local_port hold pointers to struct port; msgh_bits says the kinds of
  * right (PORT_SEND and so on) and MACH_MSGH_BITS_COMPLEX.  msgh_size is right.
@@ -42,8 +43,8 @@ struct space;
 struct message {
 	struct list link; /* In a port's queue, or on the list of what is to be destroyed. */
 	uint32_t magic;
-	uint32_t room;            /* Bytes from `header` on. */
-	uint32_t label;           /* Whoever receives it works on behalf of this. */
+	uint32_t room;  /* Bytes from `header` on. */
+	uint32_t label; /* Whoever receives it may work on behalf of this (turn_header()). */
 	struct message *accepted; /* What is sent when it is accepted (MACH_SEND_NOTIFY), its remote
 				     port the send-once right of whom to tell; or NULL. */
 	uint32_t accepted_name;   /* What name the sender knows the port by, 0 when it is gone. */
@@ -63,6 +64,12 @@ struct message {
 #define BITS_REPLY         MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0)
 #define BITS_REPLY_TAKEN   MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND_ONCE, 0)
 #define BITS_REPLY_GIVEN   MACH_MSGH_BITS(0, MACH_MSG_TYPE_PORT_SEND_ONCE)
+
+/*
+ * In msgh_bits, within the kernel only: a request of the kernel's own without a reply right, which
+ * is answered otherwise.  Whoever receives it works for its label.
+ */
+#define BITS_KERNEL_REQUEST 0x20000000u
 
 static inline struct port *message_remote(const struct message *message)
 {
@@ -182,7 +189,8 @@ void message_destroy_body(struct message *message);
  * rights and memory that it names out of `space`.  On failure (MACH_SEND_...)
  * nothing of the sender's has changed, with one exception that Mach has too: a message that names
  * the same right twice and has it once.  The label is the current thread's, or for a send-once
- * right to a live port the one noted there.  May block.
+ * right the one noted in its port: if both are the same that was the answer to what the thread was
+ * doing, and it has its own label from then on.  May block.
  */
 mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_words *words,
 				 struct message **message);

@@ -137,6 +137,23 @@ static inline struct port *take_reply_right(const struct header *header,
 }
 
 /*
+ * Notes on whose behalf the message is.  One by a send-once right is for whom that was made; if the
+ * thread works for the same, it has answered, and works for itself.
+ */
+static inline void take_label(struct message *message, const struct port *dest,
+			      mach_msg_type_name_t right)
+{
+	struct thread *thread = current_thread();
+
+	message->label = thread->label;
+	if (right != MACH_MSG_TYPE_PORT_SEND_ONCE)
+		return;
+	if (dest->label == thread->label)
+		thread->label = thread->home;
+	message->label = dest->label;
+}
+
+/*
  * Takes what check_header() found into the message, and notes the label; `other` are the header's
  * other bits.  Where both are of one name the right that moves goes last: the other is made from
  * it.
@@ -162,8 +179,7 @@ static inline void take_header(struct message *message, const struct header *hea
 		reply_type = right_after(header->reply_type);
 	message->header.msgh_bits = other | MACH_MSGH_BITS(dest_type, reply_type);
 	message_set_ports(message, dest, reply);
-	message->label =
-		dest_type == MACH_MSG_TYPE_PORT_SEND_ONCE ? dest->label : current_thread()->label;
+	take_label(message, dest, dest_type);
 }
 
 /* ---------------- The message ---------------- */

@@ -114,10 +114,27 @@ static mach_msg_return_t give_reply_right(struct space *space, struct message *m
 }
 
 /*
+ * The current thread, which receives the message, works for itself unless there is something to
+ * answer: a reply right, whose name is in msgh_local_port, a request of the kernel's; or the port's
+ * owner has said that all messages count.  What comes by a send-once right is an answer itself, and
+ * brings back what the thread was doing when it made that.
+ */
+static inline void set_label(const struct message *message, const struct port *dest)
+{
+	const mach_msg_header_t *header = &message->header;
+	struct thread *thread = current_thread();
+	bool counts = MACH_MSGH_BITS_REMOTE(header->msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE ||
+		      MACH_PORT_VALID(header->msgh_local_port) ||
+		      (header->msgh_bits & BITS_KERNEL_REQUEST) != 0 || dest->one_way_counts;
+
+	thread->label = counts ? message->label : thread->home;
+}
+
+/*
  * Puts the header as the receiver sees it: its own port is the local one, by its name or by the
  * payload that was set for it, and the right that brought the message is used up.  What replies go
  * to, msgh_local_port until now, is a name already.  The receive right may have left the space, or
- * be gone, since the message was taken.
+ * be gone, since the message was taken.  Sets the current thread's label.
  */
 static inline void turn_header(const struct space *space, struct message *message)
 {
@@ -128,6 +145,7 @@ static inline void turn_header(const struct space *space, struct message *messag
 	struct port *dest = message_remote(message);
 	bool is_own = dest->receiver == space;
 
+	set_label(message, dest);
 	header->msgh_remote_port = header->msgh_local_port;
 	if (!is_own) {
 		header->msgh_local_port = port_is_alive(dest) ? MACH_PORT_NULL : MACH_PORT_DEAD;
@@ -255,12 +273,10 @@ static inline mach_msg_return_t write_message(struct space *space, struct messag
 /* Takes the message. */
 mach_msg_return_t message_copyout(struct message *message, user_address_t user, uint32_t notify)
 {
-	struct thread *thread = current_thread();
-	struct space *space = thread->task->space;
+	struct space *space = current_task()->space;
 	mach_msg_return_t result = give_reply_right(space, message, notify);
 	mach_msg_return_t lacks;
 
-	thread->label = message->label;
 	if (result != MACH_MSG_SUCCESS) {
 		message_copyout_header(message, user);
 		return result;
@@ -279,7 +295,6 @@ mach_msg_return_t message_copyout_header(struct message *message, user_address_t
 	struct port *reply = message_local(message);
 	bool written;
 
-	current_thread()->label = message->label;
 	message_destroy_body(message);
 	if (port_is_valid(reply)) {
 		right_release(reply, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));

@@ -164,6 +164,7 @@ void port_clear_receiver(struct port *port)
 	port->name = MACH_PORT_NULL;
 	port->make_send_count = 0;
 	port->seqno = 0;
+	port->one_way_counts = false;
 	port->has_payload = false;
 	port->payload = 0;
 }

@@ -98,6 +98,7 @@ struct port {
 	struct pager *pager;   /* The kernel's end of the memory object that it is, or NULL. */
 	struct stream *stream; /* Whose samples come here (prof/stream.h), or NULL. */
 
+	bool one_way_counts; /* Whoever receives what cannot be answered works for its sender. */
 	bool has_payload;
 	uint32_t payload; /* Received instead of the port's name. */
 };

@@ -18,6 +18,7 @@
 #include "vm/copy.h"
 #include "vm/kernel_memory.h"
 
+#include "mach/assay_server.h"
 #include "mach/mach_port_server.h"
 
 /* The entry of a name in a space that may be none, with a right of one of the kinds in `types`
@@ -259,6 +260,16 @@ kern_return_t mach_port_clear_protected_payload(struct space *space, mach_port_n
 		port->has_payload = false;
 		port->payload = 0;
 	}
+	return result;
+}
+
+kern_return_t port_one_way_counts(struct space *space, mach_port_name_t name, boolean_t counts)
+{
+	struct port *port;
+	kern_return_t result = find_receive(space, name, &port);
+
+	if (result == KERN_SUCCESS)
+		port->one_way_counts = counts != 0;
 	return result;
 }
 

@@ -4,10 +4,11 @@
  *
  * A label is a task's id, or 0 for the system.  A thread starts with its own task's.  A message
  * carries its sender's label, or if it goes to a send-once right the one noted in the port when
- * that right was made; every receive sets the receiver's.  So a server works on behalf of whoever
- * sent the request, and a reply brings a caller its own label back (ipc/message_copyin.c and
+ * that right was made.  Every receive sets the receiver's: to the message's if that can be answered
+ * or is an answer, else to its own.  So a server works on behalf of whoever sent the request until it
+ * has answered, and a reply brings a caller its own label back (ipc/message_copyin.c and
  * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
- * again.
+ * again, or does something for itself.
  */
 #include "kern/label.h"
 
@@ -34,7 +35,13 @@ static bool label_of_right(const struct entry *entry, const struct task *task, u
 		*label = entry->port->label;
 		return true;
 	}
-	if ((entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port->kind == OBJECT_THREAD) {
+	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
+		return false;
+	if (entry->port->kind == OBJECT_TASK) {
+		*label = task->id;
+		return entry->port->object == task;
+	}
+	if (entry->port->kind == OBJECT_THREAD) {
 		const struct thread *thread = entry->port->object;
 
 		*label = thread->label;
@@ -44,8 +51,8 @@ static bool label_of_right(const struct entry *entry, const struct task *task, u
 }
 
 /*
- * The current thread goes on on behalf of the caller whose reply right has this name, or of what a
- * thread of its own task works for.
+ * The current thread goes on on behalf of the caller whose reply right has this name, of what a
+ * thread of its own task works for, or of its own task.
  */
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 {

@@ -105,12 +105,23 @@ static inline void set_header(struct message *message, mach_msg_id_t id, uint32_
 
 #define WORDS_SIZE(n) (sizeof(mach_msg_header_t) + (n) * sizeof(struct word))
 
+/*
+ * The message is work for whoever the current thread works for; unless the pager has never said
+ * that it is one, as anybody can map any port.
+ */
+static inline void count_request(const struct pager *pager, struct message *message)
+{
+	if (pager->state == PAGER_READY)
+		message->header.msgh_bits |= BITS_KERNEL_REQUEST;
+}
+
 /* The header of a message of `n` words to the pager; returns where those go. */
 static inline struct word *begin(struct pager *pager, struct message *message, mach_msg_id_t id,
 				 uint32_t n)
 {
 	assert(pager->magic == PAGER_MAGIC && pager->state != PAGER_DEAD);
 	set_header(message, id, WORDS_SIZE(n), port_add_send(pager->port), MACH_MSG_TYPE_PORT_SEND);
+	count_request(pager, message);
 	return ((struct words_message *)&message->header)->words;
 }
 
@@ -186,6 +197,7 @@ static void send_data(struct pager *pager, struct message *message, mach_msg_id_
 
 	assert(pager->state != PAGER_DEAD && data->copy->pager == NULL);
 	set_header(message, id, size, port_add_send(pager->port), MACH_MSG_TYPE_PORT_SEND);
+	count_request(pager, message);
 	body->control = send_right(pager->control);
 	body->offset = integer(data->index * PAGE_SIZE);
 	body->data_type = (mach_msg_type_long_t){
@@ -225,6 +237,7 @@ void pager_send_create(struct port *manager, struct message *message, struct pag
 
 	set_header(message, ID_CREATE, WORDS_SIZE(5), port_add_send(manager),
 		   MACH_MSG_TYPE_PORT_SEND);
+	message->header.msgh_bits |= BITS_KERNEL_REQUEST;
 	words[0] = receive_right(pager->port, manager);
 	words[1] = integer(size * PAGE_SIZE);
 	words[2] = send_right(pager->control);

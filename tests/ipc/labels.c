@@ -30,7 +30,6 @@ static mach_port_t self(void)
 	return mach_task_self();
 }
 
-/* The test's own label may be anyone's after it has received; a new thread's is its task's. */
 static void pause_here(void *port)
 {
 	struct message message;
@@ -40,13 +39,8 @@ static void pause_here(void *port)
 
 static void serve_oneself(void)
 {
-	mach_port_t port = port_new();
-
-	worker_start(7, pause_here, (void *)port);
-	EXPECT_EQ(assay_thread_serve(worker_port(7)), KERN_SUCCESS);
-	EXPECT_EQ(message_send_id(port, MACH_MSG_TYPE_MAKE_SEND, 0), MACH_MSG_SUCCESS);
-	worker_join(7);
-	port_destroy(port);
+	EXPECT_EQ(assay_thread_serve(self()), KERN_SUCCESS);
+	EXPECT_EQ(my_label(), task_id_of(self()));
 }
 
 TEST(a_thread_starts_with_its_tasks_label)
@@ -148,13 +142,12 @@ static void stage_end(struct stage *stage)
 	port_destroy(stage->in);
 }
 
-/* Tells the last server to go on; with the test's own label, which the reply must not carry. */
+/* Tells the last server to go on, which it does for itself: the reply must not carry that. */
 static void tell_to_go(mach_port_t task)
 {
 	mach_port_t go = MACH_PORT_NULL;
 	mach_msg_type_name_t kind;
 
-	serve_oneself();
 	EXPECT_EQ(mach_port_extract_right(task, GO, MACH_MSG_TYPE_MAKE_SEND, &go, &kind),
 		  KERN_SUCCESS);
 	EXPECT_EQ(message_send_id(go, MACH_MSG_TYPE_MOVE_SEND, 0), MACH_MSG_SUCCESS);
@@ -179,19 +172,18 @@ TEST(a_label_crosses_three_servers)
 	stages[CHAIN].thread = child_start(stages[CHAIN].task, 0, ask, 0);
 	EXPECT_EQ(message_get(&message, notice, LONG_WAIT), MACH_MSG_SUCCESS);
 	EXPECT_EQ(message.head.msgh_id, 3);
-	/* All of them work for the client now, and so does whoever was told by the last. */
-	EXPECT_EQ(my_label(), client);
+	/* All of them work for the client now, but not who was only told of it by the last. */
+	EXPECT_EQ(my_label(), task_id_of(self()));
 	for (int i = 0; i <= CHAIN; i++)
 		EXPECT_EQ(label_of(stages[i].thread), client);
 	tell_to_go(stages[0].task);
-	EXPECT_EQ(my_label(), task_id_of(self()));
 	EXPECT_EQ(message_get(&message, notice, LONG_WAIT), MACH_MSG_SUCCESS);
 	EXPECT_EQ(message.head.msgh_id, 4);
 	/* The answers have brought it back, though the last server was told by another. */
-	EXPECT_EQ(my_label(), client);
-	EXPECT_EQ(label_of(stages[0].thread), task_id_of(self()));
-	for (int i = 1; i <= CHAIN; i++)
-		EXPECT_EQ(label_of(stages[i].thread), client);
+	EXPECT_EQ(label_of(stages[CHAIN].thread), client);
+	/* Who has answered works for itself. */
+	for (int i = 0; i < CHAIN; i++)
+		EXPECT_EQ(label_of(stages[i].thread), task_id_of(stages[i].task));
 	for (int i = 0; i <= CHAIN; i++)
 		stage_end(&stages[i]);
 	port_destroy(notice);
@@ -226,14 +218,19 @@ TEST(parked_clients_are_served_in_any_order)
 	EXPECT_EQ(my_label(), ids[0]);
 	EXPECT_EQ(assay_thread_serve(reply[1]), KERN_SUCCESS);
 	EXPECT_EQ(my_label(), ids[1]);
-	/* Each answer brings its own client's label, whatever that of the server is. */
+	/*
+	 * Each answer brings its own client's label, whatever that of the server is; which keeps its
+	 * own as long as it is another's answer.
+	 */
 	for (int i = 0; i < 2; i++) {
 		EXPECT_EQ(message_send_id(reply[i], MACH_MSG_TYPE_MOVE_SEND_ONCE, 0),
 			  MACH_MSG_SUCCESS);
-		EXPECT_EQ(my_label(), ids[1 - i]);
+		EXPECT_EQ(my_label(), i == 0 ? ids[1] : task_id_of(self()));
 		EXPECT_EQ(message_get(&message, notice, LONG_WAIT), MACH_MSG_SUCCESS);
-		EXPECT_EQ(my_label(), ids[i]);
+		EXPECT_EQ(my_label(), task_id_of(self()));
 		EXPECT_EQ(label_of(clients[i].thread), ids[i]);
+		if (i == 0)
+			EXPECT_EQ(assay_thread_serve(reply[1]), KERN_SUCCESS);
 	}
 	for (int i = 0; i < 2; i++)
 		stage_end(&clients[i]);
@@ -255,11 +252,24 @@ static void send_ids(uint32_t id)
 	}
 }
 
+/* Receives from them all; returns how often the label was not as it should be. */
+static uint32_t receive_ids(mach_port_t set, bool count)
+{
+	struct message message;
+	uint32_t wrong = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		EXPECT_EQ(message_get(&message, set, LONG_WAIT), MACH_MSG_SUCCESS);
+		wrong +=
+			my_label() != (count ? (uint32_t)message.head.msgh_id : task_id_of(self()));
+	}
+	return wrong;
+}
+
+/* By itself for nobody else; when the ports' owner wants that, for the sender. */
 TEST(an_event_loop_is_never_charged_to_the_wrong_one)
 {
 	mach_port_t set = 0, ports[CLIENTS], children[CLIENTS], threads[CLIENTS];
-	uint32_t wrong = 0;
-	struct message message;
 
 	EXPECT_EQ(mach_port_allocate(self(), MACH_PORT_RIGHT_PORT_SET, &set), KERN_SUCCESS);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -269,11 +279,13 @@ TEST(an_event_loop_is_never_charged_to_the_wrong_one)
 		child_give(children[i], OUT, ports[i], MACH_MSG_TYPE_MAKE_SEND);
 		threads[i] = child_start(children[i], 0, send_ids, task_id_of(children[i]));
 	}
-	for (int round = 0; round < ROUNDS; round++) {
-		EXPECT_EQ(message_get(&message, set, LONG_WAIT), MACH_MSG_SUCCESS);
-		wrong += my_label() != (uint32_t)message.head.msgh_id;
-	}
-	EXPECT_EQ(wrong, 0);
+	EXPECT_EQ(receive_ids(set, false), 0);
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		EXPECT_EQ(port_one_way_counts(self(), ports[i], TRUE), KERN_SUCCESS);
+	EXPECT_EQ(receive_ids(set, true), 0);
+	for (uint32_t i = 0; i < CLIENTS; i++)
+		EXPECT_EQ(port_one_way_counts(self(), ports[i], FALSE), KERN_SUCCESS);
+	EXPECT_EQ(receive_ids(set, false), 0);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		child_end(children[i]);
 		port_destroy(threads[i]);
@@ -281,6 +293,108 @@ TEST(an_event_loop_is_never_charged_to_the_wrong_one)
 	}
 	port_destroy(set);
 	serve_oneself();
+}
+
+/* Only who has the receive right says so, and it does not go along with that. */
+TEST(one_way_messages_count_by_port)
+{
+	mach_port_t port = port_new_with_send(), child = child_new(), thread;
+	mach_msg_type_name_t kind;
+	struct message message;
+
+	EXPECT_EQ(port_one_way_counts(self(), NO_SUCH, TRUE), KERN_INVALID_NAME);
+	EXPECT_EQ(port_one_way_counts(self(), self(), TRUE), KERN_INVALID_RIGHT);
+	EXPECT_EQ(port_one_way_counts(self(), port, TRUE), KERN_SUCCESS);
+	child_give(child, IN, port, MACH_MSG_TYPE_MOVE_RECEIVE);
+	EXPECT_EQ(mach_port_extract_right(child, IN, MACH_MSG_TYPE_MOVE_RECEIVE, &port, &kind),
+		  KERN_SUCCESS);
+	child_give(child, OUT, port, MACH_MSG_TYPE_MAKE_SEND);
+	thread = child_start(child, 0, send_ids, 1);
+	EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(my_label(), task_id_of(self()));
+	child_end(child);
+	port_destroy(thread);
+	port_destroy(port);
+}
+
+/* ---------------- Until it is answered ---------------- */
+
+/* Who answers, and waits in vain for the next request, works for itself. */
+TEST(an_answer_ends_the_work)
+{
+	mach_port_t service = port_new(), notice = port_new();
+	struct stage client;
+	struct message message;
+
+	stage_ask(&client, service, notice);
+	EXPECT_EQ(message_get(&message, service, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(my_label(), task_id_of(client.task));
+	message_head(&message, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
+		     2);
+	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG | MACH_RCV_TIMEOUT,
+			   sizeof message.head, sizeof message, service, 1, 0),
+		  MACH_RCV_TIMED_OUT);
+	EXPECT_EQ(my_label(), task_id_of(self()));
+	EXPECT_EQ(message_get(&message, notice, LONG_WAIT), MACH_MSG_SUCCESS);
+	stage_end(&client);
+	port_destroy(notice);
+	port_destroy(service);
+}
+
+/* Answers the request that it has, and waits for one that does not come. */
+static void answer_and_wait(void *unused)
+{
+	struct message message;
+	mach_port_t service = (mach_port_t)unused;
+
+	message_get(&message, service, LONG_WAIT);
+	message_head(&message, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
+		     2);
+	mach_msg_trap(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
+		      sizeof message, service, 0, 0);
+	pause_here(unused);
+}
+
+/* The same by the fast path, where the wait is broken off. */
+TEST(an_answer_ends_the_work_of_who_is_aborted)
+{
+	mach_port_t service = port_new(), notice = port_new();
+	struct stage client;
+	struct message message;
+
+	worker_start(1, answer_and_wait, (void *)service);
+	stage_ask(&client, service, notice);
+	EXPECT_EQ(message_get(&message, notice, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(thread_abort(worker_port(1)), KERN_SUCCESS);
+	sleep_ms(1);
+	EXPECT_EQ(label_of(worker_port(1)), task_id_of(self()));
+	EXPECT_EQ(message_send_id(service, MACH_MSG_TYPE_MAKE_SEND, 0), MACH_MSG_SUCCESS);
+	worker_join(1);
+	stage_end(&client);
+	port_destroy(notice);
+	port_destroy(service);
+}
+
+/* What cannot be answered any more is work for nobody. */
+TEST(a_dead_reply_port_is_none)
+{
+	mach_port_t service = port_new(), notice = port_new(), child = child_new();
+	mach_port_t thread, reply = port_new_with_send();
+	struct message message;
+
+	child_give(child, OUT, service, MACH_MSG_TYPE_MAKE_SEND);
+	child_give(child, NOTICE, notice, MACH_MSG_TYPE_MAKE_SEND);
+	child_give(child, ANSWER, reply, MACH_MSG_TYPE_MOVE_RECEIVE);
+	thread = child_start(child, 0, ask, 0);
+	sleep_ms(1);
+	child_end(child);
+	EXPECT_EQ(message_get(&message, service, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(message.head.msgh_remote_port, MACH_PORT_DEAD);
+	EXPECT_EQ(my_label(), task_id_of(self()));
+	port_destroy(thread);
+	port_destroy(reply);
+	port_destroy(notice);
+	port_destroy(service);
 }
 
 /* What the kernel has to say by a send-once right is said to whom the right was made for. */
@@ -297,7 +411,6 @@ TEST(notifications_are_for_who_asked)
 	once = port_send_once(port);
 	message_drop_reply(&message);
 	serve_oneself();
-	EXPECT_EQ(my_label(), task_id_of(self()));
 	port_drop_send(once);
 	EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
 	EXPECT_EQ(message.head.msgh_id, MACH_NOTIFY_SEND_ONCE);
@@ -384,7 +497,6 @@ TEST(no_label_can_be_forged)
 	expect_refused(port);
 	expect_refused(set);
 	expect_refused(host);
-	expect_refused(self());
 	expect_refused(child);
 	expect_refused(thread);
 	port_drop_receive(send);

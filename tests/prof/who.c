@@ -306,3 +306,64 @@ TEST(two_clients_of_one_server)
 	end_clients();
 	port_destroy(server);
 }
+
+/* ---------------- Empty messages ---------------- */
+
+#define EMPTY    50u
+#define OWN_WORK 500u /* 20 million instructions. */
+
+static uint32_t n_own, n_others;
+
+static void send_empty(uint32_t count)
+{
+	struct message message;
+
+	for (uint32_t n = 0; n < count; n++) {
+		message_head(&message, SERVER, MACH_MSG_TYPE_COPY_SEND, 0, 0, 1);
+		mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, 0, 0, 0, 0);
+	}
+	sleep_for_ever(0);
+}
+
+/* Receives all that was sent, and then does what nobody asked for. */
+static void receive_and_spin(void *port)
+{
+	struct message message;
+
+	for (uint32_t n = 0; n < EMPTY; n++)
+		EXPECT_EQ(message_get(&message, (mach_port_t)port, LONG_WAIT), MACH_MSG_SUCCESS);
+	for (uint32_t n = 0; n < OWN_WORK; n++)
+		spin_0();
+	EXPECT_EQ(host_sample_stop(check_number(0), tally.port), KERN_SUCCESS);
+}
+
+static void count_own(struct tally *unused, const struct prof_sample *sample)
+{
+	(void)unused;
+	if (spinner_at(sample->pc) != 0)
+		return;
+	n_own += sample->label == task_id_of(SELF);
+	n_others += sample->label != task_id_of(SELF);
+}
+
+/* Whoever is sent messages that ask for nothing goes on working for himself. */
+TEST(empty_messages_put_nobody_to_work)
+{
+	mach_port_t port = port_new(), child = child_new(), thread;
+
+	n_own = n_others = 0;
+	child_give(child, SERVER, port, MACH_MSG_TYPE_MAKE_SEND);
+	tally_new(&tally, 1, count_own);
+	must_begin(host_sample_start(check_number(0), 0, SAMPLED_PC_PERIODIC, FULL_RATE, usual,
+				     tally.port));
+	worker_start(0, receive_and_spin, (void *)port);
+	EXPECT_EQ(thread_priority(worker_port(0), WORSE, FALSE), KERN_SUCCESS);
+	thread = child_start(child, 0, send_empty, EMPTY);
+	tally_all(&tally, 1);
+	worker_join(0);
+	EXPECT_LT(150, n_own);
+	EXPECT_EQ(n_others, 0);
+	port_drop_send(thread);
+	child_end(child);
+	port_destroy(port);
+}
