@@ -205,8 +205,8 @@ static inline void fill_inbox(struct thread *receiver, const struct thread *send
 }
 
 /*
- * Waits at `queue` in its turn, while `receiver` has the CPU.  Who has `answered` works for itself if
- * no request comes.
+ * Waits at `queue` in its turn, while `receiver` has the CPU.  Who has `answered` works for itself
+ * if no request comes.
  */
 static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct thread *thread,
 				     struct wait_queue *queue, struct thread *receiver,

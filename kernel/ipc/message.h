@@ -5,8 +5,8 @@
  * A message has the user's layout, header and body, with the kernel's values in place of the
  * user's: ports instead of names, and instead of addresses of out-of-line data a `struct copy`
  * (memory) or the address of an array in the kernel (ports).  It owns the rights and the memory it
- * carries, and the label of its sender, or of whoever a send-once right was made for.  Guarded by the
- * kernel lock.
+ * carries, and the label of its sender, or of whoever a send-once right was made for.  Guarded by
+ * the kernel lock.
  *
  * msgh_remote_port and msgh_local_port hold pointers to struct port; msgh_bits says the kinds of
  * right (PORT_SEND and so on) and MACH_MSGH_BITS_COMPLEX.  msgh_size is right.
@@ -196,11 +196,12 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 				 struct message **message);
 
 /*
- * Gives the message to the current task, at `user`, where it fits (the caller has seen that it does), frees
- * it, and sets the current thread's label.  With `notify` not MACH_PORT_NULL (MACH_RCV_NOTIFY) a
- * dead-name notification about the reply right goes there.  Returns MACH_MSG_SUCCESS,
- * MACH_RCV_INVALID_NOTIFY, MACH_RCV_BODY_ERROR or MACH_RCV_HEADER_ERROR with MACH_MSG_IPC_SPACE and
- * so on, or MACH_RCV_INVALID_DATA: then what the message gave is taken back and destroyed.
+ * Gives the message to the current task, at `user`, where it fits (the caller has seen that it
+ * does), frees it, and sets the current thread's label.  With `notify` not MACH_PORT_NULL
+ * (MACH_RCV_NOTIFY) a dead-name notification about the reply right goes there.  Returns
+ * MACH_MSG_SUCCESS, MACH_RCV_INVALID_NOTIFY, MACH_RCV_BODY_ERROR or MACH_RCV_HEADER_ERROR with
+ * MACH_MSG_IPC_SPACE and so on, or MACH_RCV_INVALID_DATA: then what the message gave is taken
+ * back and destroyed.
  *
  * message_copyout_pseudo() is for a message that comes back to its sender: remote and local stay as
  * the sender had them, and the label is not set.

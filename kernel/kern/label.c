@@ -5,8 +5,8 @@
  * A label is a task's id, or 0 for the system.  A thread starts with its own task's.  A message
  * carries its sender's label, or if it goes to a send-once right the one noted in the port when
  * that right was made.  Every receive sets the receiver's: to the message's if that can be answered
- * or is an answer, else to its own.  So a server works on behalf of whoever sent the request until it
- * has answered, and a reply brings a caller its own label back (ipc/message_copyin.c and
+ * or is an answer, else to its own.  So a server works on behalf of whoever sent the request until
+ * it has answered, and a reply brings a caller its own label back (ipc/message_copyin.c and
  * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
  * again, or does something for itself.
  */

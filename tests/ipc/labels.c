@@ -219,8 +219,8 @@ TEST(parked_clients_are_served_in_any_order)
 	EXPECT_EQ(assay_thread_serve(reply[1]), KERN_SUCCESS);
 	EXPECT_EQ(my_label(), ids[1]);
 	/*
-	 * Each answer brings its own client's label, whatever that of the server is; which keeps its
-	 * own as long as it is another's answer.
+	 * Each answer brings its own client's label, whatever that of the server is; which keeps
+	 * its own as long as it is another's answer.
 	 */
 	for (int i = 0; i < 2; i++) {
 		EXPECT_EQ(message_send_id(reply[i], MACH_MSG_TYPE_MOVE_SEND_ONCE, 0),
@@ -464,6 +464,55 @@ TEST(calls_of_the_kernel_keep_the_label)
 	port_destroy(notice);
 	port_destroy(service);
 	serve_oneself();
+}
+
+/* ---------------- Pagers ---------------- */
+
+static uint32_t label_at_init, label_at_request;
+static mach_port_t control, control_name; /* Of the mapped object. */
+
+/* A pager of one page, which it has not; it says that it is one after the first message only. */
+static void page_once(void *port)
+{
+	struct message message;
+
+	EXPECT_EQ(message_get(&message, (mach_port_t)port, LONG_WAIT), MACH_MSG_SUCCESS);
+	label_at_init = my_label();
+	control = message.body[1];
+	control_name = message.body[3];
+	EXPECT_EQ(memory_object_ready(control, FALSE, MEMORY_OBJECT_COPY_NONE), KERN_SUCCESS);
+	EXPECT_EQ(message_get(&message, (mach_port_t)port, LONG_WAIT), MACH_MSG_SUCCESS);
+	label_at_request = my_label();
+	EXPECT_EQ(memory_object_data_unavailable(control, 0, PAGE_SIZE), KERN_SUCCESS);
+}
+
+/* Who maps any port of others' does not put them to work; who wants a page of a pager's does. */
+TEST(a_pager_works_for_who_wants_a_page)
+{
+	mach_port_t object = port_new_with_send(), service = port_new(), notice = port_new();
+	vm_address_t address = 0;
+	struct stage client;
+	struct message message;
+
+	worker_start(1, page_once, (void *)object);
+	stage_ask(&client, service, notice);
+	EXPECT_EQ(message_get(&message, service, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(vm_map(self(), &address, PAGE_SIZE, 0, TRUE, object, 0, FALSE, VM_PROT_DEFAULT,
+			 VM_PROT_ALL, VM_INHERIT_NONE),
+		  KERN_SUCCESS);
+	EXPECT_EQ(*(volatile uint32_t *)address, 0);
+	worker_join(1);
+	EXPECT_EQ(label_at_init, task_id_of(self()));
+	EXPECT_EQ(label_at_request, task_id_of(client.task));
+	EXPECT_EQ(vm_deallocate(self(), address, PAGE_SIZE), KERN_SUCCESS);
+	message_drop_reply(&message);
+	serve_oneself();
+	stage_end(&client);
+	port_destroy(control);
+	port_destroy(control_name);
+	port_destroy(object);
+	port_destroy(notice);
+	port_destroy(service);
 }
 
 /* ---------------- Forgery ---------------- */
