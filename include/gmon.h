@@ -11,6 +11,8 @@
  *	GMON_EXTRA_PC + flavor + mode    the pc        samples of that flavor there
  *	GMON_EXTRA_VALUE                 GMON_*        the low 32 bits of a value,
  *	GMON_EXTRA_VALUE_HIGH            GMON_*        and the high ones, if they are not 0
+ *	GMON_EXTRA_CPU                   GMON_CPU_VALUE the same for one of several CPUs: the values
+ *	GMON_EXTRA_CPU_HIGH              GMON_CPU_VALUE GMON_DUE to GMON_TAKEN, and GMON_PARKED
  *	GMON_EXTRA_LABEL                 a task        samples of the kernel on its behalf
  *	GMON_EXTRA_LABEL_PID             a task        its process's number + 1, if it has one
  *	GMON_EXTRA_LABEL_NAME + n        a task        bytes 4n to 4n + 3 of its program's name
@@ -77,6 +79,8 @@ struct gmon_44bsd_header {
 
 #define GMON_EXTRA_VALUE      0x010u
 #define GMON_EXTRA_VALUE_HIGH 0x011u
+#define GMON_EXTRA_CPU        0x012u
+#define GMON_EXTRA_CPU_HIGH   0x013u
 #define GMON_EXTRA_LABEL      0x020u
 #define GMON_EXTRA_LABEL_PID  0x021u
 #define GMON_EXTRA_LABEL_NAME 0x022u /* To 0x029. */
@@ -92,7 +96,7 @@ enum gmon_value {
 	GMON_FLAVORS = 3,  /* and of all that was sampled. */
 	GMON_RATE = 4,     /* Hz that the sampling clock ran at. */
 	GMON_INTERVAL = 5, /* Its mean interval in nanoseconds. */
-	GMON_OPTIONS = 6,  /* SAMPLE_*, and bit 31: the emulator's clock was not exact. */
+	GMON_OPTIONS = 6,  /* SAMPLE_*, and GMON_CLOCK_IS_BLOCK and GMON_CPUS_IN_TURN. */
 	GMON_PID = 7,      /* Unix's number of the process, */
 	GMON_TASK = 8,     /* and the kernel's of its task. */
 	GMON_DUE = 9,      /* Sums over the CPUs: <mach/prof.h>, struct prof_clock, */
@@ -114,8 +118,13 @@ enum gmon_value {
 			      * the profile is of the kernel, in user mode. */
 	GMON_TEXT_LOW = 24,  /* The program's executable segments: from the first's start */
 	GMON_TEXT_HIGH = 25, /* to the last's end. */
+	GMON_PARKED = 26,    /* Due times that were another CPU's: struct prof_clock. */
 };
 
-#define GMON_CLOCK_IS_BLOCK 0x80000000u
+#define GMON_CLOCK_IS_BLOCK 0x80000000u /* The emulator interrupts between blocks only. */
+#define GMON_CPUS_IN_TURN   0x40000000u /* It runs one CPU at a time, the others are parked. */
+
+/* Which CPU's, and what, a record of GMON_EXTRA_CPU says. */
+#define GMON_CPU_VALUE(cpu, value) ((cpu) << 8 | (value))
 
 #endif

@@ -54,7 +54,7 @@ typedef struct sample_options {
 
 /* ---------------- Records ---------------- */
 
-#define PROF_VERSION 1
+#define PROF_VERSION 2 /* 1 had no parked due times, and no cpus_in_turn. */
 
 enum prof_type {
 	PROF_BEGIN = 1,
@@ -89,6 +89,7 @@ struct prof_begin {
 	uint32_t id;     /* Of the task, of a job the first one, the thread, or the label. */
 	uint32_t cpus;
 	uint32_t clock_is_block; /* Not 0: the emulator interrupts between blocks only. */
+	uint32_t cpus_in_turn;   /* Not 0: it runs one CPU at a time, and the others are parked. */
 	uint32_t time[2];        /* The lower word first; so everywhere. */
 };
 
@@ -120,15 +121,19 @@ struct prof_sample {
 
 /* One CPU's sampling clock for this stream, since it began; each term is counted where it happens.
  *
- *	due == fired + missed
+ *	due == fired + missed + parked
  *	fired == idle + elsewhere + taken
+ *
+ * Where an emulator runs the CPUs in turn (cpus_in_turn), a due time fires on the one that had the
+ * turn, or is missed there, and finds the others parked: they executed nothing, and have no sample.
  */
 struct prof_clock {
 	struct prof_record record;
 	uint32_t cpu;
 	uint32_t due[2];       /* Due times that have come, */
 	uint32_t fired[2];     /* for which the interrupt came in time, */
-	uint32_t missed[2];    /* or that had passed unserved when it came. */
+	uint32_t missed[2];    /* that had passed unserved when it came, */
+	uint32_t parked[2];    /* or that were another CPU's. */
 	uint32_t idle[2];      /* Found the CPU idle, */
 	uint32_t elsewhere[2]; /* running what is not this stream's, */
 	uint32_t taken[2];     /* or took a sample. */

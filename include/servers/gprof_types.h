@@ -32,6 +32,19 @@ typedef struct gprof_options {
 	unsigned reserved[2];
 } gprof_options_t;
 
+#define GPROF_CPUS 8 /* As many CPUs as a kernel runs. */
+
+/* One CPU's sampling clock: struct prof_clock. */
+typedef struct gprof_clock {
+	unsigned due[2];
+	unsigned fired[2];
+	unsigned missed[2];
+	unsigned parked[2];
+	unsigned idle[2];
+	unsigned elsewhere[2];
+	unsigned taken[2];
+} gprof_clock_t;
+
 /* Counts as in <gmon.h>; two words each, the lower first. */
 typedef struct gprof_status {
 	unsigned pid;
@@ -50,7 +63,9 @@ typedef struct gprof_status {
 	unsigned fired[2];
 	unsigned missed[2];
 	gprof_options_t options; /* For the next beginning, and of a dump. */
-	unsigned reserved[2];
+	unsigned cpus;           /* Of the machine, as the last stream said; 0: there was none. */
+	unsigned in_turn;        /* Not 0: an emulator runs them one at a time. */
+	gprof_clock_t clocks[GPROF_CPUS];
 } gprof_status_t;
 
 typedef char gprof_token_t[32];
@@ -58,6 +73,6 @@ typedef const char *const_gprof_token_t;
 typedef char *mon_data_t;
 
 _Static_assert(sizeof(gprof_options_t) == 32, "gprof.defs");
-_Static_assert(sizeof(gprof_status_t) == 128, "gprof.defs");
+_Static_assert(sizeof(gprof_status_t) == 144 * sizeof(unsigned), "gprof.defs");
 
 #endif

@@ -27,6 +27,7 @@ _Static_assert(offsetof(struct cpu, work) == CPU_WORK, "entry.S");
 
 struct cpu cpus[MAX_CPUS];
 uint32_t n_cpus = 1;
+bool cpus_in_turn;
 struct cpu_features cpu_features;
 
 uint32_t cpu_number(void)

@@ -29,6 +29,17 @@ void pit_one_shot(uint32_t counts)
 	outb(PORT_CHANNEL_0, (uint8_t)(counts >> 8));
 }
 
+uint32_t pit_one_shot_begin(uint32_t counts)
+{
+	outb(PORT_CHANNEL_0, (uint8_t)counts);
+	return counts >> 8;
+}
+
+void pit_one_shot_end(uint32_t rest)
+{
+	outb(PORT_CHANNEL_0, (uint8_t)rest);
+}
+
 /* The mode without a count: the chip waits for one. */
 void pit_halt(void)
 {

@@ -3,9 +3,23 @@
 #ifndef I386_RELAX_H
 #define I386_RELAX_H
 
-static inline void machine_relax(void)
+#include <stdbool.h>
+
+/* kern/holder.h: whether an emulator runs the CPUs in turn, so that a pause is the next one's. */
+extern bool cpus_in_turn;
+void holder_pause(void);
+
+static inline void machine_pause(void)
 {
 	__asm__ volatile("pause" ::: "memory");
+}
+
+static inline void machine_relax(void)
+{
+	if (__builtin_expect(cpus_in_turn, 0))
+		holder_pause();
+	else
+		machine_pause();
 }
 
 #endif

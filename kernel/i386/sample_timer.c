@@ -17,6 +17,11 @@
 /* Counts of the PIT in a cycle, as a fraction of 2^32, rounded up; made before the first shot. */
 static uint32_t counts_per_cycle;
 
+/* The other way round, rounded down; a fraction of 2^CYCLES_SHIFT, as a count is many cycles. */
+#define CYCLES_SHIFT 16
+
+static uint32_t cycles_per_count;
+
 /*
  * The cycles' clock and the PIT differ by what calibrate() leaves in doubt; it aims at 1 in 2^12.
  */
@@ -38,6 +43,9 @@ static void find_ratio(void)
 
 	assert(ratio < UINT32_MAX / 2);
 	counts_per_cycle = (uint32_t)(ratio + (ratio >> CALIBRATION_SHIFT) + 1);
+	ratio = divide(clock_hz() << CYCLES_SHIFT, PIT_HZ);
+	assert(ratio < UINT32_MAX);
+	cycles_per_count = (uint32_t)(ratio - (ratio >> CALIBRATION_SHIFT));
 }
 
 void machine_sample_timer_route(enum sample_delivery delivery)
@@ -50,9 +58,31 @@ void machine_sample_timer_route(enum sample_delivery delivery)
 		ioapic_route_all(PIT_IRQ, VECTOR_SAMPLE);
 }
 
+/* The counts that pass until a shot, with what one that has begun lacks. */
+static inline uint32_t counts_for(uint32_t cycles)
+{
+	return (uint32_t)(((uint64_t)cycles * counts_per_cycle) >> 32) + 2;
+}
+
 void machine_sample_timer_arm(uint32_t cycles)
 {
-	pit_one_shot((uint32_t)(((uint64_t)cycles * counts_per_cycle) >> 32) + 2);
+	pit_one_shot(counts_for(cycles));
+}
+
+uint32_t machine_sample_timer_begin(uint32_t cycles)
+{
+	return pit_one_shot_begin(counts_for(cycles));
+}
+
+void machine_sample_timer_end(uint32_t rest)
+{
+	pit_one_shot_end(rest);
+}
+
+/* As many whole counts, by a ratio that is as much too small as the other one is too large. */
+uint32_t machine_sample_timer_least(uint32_t cycles)
+{
+	return (uint32_t)(((uint64_t)(counts_for(cycles) - 1) * cycles_per_count) >> CYCLES_SHIFT);
 }
 
 /* The mask is what counts: a shot already in flight in the PIT ends there. */
@@ -107,4 +137,9 @@ static bool counts_instructions(void)
 bool machine_clock_is_block(void)
 {
 	return is_translated() && !counts_instructions();
+}
+
+bool machine_runs_cpus_in_turn(void)
+{
+	return is_translated() && counts_instructions();
 }

@@ -28,6 +28,7 @@
 #include "kern/divide.h"
 #include "kern/load.h"
 #include "kern/lock.h"
+#include "kern/holder.h"
 #include "kern/log.h"
 #include "kern/machine.h"
 #include "kern/main.h"
@@ -313,6 +314,7 @@ void kernel_main(uint32_t magic, uint32_t information)
 	start_cpus(&machine, cpus_wanted());
 	memory_report();
 	klog("cpus: %u\n", n_cpus);
+	holder_start();
 	virtio_pci_find();
 	arguments_check();
 	start_programs();

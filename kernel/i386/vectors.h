@@ -23,12 +23,18 @@
 
 #define VECTOR_PIC        0x20 /* 0x20 to 0x2f: what the silenced 8259s may still raise. */
 #define VECTOR_DEVICE     0x30 /* The first of device/interrupt.h's. */
-#define VECTOR_SAMPLE     0xe0 /* The sampling clock, by interrupt. */
-#define VECTOR_TIMER      0xe1 /* This CPU's scheduler tick. */
-#define VECTOR_RESCHEDULE 0xf0 /* Another CPU has work for this one. */
-#define VECTOR_SHOOTDOWN  0xf1 /* Another CPU has changed translations. */
-#define VECTOR_SPURIOUS   0xff
-#define VECTOR_COUNT      256
+#define VECTOR_TIMER      0xd0 /* This CPU's scheduler tick. */
+#define VECTOR_RESCHEDULE 0xe0 /* Another CPU has work for this one. */
+#define VECTOR_SHOOTDOWN  0xe1 /* Another CPU has changed translations. */
+
+/*
+ * The sampling clock, by interrupt.  It comes before whatever else waits for a CPU that had its
+ * interrupts off, or was parked: behind another one it would find that one's work.
+ */
+#define VECTOR_SAMPLE 0xf0
+
+#define VECTOR_SPURIOUS 0xff
+#define VECTOR_COUNT    256
 
 #define VECTOR_DEVICES 16 /* From VECTOR_DEVICE on. */
 

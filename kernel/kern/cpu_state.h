@@ -54,6 +54,13 @@ struct cpu {
 	uint64_t next_tick;    /* In cycles; the schedule is absolute, so it does not drift. */
 	uint32_t jitter_state; /* Generator behind the jitter of the tick. */
 
+	/*
+	 * Where the CPUs run in turn, of the ticks that came: those at which it executed and that
+	 * are still to be charged, and those at which it was parked.  By whoever shares a tick out.
+	 */
+	uint32_t charged_ticks;
+	uint32_t parked_ticks;
+
 	/* This CPU's thread code. */
 	uint32_t race_state; /* Generator behind race(); 0: none. */
 

@@ -62,6 +62,13 @@ void machine_sample_timer_route(enum sample_delivery delivery);
 void machine_sample_timer_arm(uint32_t cycles); /* Rounds up: never fires early. */
 void machine_sample_timer_silence(void);
 
+/* The same in two steps, of which the second is one store: what the first returns. */
+uint32_t machine_sample_timer_begin(uint32_t cycles);
+void machine_sample_timer_end(uint32_t rest);
+
+/* What such a shot takes at least. */
+uint32_t machine_sample_timer_least(uint32_t cycles);
+
 /*
  * Where the sampling interrupt found this CPU: the thread, as the numbers that struct thread has in
  * a row, and the program counters of its user mode and of the kernel.
@@ -118,6 +125,12 @@ const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t 
 
 /* Whether interrupts come between blocks of code only: an emulator without instruction clock. */
 bool machine_clock_is_block(void);
+
+/*
+ * Whether an emulator runs the CPUs in turn: QEMU's translator does where its clock counts
+ * instructions, and else gives each CPU a thread of the host's.
+ */
+bool machine_runs_cpus_in_turn(void);
 
 /* Seconds since 1970 by the battery clock; 0 when it does not answer sensibly. */
 uint64_t machine_wall_seconds(void);

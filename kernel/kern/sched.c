@@ -8,10 +8,12 @@
 
 #include "kern/assert.h"
 #include "kern/cpu_state.h"
+#include "kern/holder.h"
 #include "kern/label.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/thread.h"
+#include "kern/tick.h"
 #include "kern/turn.h"
 #include "kern/vtimer.h"
 #include "kern/work.h"
@@ -425,24 +427,36 @@ void sched_raise_depressed(struct thread *thread)
 		sched_set_priority(thread, thread->priority);
 }
 
-/* Somebody besides the thread may want to know of the tick that it was charged. */
-static __attribute__((noinline)) void charge_others(const struct cpu *cpu, struct thread *thread)
+uint32_t sched_charges_apart;
+
+/*
+ * Somebody besides the thread may want to know of the tick that it is charged.  Where the CPUs run
+ * in turn it may be none, for most CPUs were parked, or several, for this one has not come to work
+ * on them; note_kernel_tick() has counted one.
+ */
+static __attribute__((noinline)) void charge_apart(struct cpu *cpu, struct thread *thread)
 {
 	bool in_kernel = cpu->kernel_tick == cpu->ticks;
+	uint32_t ticks = cpus_in_turn ? tick_take_charged(cpu) : 1;
 
-	if (vtimer_tasks != 0)
+	thread->ticks += ticks;
+	if (in_kernel)
+		thread->system_ticks += ticks - 1;
+	for (; ticks > 0; ticks--) {
 		vtimer_tick(thread, in_kernel);
-	if (thread->label != thread->home)
-		label_charge(thread->label, in_kernel);
+		if (thread->label != thread->home)
+			label_charge(thread->label, in_kernel);
+	}
 }
 
 void sched_tick(struct cpu *cpu)
 {
 	struct thread *thread = cpu->thread;
 
-	thread->ticks++;
-	if ((vtimer_tasks | (thread->label ^ thread->home)) != 0)
-		charge_others(cpu, thread);
+	if ((sched_charges_apart | (thread->label ^ thread->home)) != 0)
+		charge_apart(cpu, thread);
+	else
+		thread->ticks++;
 	if (turn_left(cpu) > 0)
 		return;
 	turn_over(cpu);
@@ -466,13 +480,23 @@ void sched_bind(struct cpu *cpu)
 
 /* ---------------- Idle ---------------- */
 
+static void wait_in_turn(void)
+{
+	holder_halts();
+	interrupts_wait();
+	holder_wakes();
+}
+
 /* Halts until an interrupt leaves work; the kernel lock is free meanwhile. */
 static void idle_wait(struct cpu *cpu)
 {
 	kernel_unlock_fair();
 	interrupts_off();
 	while ((cpu->work & (WORK_INTERRUPT | WORK_RESCHEDULE)) == 0) {
-		interrupts_wait();
+		if (cpus_in_turn)
+			wait_in_turn();
+		else
+			interrupts_wait();
 		interrupts_off();
 	}
 	interrupts_on();

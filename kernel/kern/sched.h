@@ -44,8 +44,17 @@ bool sched_yield(bool depressed);
 /* The way out of the kernel when another thread should run here. */
 void sched_preempt(void);
 
-/* One tick has come on this CPU: ends the turn when it is used up. */
+/*
+ * One tick has come on this CPU: charges the thread that runs, and ends the turn when it is used
+ * up.
+ */
 void sched_tick(struct cpu *cpu);
+
+/*
+ * Reasons why a tick is not simply charged to the thread that it finds: each task with a virtual
+ * timer is one, and that the CPUs run in turn another.  Kernel lock.
+ */
+extern uint32_t sched_charges_apart;
 
 /*
  * `thread`, the current one, has just begun to wait, and the wait of `to`, a waiting thread, is

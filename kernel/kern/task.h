@@ -64,7 +64,7 @@ struct task {
 	uint32_t served_ticks;        /* Of threads of other tasks, on its behalf; */
 	uint32_t served_system_ticks; /* and of these, in kernel mode. */
 	struct vtimer vtimers[TASK_VTIMERS];
-	bool timed;       /* It is one of vtimer_tasks. */
+	bool timed;       /* It is one reason of sched_charges_apart. */
 	uint64_t created; /* In cycles. */
 
 	bool ending; /* It has ended: no new threads. */

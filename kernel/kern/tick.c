@@ -8,6 +8,7 @@
 #include "kern/clock.h"
 #include "kern/cpu_state.h"
 #include "kern/divide.h"
+#include "kern/holder.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/random.h"
@@ -49,9 +50,30 @@ static __attribute__((noinline)) uint32_t tick_jitter(struct cpu *cpu)
 	return (uint32_t)(((uint64_t)random_next(&cpu->jitter_state) * (interval / 2)) >> 32);
 }
 
+/* Whether ticks that are moved are moved by as much on all CPUs. */
+static bool is_jitter_common(void)
+{
+	return cpus_in_turn && jitter_seed == 0;
+}
+
+/* Out of the tick's number (the last steps of MurmurHash3). */
+static uint32_t common_jitter(uint32_t tick)
+{
+	uint32_t x = tick * 0x9e3779b9u;
+
+	x = (x ^ x >> 16) * 0x85ebca6bu;
+	x = (x ^ x >> 13) * 0xc2b2ae35u;
+	return (uint32_t)(((uint64_t)(x ^ x >> 16) * (interval / 2)) >> 32);
+}
+
+static __attribute__((noinline)) uint32_t jitter_of_next(struct cpu *cpu)
+{
+	return is_jitter_common() ? common_jitter(cpu->ticks + 1) : tick_jitter(cpu);
+}
+
 static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	machine_timer_arm(jitter_wanted == 0 ? delay : delay + tick_jitter(cpu));
+	machine_timer_arm(jitter_wanted == 0 ? delay : delay + jitter_of_next(cpu));
 }
 
 void tick_start(struct cpu *cpu)
@@ -100,12 +122,12 @@ static bool has_turn_begun(uint32_t tick)
  * unless they idle and halt anyway, until it goes on: waiting is `pause`.  Ticks with jitter are
  * apart, so there nobody waits for a tick that is still to come.
  */
-static __attribute__((noinline)) void take_turns(const struct cpu *cpu)
+static void take_turns(const struct cpu *cpu)
 {
 	uint32_t tick = cpu->ticks;
 	bool mine = tick % n_cpus == cpu->number;
 
-	if (jitter_wanted != 0) {
+	if (jitter_wanted != 0 && !is_jitter_common()) {
 		if (!mine)
 			machine_relax();
 	} else if (mine) {
@@ -118,6 +140,59 @@ static __attribute__((noinline)) void take_turns(const struct cpu *cpu)
 	}
 }
 
+/* ---------------- Whose tick it was ---------------- */
+
+static uint32_t watched_tick; /* The number of the tick that is shared out next. */
+
+/* Late by so many, a machine that stood still goes on with the present. */
+#define LATE_TICKS 8
+
+static void watch_tick(uint32_t tick)
+{
+	uint64_t cycles = start + (uint64_t)tick * interval;
+
+	watched_tick = tick;
+	if (jitter_wanted != 0)
+		cycles += common_jitter(tick);
+	holder_watch(HOLDER_AT_TICK, cycles);
+}
+
+/*
+ * Where the CPUs run in turn, the first to come after a tick's time shares it out: it is charged to
+ * the CPU that executed then, and the others were parked.  With jitter=, which moves each CPU's
+ * interrupts by themselves, what counts is still one time for all, and they may come before it.
+ */
+static void share_tick(uint32_t tick)
+{
+	uint32_t holder = holder_take(HOLDER_AT_TICK);
+
+	if (holder == HOLDER_NOBODY)
+		return;
+	for (uint32_t n = 0; n < n_cpus; n++)
+		__atomic_fetch_add(n == holder ? &cpus[n].charged_ticks : &cpus[n].parked_ticks, 1,
+				   __ATOMIC_RELAXED);
+	watch_tick((int32_t)(tick - watched_tick) < LATE_TICKS ? watched_tick + 1 : tick + 1);
+}
+
+void tick_share_from_now_on(void)
+{
+	watch_tick(cpus[0].ticks + 1);
+}
+
+uint32_t tick_take_charged(struct cpu *cpu)
+{
+	return __atomic_exchange_n(&cpu->charged_ticks, 0, __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) void tick_several(const struct cpu *cpu)
+{
+	if (cpus_in_turn) {
+		holder_note();
+		share_tick(cpu->ticks);
+	}
+	take_turns(cpu);
+}
+
 /* Counts a tick that has come, `late` cycles after its time, and arms the next. */
 static inline void tick_count(struct cpu *cpu, uint32_t late)
 {
@@ -126,7 +201,7 @@ static inline void tick_count(struct cpu *cpu, uint32_t late)
 	tick_arm(cpu, interval - late);
 	cpu_set_work(cpu, WORK_TICK);
 	if (n_cpus > 1)
-		take_turns(cpu);
+		tick_several(cpu);
 	if (cpu->ticks >= limit_ticks)
 		machine_time_is_over("the time limit of the run (limit=) is over");
 }

@@ -5,7 +5,8 @@
  * The schedule is absolute, in cycles, and the same for all CPUs, so that late handling never makes
  * it drift and a tick has the same number everywhere.  With jitter= each is delayed by a seeded
  * part of its interval, and also while any task has a virtual timer: a profile by SIGPROF of a
- * program in step with the tick would else be false.  CPU 0 counts the ticks that timeouts are
+ * program in step with the tick would else be false.  Where the CPUs run in turn that
+ * jitter is the same on all.  CPU 0 counts the ticks that timeouts are
  * measured in.
  */
 #ifndef KERN_TICK_H
@@ -27,6 +28,15 @@ void tick_interrupt(struct cpu *cpu);
 
 /* The work: under the kernel lock. */
 void tick_work(struct cpu *cpu);
+
+/* Ticks are shared out, as the CPUs run in turn. */
+void tick_share_from_now_on(void);
+
+/*
+ * Where the CPUs run in turn (kern/holder.h): how many ticks the thread that runs on `cpu` is to be
+ * charged, which it has not been yet.  Under the kernel lock.
+ */
+uint32_t tick_take_charged(struct cpu *cpu);
 
 /* One more reason for jitter, or one less.  Under the kernel lock. */
 void tick_want_jitter(bool want);

@@ -12,14 +12,13 @@
 #include "kern/divide.h"
 #include "kern/exception.h"
 #include "kern/lock.h"
+#include "kern/sched.h"
 #include "kern/task.h"
 #include "kern/thread.h"
 #include "kern/tick.h"
 #include "mach/assay_server.h"
 
 #define TICK_US (1000000u / TICK_HZ)
-
-uint32_t vtimer_tasks;
 
 static const int codes[TASK_VTIMERS] = {
 	[TASK_VTIMER_VIRTUAL] = EXC_VTIMER_VIRTUAL,
@@ -28,7 +27,7 @@ static const int codes[TASK_VTIMERS] = {
 
 /* ---------------- Setting ---------------- */
 
-/* Brings vtimer_tasks up to date after a change of the task's timers. */
+/* Brings sched_charges_apart up to date after a change of the task's timers. */
 static void note_change(struct task *task)
 {
 	bool timed = false;
@@ -38,7 +37,7 @@ static void note_change(struct task *task)
 	if (timed == task->timed)
 		return;
 	task->timed = timed;
-	vtimer_tasks += timed ? 1 : -1u;
+	sched_charges_apart += timed ? 1 : -1u;
 	tick_want_jitter(timed);
 }
 

@@ -22,10 +22,10 @@ struct vtimer {
 	uint32_t owed;     /* Expiries whose thread ended before it told of them. */
 };
 
-/* How many tasks have a timer that is set, or owes something. */
-extern uint32_t vtimer_tasks;
-
-/* `thread` has been charged a tick, in the kernel or not.  Called if there are vtimer_tasks. */
+/*
+ * `thread` has been charged a tick, in the kernel or not.  Need not be called as long as no task
+ * has a timer that is set, or owes something: each is a reason of sched_charges_apart.
+ */
 void vtimer_tick(struct thread *thread, bool in_kernel);
 
 /*

@@ -46,6 +46,7 @@ void record_begin(const struct stream *stream, struct buffer *buffer)
 		.id = stream->target.id,
 		.cpus = cpu_count(),
 		.clock_is_block = sampler_clock_is_block(),
+		.cpus_in_turn = sampler_cpus_in_turn(),
 	};
 
 	set_u64(begin.time, clock_now());
@@ -68,12 +69,13 @@ static void append_clock(const struct stream *stream, struct buffer *buffer, uin
 
 	if (stream->slot != SAMPLER_NO_SLOT)
 		sampler_read(stream->slot, cpu, &counts);
-	assert(counts.due == counts.fired + counts.missed);
+	assert(counts.due == counts.fired + counts.missed + counts.parked);
 	assert(counts.fired == counts.idle + counts.elsewhere + counts.taken);
 	assert(counts.taken == counts.ringed + counts.ring_lost);
 	set_u64(clock.due, counts.due);
 	set_u64(clock.fired, counts.fired);
 	set_u64(clock.missed, counts.missed);
+	set_u64(clock.parked, counts.parked);
 	set_u64(clock.idle, counts.idle);
 	set_u64(clock.elsewhere, counts.elsewhere);
 	set_u64(clock.taken, counts.taken);

@@ -5,11 +5,15 @@
 /* The slot, which nobody has, of a record that is passed over. */
 #define SKIPPED 0xffu
 
-#define QUARTER ((ptrdiff_t)(RING_WORDS / 4))
-
-void ring_init(struct ring *ring, uint32_t *words)
+void ring_init(struct ring *ring, uint32_t *words, uint32_t rings)
 {
-	*ring = (struct ring){.next = words, .limit = words, .tail = words, .words = words};
+	*ring = (struct ring){
+		.next = words,
+		.limit = words,
+		.tail = words,
+		.words = words,
+		.portion = RING_WORDS / 4 / rings,
+	};
 }
 
 static uint32_t *end_of(const struct ring *ring)
@@ -30,7 +34,7 @@ static uint32_t *free_end(const struct ring *ring)
 static bool set_limit(struct ring *ring, uint32_t words)
 {
 	uint32_t *end = free_end(ring);
-	ptrdiff_t most = words > QUARTER ? (ptrdiff_t)words : QUARTER;
+	ptrdiff_t most = (ptrdiff_t)(words > ring->portion ? words : ring->portion);
 
 	ring->limit = end - ring->next > most ? ring->next + most : end;
 	return ring_has_room(ring, words);

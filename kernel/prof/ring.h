@@ -8,7 +8,9 @@
  * A record lies in one piece: where the rest of the ring is too short for one, a record that is to
  * be passed over fills it.  The writer may be an NMI; it waits for nobody, and finds no room if
  * there is none.  It looks at the reader's end only when it has used up what was free when it
- * looked last, a quarter of the ring at most; then it is time to read, too.
+ * looked last, a portion of the ring at most; then it is time to read, too.  A portion is a quarter
+ * of the only ring.  Of several that fill at the same rate all are read at about the same time, and
+ * what they bring together must have room in the stream's buffers.
  *
  * `next` and `limit` are written by the interrupt of the ring's CPU alone; `tail` by the reader,
  * who holds the kernel lock.  The ring is empty if `tail` is `next`, so it is never quite full.
@@ -63,10 +65,11 @@ struct ring {
 	uint32_t *limit; /* What lies between is free. */
 	uint32_t *tail;  /* The oldest record. */
 	uint32_t *words; /* RING_WORDS of them. */
+	uint32_t portion;
 };
 
-/* Makes a new ring of RING_WORDS words, empty. */
-void ring_init(struct ring *ring, uint32_t *words);
+/* Makes a new ring of RING_WORDS words, empty, which is one of so many. */
+void ring_init(struct ring *ring, uint32_t *words, uint32_t rings);
 
 /* Finds room for `words` words, or says that there is none. */
 bool ring_make_room(struct ring *ring, uint32_t words);

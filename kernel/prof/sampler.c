@@ -24,14 +24,9 @@
 
 #include "kern/assert.h"
 #include "kern/cpu.h"
+#include "kern/holder.h"
 #include "kern/machine.h"
 #include "prof/sampler_cpu.h"
-
-/*
- * Due times taken in one interrupt.  After a long absence (a debugger held the machine) the rest
- * waits for the next interrupt, so that none is long; those taken before it all count as missed.
- */
-#define DUE_AT_ONCE 1000
 
 uint32_t sampler_max_ahead;
 
@@ -96,12 +91,48 @@ static void arm(const struct sampler_cpu *cpu, uint32_t ahead, uint64_t now)
 	}
 }
 
-void sampler_arm(void)
+/*
+ * The same where the CPUs run in turn, with CPU 0's cursors.  The last store to the timer takes the
+ * turn away, perhaps for long: all is in order before it.  A timer's being due between the last two
+ * lines before it could let another CPU store in the midst of this; then a shot comes at a wrong
+ * time, and those after it as they are due.
+ */
+static void arm_in_turn(void)
+{
+	const struct sampler_cpu *cpu = cpu_sampler_of(0);
+
+	__atomic_store_n(&timer.wanted, 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
+		uint64_t now = machine_cycles();
+		uint32_t ahead = next_ahead(cpu, now), rest;
+
+		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
+		timer.until = (uint32_t)now + ahead;
+		holder_watch(HOLDER_AT_SHOT, now + machine_sample_timer_least(ahead));
+		rest = machine_sample_timer_begin(ahead);
+		holder_give();
+		__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
+		machine_sample_timer_end(rest);
+		holder_note();
+		if (!__atomic_load_n(&timer.wanted, __ATOMIC_SEQ_CST))
+			return;
+	}
+}
+
+static void arm_here(void)
 {
 	uint64_t now = machine_cycles();
 	const struct sampler_cpu *cpu = cpu_sampler();
 
 	arm(cpu, next_ahead(cpu, now), now);
+}
+
+void sampler_arm(void)
+{
+	if (cpus_in_turn)
+		arm_in_turn();
+	else
+		arm_here();
 }
 
 /* Whether somebody has armed the timer since the shot that was served at `now`. */
@@ -297,7 +328,7 @@ serve_slot(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct 
 			break;
 		}
 		cursor->missed++;
-		if (++missed == DUE_AT_ONCE)
+		if (++missed == SAMPLER_DUE_AT_ONCE)
 			return 0;
 	}
 	return sooner((uint64_t)wait, ahead);
@@ -317,6 +348,58 @@ serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_p
 	arm_next(cpu, ahead, now);
 }
 
+static void find_place(const struct frame *frame, struct machine_place *place)
+{
+	if (machine_is_user(frame))
+		machine_find_user_place(frame, place);
+	else
+		machine_find_kernel_place(frame, place);
+}
+
+/* ---------------- CPUs in turn ---------------- */
+
+/* The due times at which this CPU executed: one fired, and if there are others they were missed. */
+static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
+		       const struct frame *frame, uint64_t now)
+{
+	uint32_t owed = __atomic_exchange_n(&cursor->owed, 0, __ATOMIC_SEQ_CST);
+	struct machine_place place;
+
+	find_place(frame, &place);
+	for (uint32_t n = 0; n < owed; n++)
+		count_due(cursor);
+	cursor->missed += owed - 1;
+	take(cpu, cursor, frame, &place, now);
+}
+
+/*
+ * The first CPU to come after a shot shares out what is due; each has what is its own of it.
+ * Whoever finds the timer not armed then arms it, and with that gives its turn to the next CPU.  It
+ * is to be the one that waited longest; if it is not, this one passes once, so that the CPU before
+ * that one comes to arm.  It may come back after the next shot.
+ */
+static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
+						    const struct frame *frame)
+{
+	bool has_passed = false;
+
+	for (holder_note();; machine_relax()) {
+		uint64_t now = machine_cycles();
+
+		sampler_share(now);
+		for (struct sampler_cursor *cursor = cpu->first; cursor != NULL;
+		     cursor = cursor->next)
+			if (cursor->owed != 0)
+				serve_owed(cpu, cursor, frame, now);
+		if (is_armed(now) || sampler_is_sharing())
+			return;
+		if (has_passed || holder_next_is_first())
+			break;
+		has_passed = true;
+	}
+	arm_in_turn();
+}
+
 /* Whatever is due, wherever the interrupt came. */
 static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const struct frame *frame)
 {
@@ -324,10 +407,11 @@ static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const s
 
 	if (cpu->first == NULL)
 		return;
-	if (machine_is_user(frame))
-		machine_find_user_place(frame, &place);
-	else
-		machine_find_kernel_place(frame, &place);
+	if (cpus_in_turn) {
+		serve_in_turn(cpu, frame);
+		return;
+	}
+	find_place(frame, &place);
 	serve(cpu, frame, &place);
 }
 

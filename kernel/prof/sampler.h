@@ -36,13 +36,14 @@ struct sampler_target {
 
 /*
  * One CPU's counts for a slot: struct prof_clock in numbers, and what no ring had room for.  The
- * interrupt counts due times, and what becomes of each: missed, idle, elsewhere, ringed or
+ * interrupt counts due times, and what becomes of each: missed, parked, idle, elsewhere, ringed or
  * ring_lost.  The others are sums of these.
  */
 struct sampler_counts {
 	uint64_t due;
 	uint64_t fired;
 	uint64_t missed;
+	uint64_t parked;
 	uint64_t idle;
 	uint64_t elsewhere;
 	uint64_t taken;
@@ -95,6 +96,9 @@ uint32_t sampler_interval_ns(uint32_t rate);
 
 /* Whether the emulator interrupts between blocks only. */
 bool sampler_clock_is_block(void);
+
+/* Whether an emulator runs the CPUs in turn, so that all but one are parked: kern/holder.h. */
+bool sampler_cpus_in_turn(void);
 
 /* host_sample_control(); a rate of 0 and a seed of 0 leave what there is. */
 kern_return_t sampler_control(uint32_t max_rate, uint32_t seed);

@@ -46,6 +46,14 @@ struct sampler_cursor {
 	uint32_t ringed;
 	uint32_t ring_lost;
 	struct sampler_counts counts;
+
+	/*
+	 * Where the CPUs run in turn: written by whoever shares due times out (sampler_turns.c),
+	 * but that the owner takes `owed`.
+	 */
+	uint32_t owed;   /* Due times at which this CPU executed, and which it has not served. */
+	uint64_t parked; /* Those of others. */
+	uint64_t came;   /* In CPU 0's cursor: all there were. */
 };
 
 #define SAMPLER_FOLD 0x10000u
@@ -67,9 +75,10 @@ static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cur
 	uint32_t taken = cursor->ringed + cursor->ring_lost;
 	uint32_t fired = cursor->idle + cursor->elsewhere + taken;
 
-	sum.due += SAMPLER_FOLD - cursor->left;
+	sum.due += SAMPLER_FOLD - cursor->left + cursor->parked;
 	sum.fired += fired;
 	sum.missed += cursor->missed;
+	sum.parked += cursor->parked;
 	sum.idle += cursor->idle;
 	sum.elsewhere += cursor->elsewhere;
 	sum.taken += taken;
@@ -80,6 +89,26 @@ static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cur
 
 /* The furthest shot, in cycles: constant from sampler_start() on. */
 extern uint32_t sampler_max_ahead;
+
+/*
+ * Where the CPUs run in turn (sampler_turns.c): shares out what has come due up to `now`, if nobody
+ * has yet.
+ */
+void sampler_share(uint64_t now);
+
+/* Odd while somebody is in the middle of that. */
+uint32_t sampler_sharing_sequence(void);
+
+static inline bool sampler_is_sharing(void)
+{
+	return (sampler_sharing_sequence() & 1) != 0;
+}
+
+/*
+ * Due times taken in one interrupt.  After a long absence (a debugger held the machine) the rest
+ * waits for the next interrupt, so that none is long; those taken before it all count as missed.
+ */
+#define SAMPLER_DUE_AT_ONCE 1000
 
 /* Whose samples those of this slot are. */
 struct stream *sampler_stream_of(uint32_t slot);

@@ -10,6 +10,7 @@
 #include "kern/assert.h"
 #include "kern/clock.h"
 #include "kern/cpu.h"
+#include "kern/holder.h"
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "prof/sampler.h"
@@ -103,6 +104,11 @@ bool sampler_clock_is_block(void)
 	return machine_clock_is_block();
 }
 
+bool sampler_cpus_in_turn(void)
+{
+	return cpus_in_turn;
+}
+
 bool sampler_uses_nmi(void)
 {
 	return nmi_used;
@@ -122,7 +128,7 @@ void sampler_start(void)
 
 		if (words == NULL)
 			machine_refuse("There is not enough memory for the sampling clock.");
-		ring_init(&cpu_sampler_of(n)->ring, words);
+		ring_init(&cpu_sampler_of(n)->ring, words, cpu_count());
 	}
 }
 
@@ -265,20 +271,37 @@ void sampler_free(uint32_t slot)
 
 /* ---------------- Counts ---------------- */
 
+/* The numbers of whoever may be writing the counts of a CPU; odd while one is at it. */
+static uint64_t sequence_of(const struct sampler_cpu *sampler)
+{
+	uint32_t own = __atomic_load_n(&sampler->sequence, __ATOMIC_ACQUIRE);
+
+	return (uint64_t)sampler_sharing_sequence() << 32 | own;
+}
+
+static bool is_even(uint64_t sequence)
+{
+	return ((sequence | sequence >> 32) & 1) == 0;
+}
+
 void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts)
 {
 	const struct sampler_cpu *sampler = cpu_sampler_of(cpu);
-	uint32_t sequence;
+	const struct sampler_cursor *cursor = &sampler->cursors[slot];
+	uint64_t sequence, came;
+	uint32_t owed;
 
 	assert(slot < SAMPLE_CLOCKS_MAX && slots[slot].stream != NULL);
 	for (;;) {
-		sequence = __atomic_load_n(&sampler->sequence, __ATOMIC_ACQUIRE);
-		*counts = sampler_sum(&sampler->cursors[slot]);
+		sequence = sequence_of(sampler);
+		*counts = sampler_sum(cursor);
+		came = cpu_sampler_of(0)->cursors[slot].came;
+		owed = cursor->owed;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((sequence & 1) == 0 &&
-		    __atomic_load_n(&sampler->sequence, __ATOMIC_RELAXED) == sequence)
+		if (is_even(sequence) && sequence_of(sampler) == sequence)
 			break;
 		machine_relax();
 	}
-	assert(counts->due == counts->fired + counts->missed);
+	assert(counts->due == counts->fired + counts->missed + counts->parked);
+	assert(!cpus_in_turn || counts->due + owed == came);
 }

@@ -19,6 +19,7 @@ static void add_clock(struct clock_counts *sum, const struct clock_counts *more)
 	sum->due += more->due;
 	sum->fired += more->fired;
 	sum->missed += more->missed;
+	sum->parked += more->parked;
 	sum->idle += more->idle;
 	sum->elsewhere += more->elsewhere;
 	sum->taken += more->taken;
@@ -32,12 +33,22 @@ static void add_stream(struct stream_counts *sum, const struct stream_counts *mo
 	sum->buffered += more->buffered;
 }
 
+struct clock_counts __collection_clock(const struct collection *collection, uint32_t cpu)
+{
+	struct clock_counts sum = collection->clocks_before[cpu];
+
+	add_clock(&sum, &collection->clocks[cpu]);
+	return sum;
+}
+
 struct clock_counts __collection_clocks(const struct collection *collection)
 {
-	struct clock_counts sum = collection->clocks_before;
+	struct clock_counts sum = {.due = 0};
 
-	for (uint32_t cpu = 0; cpu < COLLECTION_CPUS; cpu++)
+	for (uint32_t cpu = 0; cpu < COLLECTION_CPUS; cpu++) {
+		add_clock(&sum, &collection->clocks_before[cpu]);
 		add_clock(&sum, &collection->clocks[cpu]);
+	}
 	return sum;
 }
 
@@ -92,15 +103,22 @@ void __collection_clear(struct collection *collection, uint32_t flavors)
 
 void __collection_next_stream(struct collection *collection)
 {
-	collection->clocks_before = __collection_clocks(collection);
-	add_stream(&collection->stream_before, &collection->stream);
-	for (uint32_t cpu = 0; cpu < COLLECTION_CPUS; cpu++)
+	for (uint32_t cpu = 0; cpu < COLLECTION_CPUS; cpu++) {
+		collection->clocks_before[cpu] = __collection_clock(collection, cpu);
 		collection->clocks[cpu] = (struct clock_counts){.due = 0};
+	}
+	add_stream(&collection->stream_before, &collection->stream);
 	collection->stream = (struct stream_counts){.taken = 0};
 	collection->is_over = false;
 }
 
 /* ---------------- Records ---------------- */
+
+/* As many CPUs as there is a place for. */
+static uint32_t count_cpus(uint32_t cpus)
+{
+	return cpus < COLLECTION_CPUS ? cpus : COLLECTION_CPUS;
+}
 
 static void take_begin(struct collection *collection, const void *record)
 {
@@ -110,6 +128,8 @@ static void take_begin(struct collection *collection, const void *record)
 	collection->interval_ns = begin->interval_ns;
 	collection->options = begin->options;
 	collection->clock_is_block = begin->clock_is_block != 0;
+	collection->cpus_in_turn = begin->cpus_in_turn != 0;
+	collection->cpus = count_cpus(begin->cpus);
 }
 
 static void add(struct collection *collection, uint32_t pc, uint32_t kind)
@@ -159,6 +179,7 @@ static void take_clock(struct collection *collection, const void *record)
 			.due = prof_u64(clock->due),
 			.fired = prof_u64(clock->fired),
 			.missed = prof_u64(clock->missed),
+			.parked = prof_u64(clock->parked),
 			.idle = prof_u64(clock->idle),
 			.elsewhere = prof_u64(clock->elsewhere),
 			.taken = prof_u64(clock->taken),

@@ -21,7 +21,7 @@
 
 /* struct prof_clock and struct prof_stream in numbers. */
 struct clock_counts {
-	uint64_t due, fired, missed, idle, elsewhere, taken;
+	uint64_t due, fired, missed, parked, idle, elsewhere, taken;
 };
 
 struct stream_counts {
@@ -52,6 +52,8 @@ struct collection {
 	uint32_t interval_ns;
 	uint32_t options; /* SAMPLE_* */
 	bool clock_is_block;
+	bool cpus_in_turn;
+	uint32_t cpus; /* At most COLLECTION_CPUS. */
 
 	struct pc_table pcs;
 	struct pc_table labels; /* Of the kernel: for which tasks it ran, in the place of pcs. */
@@ -60,7 +62,7 @@ struct collection {
 	uint64_t not_kept;      /* delivered, but there was no memory to note them. */
 
 	/* Of the streams that are over, and of the one under way, as its last message said. */
-	struct clock_counts clocks_before;
+	struct clock_counts clocks_before[COLLECTION_CPUS];
 	struct stream_counts stream_before;
 	struct clock_counts clocks[COLLECTION_CPUS];
 	struct stream_counts stream;
@@ -77,7 +79,8 @@ void __collection_next_stream(struct collection *collection);
 /* A message's records.  What no reader could know is passed over, what is cut off is ignored. */
 void __collection_add(struct collection *collection, const uint32_t *words, size_t count);
 
-/* Sums over the streams, and over the CPUs. */
+/* Sums over the streams: of one CPU, and over the CPUs. */
+struct clock_counts __collection_clock(const struct collection *collection, uint32_t cpu);
 struct clock_counts __collection_clocks(const struct collection *collection);
 struct stream_counts __collection_counts(const struct collection *collection);
 

@@ -283,6 +283,17 @@ static void put_u64(unsigned words[2], uint64_t number)
 	words[1] = (unsigned)(number >> 32);
 }
 
+static void put_clock(struct gprof_clock *clock, struct clock_counts counts)
+{
+	put_u64(clock->due, counts.due);
+	put_u64(clock->fired, counts.fired);
+	put_u64(clock->missed, counts.missed);
+	put_u64(clock->parked, counts.parked);
+	put_u64(clock->idle, counts.idle);
+	put_u64(clock->elsewhere, counts.elsewhere);
+	put_u64(clock->taken, counts.taken);
+}
+
 void __collector_status(gprof_status_t *status)
 {
 	const struct collection *collection = &collector.collection;
@@ -302,6 +313,8 @@ void __collector_status(gprof_status_t *status)
 		.high = collection->high,
 		.task = collection->task,
 		.options = collector.options,
+		.cpus = collection->cpus,
+		.in_turn = collection->cpus_in_turn,
 	};
 	put_u64(status->taken, counts.taken);
 	put_u64(status->delivered, counts.delivered);
@@ -310,6 +323,8 @@ void __collector_status(gprof_status_t *status)
 	put_u64(status->due, clocks.due);
 	put_u64(status->fired, clocks.fired);
 	put_u64(status->missed, clocks.missed);
+	for (uint32_t cpu = 0; cpu < GPROF_CPUS; cpu++)
+		put_clock(&status->clocks[cpu], __collection_clock(collection, cpu));
 }
 
 kern_return_t __collector_dump(char **data, size_t *size)

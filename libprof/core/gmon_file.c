@@ -193,6 +193,7 @@ static void write_arc(const struct arc *arc, void *argument)
 /* ---------------- Our own records ---------------- */
 
 #define VALUES_MAX 32u
+#define CPU_VALUES 7u /* Of each CPU. */
 
 static void put_value(struct output *output, enum gmon_value value, uint64_t number)
 {
@@ -203,14 +204,15 @@ static void put_value(struct output *output, enum gmon_value value, uint64_t num
 
 static void put_settings(struct output *output, const struct collection *collection)
 {
-	uint32_t block = collection->clock_is_block ? GMON_CLOCK_IS_BLOCK : 0;
+	uint32_t world = (collection->clock_is_block ? GMON_CLOCK_IS_BLOCK : 0) |
+			 (collection->cpus_in_turn ? GMON_CPUS_IN_TURN : 0);
 
 	put_value(output, GMON_FORMAT, 1);
 	put_value(output, GMON_FLAVOR, main_flavor(collection));
 	put_value(output, GMON_FLAVORS, collection->flavors);
 	put_value(output, GMON_RATE, collection->rate);
 	put_value(output, GMON_INTERVAL, collection->interval_ns);
-	put_value(output, GMON_OPTIONS, collection->options | block);
+	put_value(output, GMON_OPTIONS, collection->options | world);
 	put_value(output, GMON_PID, collection->pid);
 	put_value(output, GMON_TASK, collection->task);
 }
@@ -242,6 +244,7 @@ static void put_sums(struct output *output, const struct collection *collection)
 	put_value(output, GMON_IDLE, clocks.idle);
 	put_value(output, GMON_ELSEWHERE, clocks.elsewhere);
 	put_value(output, GMON_TAKEN, clocks.taken);
+	put_value(output, GMON_PARKED, clocks.parked);
 	put_value(output, GMON_ALL_TAKEN, counts.taken);
 	put_value(output, GMON_DELIVERED, counts.delivered);
 	put_value(output, GMON_LOST, counts.lost);
@@ -252,6 +255,31 @@ static void put_sums(struct output *output, const struct collection *collection)
 	put_value(output, GMON_KERNEL, places.kernel);
 	if (collection->others != 0 || collection->of_kernel)
 		put_value(output, GMON_OTHERS, collection->others);
+}
+
+static void put_cpu_value(struct output *output, uint32_t cpu, enum gmon_value value,
+			  uint64_t number)
+{
+	put_arc(output, GMON_EXTRA_CPU, GMON_CPU_VALUE(cpu, value), (uint32_t)number);
+	if (number >> 32 != 0)
+		put_arc(output, GMON_EXTRA_CPU_HIGH, GMON_CPU_VALUE(cpu, value),
+			(uint32_t)(number >> 32));
+}
+
+/* Of one CPU alone the sums say all. */
+static void put_cpus(struct output *output, const struct collection *collection)
+{
+	for (uint32_t cpu = 0; collection->cpus > 1 && cpu < collection->cpus; cpu++) {
+		struct clock_counts counts = __collection_clock(collection, cpu);
+
+		put_cpu_value(output, cpu, GMON_DUE, counts.due);
+		put_cpu_value(output, cpu, GMON_FIRED, counts.fired);
+		put_cpu_value(output, cpu, GMON_MISSED, counts.missed);
+		put_cpu_value(output, cpu, GMON_PARKED, counts.parked);
+		put_cpu_value(output, cpu, GMON_IDLE, counts.idle);
+		put_cpu_value(output, cpu, GMON_ELSEWHERE, counts.elsewhere);
+		put_cpu_value(output, cpu, GMON_TAKEN, counts.taken);
+	}
 }
 
 static void put_pcs(struct output *output, const struct collection *collection)
@@ -358,7 +386,8 @@ size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gpr
 	if (format != GPROF_GNU)
 		return sizeof(struct gmon_44bsd_header) + bins + records * ARC_SIZE;
 	room = sizeof(struct gmon_header) + histograms_of(collection) * (HISTOGRAM_SIZE + bins);
-	records += 2 * VALUES_MAX + 2 * __code_ranges(collection) + records_of(&collection->pcs) +
+	records += 2 * VALUES_MAX + 2 * CPU_VALUES * collection->cpus +
+		   2 * __code_ranges(collection) + records_of(&collection->pcs) +
 		   records_of(&collection->labels);
 	return room + records * ARC_SIZE;
 }
@@ -373,6 +402,7 @@ size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gp
 		put_settings(&output, collection);
 		put_program(&output, collection, with_arcs);
 		put_sums(&output, collection);
+		put_cpus(&output, collection);
 		put_pcs(&output, collection);
 		put_labels(&output, collection);
 	} else {

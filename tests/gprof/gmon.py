@@ -25,7 +25,7 @@ EXTRA_LABEL, EXTRA_LABEL_PID, EXTRA_LABEL_NAME = 0x20, 0x21, 0x22
 EXTRA_CODE, EXTRA_CODE_SUM = 0x30, 0x31
 VALUES = ("format flavor flavors rate interval options pid task due fired missed idle elsewhere "
           "taken all_taken delivered lost buffered profiler outside arcs_lost kernel others "
-          "text_low text_high").split()
+          "text_low text_high parked").split()
 PERIODIC, ZFILL, COW = 0x1, 0x10, 0x80
 
 

@@ -116,9 +116,20 @@ def test_what_was_lost_is_in_every_report(gprof) -> None:
     assert text.count(line) == 2 and "add up" not in text
     assert read_flat(text)["<profiler>"] == (0.003, 0)
     assert line in gprof({LEAF: 90}, [], "-x", "leaf", ours=values)
-    assert "due, and fired + missed: 1001 and 1000" in gprof({LEAF: 90}, [],
-                                                             ours=values | {"due": 1001})
+    assert "due, and fired + missed + parked: 1001 and 1000" in gprof(
+        {LEAF: 90}, [], ours=values | {"due": 1001})
     assert gprof({LEAF: 90}, []).count("the profile does not say\n") == 2
+
+
+def test_what_was_parked_is_not_due(gprof) -> None:
+    values = {"due": 4000, "fired": 990, "missed": 10, "parked": 3000, "taken": 100, "idle": 890,
+              "all_taken": 100, "delivered": 100, "lost": 0, "options": 1 << 30}
+    text = gprof({LEAF: 90}, [], ours=values)
+    assert text.count("lost: 0; missed by the clock: 10 of 1000 due (1.00%)\n") == 2
+    assert text.count("the emulator ran the CPUs in turn: ") == 2 and "parked: 3000\n" in text
+    assert "add up" not in text
+    values["parked"] -= 1
+    assert "fired + missed + parked: 4000 and 3999" in gprof({LEAF: 90}, [], ours=values)
 
 
 def test_a_call_that_does_not_return(tmp_path: Path) -> None:

@@ -20,6 +20,14 @@
 
 static mach_port_t child, handler;
 
+static uint32_t n_cpus(void)
+{
+	struct assay_cpu_info info = {0};
+
+	assay_cpu_info(&info);
+	return info.cpus;
+}
+
 /* exception_raise(), as it is received. */
 static struct {
 	mach_msg_header_t head;
@@ -234,6 +242,7 @@ TEST(once)
 TEST(again_and_again)
 {
 	mach_port_t thread;
+	uint32_t ticks;
 
 	begin();
 	set(TASK_VTIMER_VIRTUAL, 2 * TICK_US, 3 * TICK_US);
@@ -241,7 +250,9 @@ TEST(again_and_again)
 	for (uint32_t n = 0; n < 4; n++) {
 		if (!expect_waiting(thread, EXC_VTIMER_VIRTUAL, 1))
 			break;
-		EXPECT_EQ(elapsed(TASK_VTIMER_VIRTUAL), (2 + 3 * n) * TICK_US);
+		ticks = (uint32_t)elapsed(TASK_VTIMER_VIRTUAL) / TICK_US;
+		/* A CPU that was parked may be charged two ticks at once. */
+		EXPECT(ticks == 2 + 3 * n || (n_cpus() > 1 && ticks == 3 + 3 * n));
 		answer(n % 2 == 0 ? KERN_SUCCESS : KERN_FAILURE);
 	}
 	expect_told(thread, EXC_VTIMER_VIRTUAL, 1);

@@ -75,7 +75,8 @@ static void read_clock(struct reading *reading, const struct prof_clock *clock)
 	EXPECT_EQ(clock->record.words, WORDS(*clock));
 	EXPECT_LE(reading->place, AT_CLOCKS);
 	EXPECT_EQ(clock->cpu, reading->clocks);
-	EXPECT_EQ(prof_u64(clock->due), prof_u64(clock->fired) + prof_u64(clock->missed));
+	EXPECT_EQ(prof_u64(clock->due),
+		  prof_u64(clock->fired) + prof_u64(clock->missed) + prof_u64(clock->parked));
 	EXPECT_EQ(prof_u64(clock->fired),
 		  prof_u64(clock->idle) + prof_u64(clock->elsewhere) + prof_u64(clock->taken));
 	reading->collected->clocks[reading->clocks++ % SAMPLE_CPUS] = *clock;

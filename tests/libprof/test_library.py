@@ -69,7 +69,7 @@ def check_sums(gmon: Gmon) -> None:
     value = values(gmon)
     due, fired, missed, idle, elsewhere, taken = (value[n] for n in range(9, 15))
     all_taken, delivered, lost, buffered = (value[n] for n in range(15, 19))
-    assert due == fired + missed and fired == idle + elsewhere + taken
+    assert due == fired + missed + value[26] and fired == idle + elsewhere + taken
     assert all_taken == delivered + lost + buffered and buffered == 0
     noted = sum(count for source, _, count in gmon.arcs if 0x100 <= source < 0x1000)
     assert noted + value[19] == delivered

@@ -88,7 +88,7 @@ def test_shares_and_callers(recording) -> None:
 
 def test_nothing_is_missing(recording) -> None:
     counts = recording.counts
-    assert counts["due"] == counts["fired"] + counts["missed"]
+    assert counts["due"] == counts["fired"] + counts["missed"] + counts["parked"]
     assert counts["fired"] == counts["idle"] + counts["elsewhere"] + counts["taken"]
     assert counts["all-taken"] == counts["delivered"] == len(recording.samples)
     assert (counts["lost"], counts["buffered"], recording.lost) == (0, 0, 0)

@@ -5,7 +5,7 @@ import struct
 from typing import Iterator, NamedTuple
 
 BEGIN, SAMPLE, CLOCK, STREAM, END = 1, 2, 3, 4, 5
-VERSION = 1
+VERSION = 2
 
 # Flavors, as <mach/pc_sample.h> numbers them.
 PERIODIC, ZFILL, REACTIVATION, PAGEIN, COW = 0x1, 0x10, 0x20, 0x40, 0x80
@@ -62,8 +62,8 @@ def read(data: bytes) -> Recording:
         if kind == SAMPLE:
             samples.append(sample(record))
         elif kind == CLOCK:
-            cpu, due, fired, late = struct.unpack_from("<4xI3Q", record)
-            assert due == fired + late
+            cpu, due, fired, late, parked = struct.unpack_from("<4xI4Q", record)
+            assert due == fired + late + parked
             missed[cpu] = late
         elif kind == STREAM:
             taken, delivered, lost, buffered = struct.unpack_from("<4x4Q", record)

@@ -289,6 +289,15 @@ static void add_label(struct reader *reader, const struct profile_arc *arc)
 	profile_name_task(reader->profile, task, reader->pid, reader->name);
 }
 
+static void add_cpu(struct reader *reader, const struct profile_arc *arc)
+{
+	uint64_t cpu = arc->self / GMON_CPU_VALUE(1, 0), value = arc->self % GMON_CPU_VALUE(1, 0);
+
+	if (cpu < PROFILE_CPUS && value < PROFILE_VALUES)
+		reader->profile->cpus[cpu][value] +=
+			arc->from == GMON_EXTRA_CPU_HIGH ? arc->count << 32 : arc->count;
+}
+
 static const char *add_extra(struct reader *reader, const struct profile_arc *arc)
 {
 	enum profile_mode mode;
@@ -296,6 +305,8 @@ static const char *add_extra(struct reader *reader, const struct profile_arc *ar
 
 	if (arc->from == GMON_EXTRA_CODE || arc->from == GMON_EXTRA_CODE_SUM)
 		return add_code(reader, arc);
+	if (arc->from == GMON_EXTRA_CPU || arc->from == GMON_EXTRA_CPU_HIGH)
+		add_cpu(reader, arc);
 	if (arc->from >= GMON_EXTRA_LABEL && arc->from < GMON_EXTRA_LABEL_NAME + NAME_RECORDS)
 		add_label(reader, arc);
 	if (!is_pc(arc, &bit, &mode))

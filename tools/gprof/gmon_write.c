@@ -157,6 +157,21 @@ static void put_values(const struct writer *writer)
 	}
 }
 
+static void put_cpus(const struct writer *writer)
+{
+	for (unsigned cpu = 0; cpu < PROFILE_CPUS; cpu++)
+		for (unsigned i = 0; i < PROFILE_VALUES; i++) {
+			uint64_t value = writer->profile->cpus[cpu][i];
+
+			if (value == 0)
+				continue;
+			put_arc(writer, GMON_EXTRA_CPU, GMON_CPU_VALUE(cpu, i), (uint32_t)value);
+			if (value >> 32 != 0)
+				put_arc(writer, GMON_EXTRA_CPU_HIGH, GMON_CPU_VALUE(cpu, i),
+					value >> 32);
+		}
+}
+
 /* What program it is of: what the last file said of the code, which all agree about. */
 static void put_codes(const struct writer *writer)
 {
@@ -238,6 +253,7 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 	}
 	if (writer->is_ours) {
 		put_values(writer);
+		put_cpus(writer);
 		put_codes(writer);
 		put_labels(writer);
 	}

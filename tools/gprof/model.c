@@ -28,7 +28,7 @@ static const unsigned char single_values[] = {
 	GMON_OPTIONS, GMON_PID,    GMON_TASK,    GMON_TEXT_LOW, GMON_TEXT_HIGH,
 };
 
-_Static_assert(GMON_TEXT_HIGH < PROFILE_VALUES, "each value has a place and a bit");
+_Static_assert(GMON_PARKED < PROFILE_VALUES, "each value has a place and a bit");
 
 void profile_begin(struct profile *profile)
 {

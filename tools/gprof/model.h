@@ -141,6 +141,7 @@ struct profile_code {
 
 /* Values of <gmon.h>, enum gmon_value, by number. */
 #define PROFILE_VALUES 32u
+#define PROFILE_CPUS   32u
 
 struct profile {
 	struct profile_flavor flavors[PROFILE_FLAVORS];
@@ -174,7 +175,8 @@ struct profile {
 
 	/* Sums over the files of what counts; of what does not, the last file's. */
 	uint64_t values[PROFILE_VALUES];
-	uint32_t known; /* A bit for each value that a file gave. */
+	uint32_t known;                              /* A bit for each value that a file gave. */
+	uint64_t cpus[PROFILE_CPUS][PROFILE_VALUES]; /* Of each of several CPUs; the same sums. */
 
 	struct profile_label *labels;
 	size_t n_labels;

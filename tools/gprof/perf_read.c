@@ -45,23 +45,12 @@ static const struct {
 	const char *word;
 	unsigned value;
 } counts[] = {
-	{"due", GMON_DUE},
-	{"fired", GMON_FIRED},
-	{"missed", GMON_MISSED},
-	{"idle", GMON_IDLE},
-	{"elsewhere", GMON_ELSEWHERE},
-	{"taken", GMON_TAKEN},
-	{"all-taken", GMON_ALL_TAKEN},
-	{"delivered", GMON_DELIVERED},
-	{"lost", GMON_LOST},
-	{"buffered", GMON_BUFFERED},
-	{"rate", GMON_RATE},
-	{"interval", GMON_INTERVAL},
-	{"options", GMON_OPTIONS},
-	{"outside", GMON_OUTSIDE},
-	{"profiler", GMON_PROFILER},
-	{"arcs-lost", GMON_ARCS_LOST},
-	{"kernel", GMON_KERNEL},
+	{"due", GMON_DUE},           {"fired", GMON_FIRED},         {"missed", GMON_MISSED},
+	{"parked", GMON_PARKED},     {"idle", GMON_IDLE},           {"elsewhere", GMON_ELSEWHERE},
+	{"taken", GMON_TAKEN},       {"all-taken", GMON_ALL_TAKEN}, {"delivered", GMON_DELIVERED},
+	{"lost", GMON_LOST},         {"buffered", GMON_BUFFERED},   {"rate", GMON_RATE},
+	{"interval", GMON_INTERVAL}, {"options", GMON_OPTIONS},     {"outside", GMON_OUTSIDE},
+	{"profiler", GMON_PROFILER}, {"arcs-lost", GMON_ARCS_LOST}, {"kernel", GMON_KERNEL},
 	{"others", GMON_OTHERS},
 };
 

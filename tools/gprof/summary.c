@@ -108,7 +108,7 @@ static void print_range(const struct report *report)
 static void print_missing(const struct profile *profile)
 {
 	uint64_t missed = profile->values[GMON_MISSED];
-	uint64_t due = profile->values[GMON_DUE];
+	uint64_t due = profile->values[GMON_DUE] - profile->values[GMON_PARKED];
 
 	if (!profile_knows(profile, GMON_LOST)) {
 		printf("lost and missed samples: the profile does not say\n");
@@ -201,11 +201,11 @@ static void print_labels(const struct profile *profile)
 /* Each count was made where it happened, so that these are no tautologies. */
 static void print_conservation(const struct profile *profile)
 {
-	static const unsigned due[] = {GMON_FIRED, GMON_MISSED};
+	static const unsigned due[] = {GMON_FIRED, GMON_MISSED, GMON_PARKED};
 	static const unsigned fired[] = {GMON_IDLE, GMON_ELSEWHERE, GMON_TAKEN};
 	static const unsigned taken[] = {GMON_DELIVERED, GMON_LOST, GMON_BUFFERED};
 
-	print_sum(profile, "due, and fired + missed", GMON_DUE, due, 2);
+	print_sum(profile, "due, and fired + missed + parked", GMON_DUE, due, 3);
 	print_sum(profile, "fired, and idle + elsewhere + taken", GMON_FIRED, fired, 3);
 	print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken, 3);
 }
@@ -256,6 +256,10 @@ void print_summary(const struct report *report)
 	print_conservation(profile);
 	if ((profile->values[GMON_OPTIONS] & GMON_CLOCK_IS_BLOCK) != 0)
 		printf("the emulator interrupted between blocks only: see samples as of blocks\n");
+	if ((profile->values[GMON_OPTIONS] & GMON_CPUS_IN_TURN) != 0)
+		printf("the emulator ran the CPUs in turn: each due time is that of the one that "
+		       "had the turn; parked: %" PRIu64 "\n",
+		       profile->values[GMON_PARKED]);
 	if (profile->strangers > 0)
 		printf("samples of other programs, not shown: %" PRIu64 "\n", profile->strangers);
 	if (report->graph->unknown_calls > 0)

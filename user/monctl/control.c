@@ -247,9 +247,40 @@ static bool extract(const struct control *control, const struct arguments *argum
 	return done;
 }
 
+static unsigned long long number_of(const unsigned words[2])
+{
+	return prof_u64((const uint32_t *)words);
+}
+
 static void print_count(const char *name, const unsigned words[2])
 {
-	printf("%s=%llu\n", name, (unsigned long long)prof_u64((const uint32_t *)words));
+	printf("%s=%llu\n", name, number_of(words));
+}
+
+static const char *how_cpus_run(const gprof_status_t *status)
+{
+	if (status->cpus == 1)
+		return "one CPU";
+	return status->in_turn
+		       ? "in turn: an emulator runs one CPU at a time, the others are parked"
+		       : "at once";
+}
+
+/* What became of the due times on each CPU; the sums are above. */
+static void print_cpus(const gprof_status_t *status)
+{
+	if (status->cpus == 0)
+		return;
+	printf("cpus=%u\nrun=%s\n", status->cpus, how_cpus_run(status));
+	for (unsigned cpu = 0; cpu < status->cpus && cpu < GPROF_CPUS; cpu++) {
+		const gprof_clock_t *clock = &status->clocks[cpu];
+
+		printf("cpu%u=due:%llu fired:%llu missed:%llu parked:%llu "
+		       "idle:%llu elsewhere:%llu taken:%llu\n",
+		       cpu, number_of(clock->due), number_of(clock->fired),
+		       number_of(clock->missed), number_of(clock->parked), number_of(clock->idle),
+		       number_of(clock->elsewhere), number_of(clock->taken));
+	}
 }
 
 static bool print_status(const struct control *control)
@@ -273,6 +304,7 @@ static bool print_status(const struct control *control)
 	print_count("due", status.due);
 	print_count("fired", status.fired);
 	print_count("missed", status.missed);
+	print_cpus(&status);
 	return true;
 }
 

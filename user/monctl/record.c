@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* -record: every sample with all that is known of it, as a file of Linux's perf. */
 #include <errno.h>
+#include <gmon.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 #define UNWRITTEN_MAX (8u << 20)
 
 #define CPUS_MAX 32u
+
+#define CPU_WORD_ROOM 208u /* Seven numbers, and their names. */
 
 static struct {
 	const struct arguments *arguments;
@@ -41,12 +44,24 @@ static uint64_t sum_clocks(size_t field)
 	return sum;
 }
 
+/* One word of all that became of a CPU's due times. */
+static void write_cpu(char text[CPU_WORD_ROOM], const struct prof_clock *clock)
+{
+	snprintf(text, CPU_WORD_ROOM,
+		 "cpu%u=due:%llu,fired:%llu,missed:%llu,parked:%llu,idle:%llu,elsewhere:%llu,"
+		 "taken:%llu",
+		 clock->cpu, prof_u64(clock->due), prof_u64(clock->fired), prof_u64(clock->missed),
+		 prof_u64(clock->parked), prof_u64(clock->idle), prof_u64(clock->elsewhere),
+		 prof_u64(clock->taken));
+}
+
 /* The same names as in <gmon.h>; each is the sum over the CPUs, from the beginning on. */
 static void put_counts(void)
 {
 	const struct prof_stream *counts = &recording.counts;
 	const struct prof_begin *begin = &recording.begin;
-	uint32_t options = begin->options | (begin->clock_is_block ? 1u << 31 : 0);
+	uint32_t options = begin->options | (begin->clock_is_block ? GMON_CLOCK_IS_BLOCK : 0) |
+			   (begin->cpus_in_turn ? GMON_CPUS_IN_TURN : 0);
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -54,6 +69,7 @@ static void put_counts(void)
 		{"due", sum_clocks(offsetof(struct prof_clock, due))},
 		{"fired", sum_clocks(offsetof(struct prof_clock, fired))},
 		{"missed", sum_clocks(offsetof(struct prof_clock, missed))},
+		{"parked", sum_clocks(offsetof(struct prof_clock, parked))},
 		{"idle", sum_clocks(offsetof(struct prof_clock, idle))},
 		{"elsewhere", sum_clocks(offsetof(struct prof_clock, elsewhere))},
 		{"taken", sum_clocks(offsetof(struct prof_clock, taken))},
@@ -69,16 +85,21 @@ static void put_counts(void)
 	enum {
 		VALUES = sizeof(values) / sizeof(values[0])
 	};
-	char texts[VALUES][40];
+	char texts[VALUES][40], cpus[CPUS_MAX][CPU_WORD_ROOM];
 	char command[] = "monctl";
-	char *words[1 + VALUES] = {command};
+	char *words[1 + VALUES + CPUS_MAX] = {command};
+	unsigned n = 1;
 
 	for (unsigned i = 0; i < VALUES; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "%s=%llu", values[i].name,
 			 (unsigned long long)values[i].value);
-		words[1 + i] = texts[i];
+		words[n++] = texts[i];
 	}
-	perf_counts(&recording.file, words, 1 + VALUES);
+	for (unsigned cpu = 0; begin->cpus > 1 && cpu < begin->cpus && cpu < CPUS_MAX; cpu++) {
+		write_cpu(cpus[cpu], &recording.clocks[cpu]);
+		words[n++] = cpus[cpu];
+	}
+	perf_counts(&recording.file, words, n);
 }
 
 /* ---------------- In the order of time ---------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* links: prof/sampler.c prof/sampler_slots.c prof/sampler_drain.c prof/ring.c */
+/* links: prof/sampler.c prof/sampler_turns.c prof/sampler_slots.c prof/sampler_drain.c
+ * links: prof/ring.c */
 /* The sampling clock (prof/sampler.h) on a fake machine: tests/lib/host/prof/sampler_machine.h. */
 #include "host/prof/sampler_machine.h"
 
@@ -560,4 +561,81 @@ TEST(slots_come_and_go_while_all_cpus_are_interrupted)
 	kernel_pc = 0;
 	walk_time = 0;
 	EXPECT_EQ(timer.due, NEVER);
+}
+
+/* ---------------- CPUs in turn ---------------- */
+
+#define SHOTS 100u
+
+/* Of each due time one CPU has a sample, the one that had the turn; the others were parked. */
+TEST(in_turn_each_due_time_is_one_cpu_s)
+{
+	uint64_t held[CPUS] = {0};
+	uint32_t slot;
+
+	reset(CPUS);
+	cpus_in_turn = true;
+	slot = begin(0, 1000, SAMPLE_FIXED);
+	for (uint32_t i = 0; i < SHOTS; i++) {
+		holder = i * i % 7 % CPUS;
+		held[holder]++;
+		shoot(0);
+	}
+	sampler_end(slot);
+	EXPECT_EQ(taken[0].samples, SHOTS);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		EXPECT_EQ(counts_of(slot, cpu).due, SHOTS);
+		EXPECT_EQ(counts_of(slot, cpu).fired, held[cpu]);
+		EXPECT_EQ(counts_of(slot, cpu).parked, SHOTS - held[cpu]);
+		expect_conserved(slot, cpu);
+	}
+	sampler_free(slot);
+	cpus_in_turn = false;
+}
+
+/* The interrupt comes when the CPU runs again, at the place where the shot found it. */
+TEST(in_turn_a_sample_waits_for_its_cpu)
+{
+	uint32_t slot;
+
+	reset(2);
+	cpus_in_turn = true;
+	slot = begin(0, 1000, SAMPLE_FIXED);
+	holder = 1;
+	for (int i = 0; i < 3; i++) {
+		REQUIRE(timer.due != NEVER);
+		now = timer.due;
+		timer.due = NEVER;
+		interrupt(0);
+		EXPECT_EQ(counts_of(slot, 0).parked, i + 1);
+		EXPECT_EQ(counts_of(slot, 1).due, 0);
+	}
+	interrupt(1);
+	EXPECT_EQ(counts_of(slot, 1).fired, 1);
+	EXPECT_EQ(counts_of(slot, 1).missed, 2);
+	interrupt(1);
+	EXPECT_EQ(counts_of(slot, 1).due, 3);
+	end(slot);
+	cpus_in_turn = false;
+}
+
+/* Two slots: a shot for the one leaves the other's due times alone. */
+TEST(in_turn_slots_are_apart)
+{
+	uint32_t slow, fast;
+
+	reset(CPUS);
+	cpus_in_turn = true;
+	holder = 2;
+	slow = begin(0, 100, SAMPLE_FIXED);
+	fast = begin(1, 1000, SAMPLE_FIXED);
+	for (int i = 0; i < 10; i++)
+		shoot(0);
+	EXPECT_EQ(counts_of(slow, 2).fired, 1);
+	EXPECT_EQ(counts_of(fast, 2).fired, 10);
+	EXPECT_EQ(counts_of(slow, 3).parked, 1);
+	EXPECT_EQ(counts_of(fast, 3).parked, 10);
+	end(slow);
+	end(fast);
+	cpus_in_turn = false;
 }

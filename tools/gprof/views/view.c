@@ -412,6 +412,7 @@ const char *view_value(const struct profile *profile, unsigned which, char *text
 		[GMON_BUFFERED] = "buffered",   [GMON_PROFILER] = "profiler",
 		[GMON_OUTSIDE] = "outside",     [GMON_ARCS_LOST] = "arcs-lost",
 		[GMON_KERNEL] = "kernel",       [GMON_OTHERS] = "others",
+		[GMON_PARKED] = "parked",
 	};
 
 	if (words[which] == NULL || !profile_knows(profile, which))

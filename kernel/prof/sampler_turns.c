@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Due times where an emulator runs the CPUs in turn (kern/holder.h): each is one CPU's.
+ *
+ * CPUs that run at once each walk the schedules by themselves, and each has a sample of its own at
+ * each due time.  Of CPUs that run in turn all but one are parked then, and would be sampled where
+ * they were parked: in a handler, in the kernel lock's queue, wherever turns are taken away.  So
+ * the first CPU whose sampling interrupt comes after a shot goes through the schedules for all,
+ * with the cursors of CPU 0.  A due time is owed to the CPU that had the turn at the shot, which
+ * takes its sample when its own interrupt comes, at the place where the shot found it; that the
+ * interrupt comes late is no matter, for the CPU has executed nothing meanwhile.  For the others it
+ * is parked.  So what all CPUs take, times the interval, is what was executed.
+ *
+ * One CPU at a time is in here, and keeps its turn but for a timer's being due just now.  Others
+ * that come then do without: what is owed to them is served with their next interrupt.
+ */
+#include "kern/cpu.h"
+#include "kern/holder.h"
+#include "kern/machine.h"
+#include "prof/sampler.h"
+#include "prof/sampler_cpu.h"
+
+static uint32_t sharing; /* Odd while somebody is in here. */
+
+uint32_t sampler_sharing_sequence(void)
+{
+	return __atomic_load_n(&sharing, __ATOMIC_ACQUIRE);
+}
+
+/* How many due times of the schedule have come. */
+static uint32_t take_due(struct sampler_cursor *walk, uint64_t now)
+{
+	uint32_t n = 0;
+
+	while (walk->due <= now && n < SAMPLER_DUE_AT_ONCE) {
+		walk->due += schedule_interval(&walk->schedule);
+		n++;
+	}
+	walk->came += n;
+	return n;
+}
+
+static void share_slot(uint32_t slot, uint32_t due, uint32_t holder)
+{
+	for (uint32_t n = 0; n < cpu_count(); n++) {
+		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
+
+		if (n == holder)
+			__atomic_fetch_add(&cursor->owed, due, __ATOMIC_RELAXED);
+		else
+			cursor->parked += due;
+	}
+}
+
+static void share_all(uint64_t now, uint32_t holder)
+{
+	struct sampler_cpu *walker = cpu_sampler_of(0);
+
+	for (struct sampler_cursor *walk = walker->first; walk != NULL; walk = walk->next) {
+		uint32_t due = take_due(walk, now);
+
+		if (due != 0)
+			share_slot((uint32_t)(walk - walker->cursors), due, holder);
+	}
+}
+
+void sampler_share(uint64_t now)
+{
+	uint32_t even = sampler_sharing_sequence(), holder;
+
+	if ((even & 1) != 0 || !__atomic_compare_exchange_n(&sharing, &even, even + 1, false,
+							    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return;
+	holder = holder_take(HOLDER_AT_SHOT);
+	if (holder != HOLDER_NOBODY)
+		share_all(now, holder);
+	__atomic_store_n(&sharing, even + 2, __ATOMIC_RELEASE);
+}
