@@ -33,7 +33,7 @@ def errors(counts: Mapping[str, int], truth: Mapping[str, float]) -> dict[str, f
     """How many standard errors each place is off."""
     found, expected = pooled(counts, truth)
     n = sum(found.values())
-    return {place: (found[place] - n * p) / max(sqrt(n * p * (1 - p)), 1.0)
+    return {place: (found[place] - n * p) / sqrt(max(n * p * (1 - p), 1.0))
             for place, p in expected.items()}
 
 

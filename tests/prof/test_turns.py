@@ -54,17 +54,21 @@ class Case(NamedTuple):
         return f"{self.load}-{self.cpus}-{self.rate}-{'nmi' if self.nmi else 'interrupt'}"
 
 
-CPUS = (1,)
+CPUS = (1, 2, 4, 8)
 MATRIX = [Case(load, cpus, rate, nmi) for load in LOADS for cpus in CPUS
           for rate in SEEDS for nmi in (False, True)]
+
+# What is not true yet, and why, is told in docs/sampling.md: by function, at the highest rate.
+UNTRUE = [case for case in MATRIX
+          if case.load == "programs" and case.cpus > 1 and case.rate == 10000 and case.nmi]
 
 # What is proved each time: of each load one, with all numbers of CPUs.
 SAMPLE_SEED = 14
 
 
 SAMPLE_RANDOM = random.Random(SAMPLE_SEED)
-SAMPLE = [SAMPLE_RANDOM.choice([case for case in MATRIX if case[:2] == pair])
-          for pair in zip(LOADS, SAMPLE_RANDOM.choices(CPUS, k=len(LOADS)))]
+SAMPLE = [SAMPLE_RANDOM.choice([case for case in MATRIX if case[:2] == pair and case not in UNTRUE])
+          for pair in zip(LOADS, SAMPLE_RANDOM.sample(CPUS, len(CPUS)))]
 
 
 @pytest.fixture(name="built", scope="module")
@@ -216,8 +220,13 @@ def test_a_sample_of_all(case: Case, built: Path, kernel: hot.Image, tmp_path: P
     check(prove(case, tmp_path, built, kernel))
 
 
+def expected(case: Case):
+    not_yet = pytest.mark.xfail(strict=False, reason="the clock is in step with what it causes")
+    return pytest.param(case, id=case.name, marks=not_yet if case in UNTRUE else ())
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", MATRIX, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", map(expected, MATRIX))
 def test_all(case: Case, built: Path, kernel: hot.Image, tmp_path: Path) -> None:
     check(prove(case, tmp_path, built, kernel))
 
@@ -294,7 +303,7 @@ def prove_signals(cpus: int, signals: int, folder: Path, built: Path, kernel: ho
 
 PROCESSES = 4  # Of `loads signals`.
 SIGNALS = 50  # Of each.
-FEW = 1  # CPUs that a proof of them has in `make test`.
+FEW = 4  # CPUs that a proof of them has in `make test`.
 FEW_SIGNALS = 8
 
 
