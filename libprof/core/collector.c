@@ -20,7 +20,7 @@
 #include "ports.h"
 #include "prof_thread.h"
 
-#define MESSAGE_MAX 512u   /* No request is as long. */
+#define MESSAGE_MAX 1024u  /* No request or answer is as long. */
 #define STACK_SIZE  65536u /* Of its thread. */
 #define END_WAIT_MS 10000u /* An end comes at once; without a kernel that sends it, none comes. */
 
@@ -31,6 +31,8 @@ union buffer {
 	mig_reply_header_t reply;
 	char room[MESSAGE_MAX];
 };
+
+_Static_assert(sizeof(gprof_status_t) + 128 < MESSAGE_MAX, "the longest answer");
 
 static struct {
 	struct collector_target target;
