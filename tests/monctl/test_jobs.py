@@ -27,6 +27,10 @@ PAIR = ("(for i in 1 2 3; do slowprog 60 >/dev/null; done) & A=$!; "
 COMMANDS = {
     "run": f"mkdir r; cd r; monctl -children -run {JOB} >/dev/null 2>../said; echo $?; "
            "cat ../said; echo gmon.out*",
+    "at once": "mkdir a; cd a; monctl -children -run sh -c 'slowprog 20 & slowprog 20 & wait; "
+               "true' 2>&1 >/dev/null",
+    "proxy": "sh -c 'sleep 0.3; slowprog 20; slowprog 20; true' >/dev/null & P=$!; "
+             "monctl -pid $P -proxy -children -on periodic -monfile p; wait; rm p p.*",
     "status": "monctl -children -run sh -c 'slowprog 2 >/dev/null; exit 3' 2>/dev/null",
     "alone": "monctl -run sh -c 'slowprog 2; true'",
     "became": "monctl -run sh -c 'exec slowprog 2'",
@@ -113,6 +117,16 @@ def test_a_profile_for_each_program(job) -> None:
     shares.check(counts, {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40})
     value = values(parse((folder / "gmon.out.slowprog").read_bytes()))
     assert value.get(OTHERS, 0) == samples_of(total) - found["gmon.out.slowprog"][0]
+
+
+def test_processes_side_by_side(job) -> None:
+    said, _ = job
+    found = re.search(r"^gmon.out.slowprog: (\d+) samples of slowprog in 2 processes$",
+                      said["at once"].text, re.MULTILINE)
+    near(int(found[1]), 40)
+    found = re.search(r"^p.slowprog: (\d+) samples of slowprog in 2 processes$",
+                      said["proxy"].text, re.MULTILINE)
+    near(int(found[1]), 40)
 
 
 def test_what_is_not_followed_is_told(job) -> None:

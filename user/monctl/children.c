@@ -22,8 +22,8 @@ struct child_profile {
 	const struct program *program; /* One of those that ran it. */
 	struct collection collection;
 	uint64_t samples;
+	uint32_t *pids; /* Of the processes that ran it. */
 	uint32_t processes;
-	uint32_t last_pid;
 };
 
 static struct child_profile *profiles; /* In the order in which they came. */
@@ -69,6 +69,17 @@ static struct child_profile *profile_of(const struct program *program)
 	return profile != NULL ? profile : add(program);
 }
 
+/* The last ones are the likeliest. */
+static void note_process(struct child_profile *profile, uint32_t pid)
+{
+	for (uint32_t n = profile->processes; n > 0; n--)
+		if (profile->pids[n - 1] == pid)
+			return;
+	profile->pids =
+		reallocate(profile->pids, (profile->processes + 1) * sizeof(*profile->pids));
+	profile->pids[profile->processes++] = pid;
+}
+
 static void take_sample(const struct prof_sample *sample)
 {
 	const struct program *program = program_of(sample->task);
@@ -80,8 +91,7 @@ static void take_sample(const struct prof_sample *sample)
 		return;
 	}
 	profile->samples++;
-	profile->processes += profile->last_pid != program->pid;
-	profile->last_pid = program->pid;
+	note_process(profile, program->pid);
 	__collection_add(&profile->collection, (const uint32_t *)sample, sample->record.words);
 }
 
@@ -92,7 +102,8 @@ static void take_begin(const struct prof_begin *record)
 	begin.record.words = sizeof(begin) / sizeof(uint32_t);
 	samples = unknown = 0;
 	for (struct child_profile *profile = profiles; profile; profile = profile->next) {
-		profile->samples = profile->processes = profile->last_pid = 0;
+		profile->samples = 0;
+		profile->processes = 0;
 		__collection_clear(&profile->collection, begin.flavors);
 	}
 }
