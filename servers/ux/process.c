@@ -195,6 +195,7 @@ void process_change_task(struct process *process, mach_port_t task)
 	if (process->ended_task != MACH_PORT_NULL)
 		task_forget(process->ended_task);
 	process->ended_task = old;
+	serve_unwatch(old);
 	syscall_task_terminate(old);
 }
 
@@ -357,8 +358,8 @@ void process_exit(struct process *process, int status)
 	process->status = status;
 	timers_end(process);
 	exceptions_forget(process);
+	threads_end(process); /* Before they end with their task, of which the kernel would tell. */
 	leave_task(process);
-	threads_end(process);
 	process->usage.ru_nsignals = (int32_t)process->signals.taken;
 	ux_wakeup(calls_channel(process));
 	if (process->calls == 0)

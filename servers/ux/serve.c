@@ -62,21 +62,69 @@ kern_return_t serve_port(mach_port_t port, uint32_t payload)
 	return result == KERN_SUCCESS ? mach_port_move_member(self, port, all_ports) : result;
 }
 
+/*
+ * Rights to tell of a death that was not told.  To give one up would be a message, so the next watch
+ * takes it.  Each place is taken and filled atomically.
+ */
+static mach_port_t unused_rights[8];
+
+#define UNUSED_RIGHTS (sizeof unused_rights / sizeof unused_rights[0])
+
+static mach_port_t take_unused_right(void)
+{
+	mach_port_t right = MACH_PORT_NULL;
+
+	for (unsigned n = 0; n < UNUSED_RIGHTS && right == MACH_PORT_NULL; n++)
+		right = __atomic_exchange_n(&unused_rights[n], MACH_PORT_NULL, __ATOMIC_RELAXED);
+	return right;
+}
+
+static void keep_unused_right(mach_port_t right)
+{
+	for (unsigned n = 0; n < UNUSED_RIGHTS && right != MACH_PORT_NULL; n++) {
+		mach_port_t none = MACH_PORT_NULL;
+
+		if (__atomic_compare_exchange_n(&unused_rights[n], &none, right, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return;
+	}
+	if (right != MACH_PORT_NULL)
+		syscall_mach_port_deallocate(mach_task_self_cached(), right);
+}
+
 kern_return_t serve_watch(mach_port_t name)
 {
-	mach_port_t previous = MACH_PORT_NULL;
+	mach_port_t self = mach_task_self_cached();
+	mach_port_t right = take_unused_right(), previous = MACH_PORT_NULL;
 
-	return mach_port_request_notification(mach_task_self_cached(), name, MACH_NOTIFY_DEAD_NAME,
-					      TRUE, notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE,
-					      &previous);
+	if (right == MACH_PORT_NULL)
+		return mach_port_request_notification(self, name, MACH_NOTIFY_DEAD_NAME, TRUE,
+						      notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+						      &previous);
+	return mach_port_request_notification(self, name, MACH_NOTIFY_DEAD_NAME, TRUE, right,
+					      MACH_MSG_TYPE_MOVE_SEND_ONCE, &previous);
+}
+
+void serve_unwatch(mach_port_t name)
+{
+	mach_port_t right = MACH_PORT_NULL;
+
+	if (mach_port_request_notification(mach_task_self_cached(), name, MACH_NOTIFY_DEAD_NAME,
+					   FALSE, MACH_PORT_NULL, MACH_MSG_TYPE_MAKE_SEND_ONCE,
+					   &right) == KERN_SUCCESS)
+		keep_unused_right(right);
 }
 
 /* ---------------- What the kernel tells ---------------- */
 
-/* The notification has brought a reference to the dead name. */
+/*
+ * The notification has brought a reference to the dead name.  Its label is that of whoever was
+ * served when the right to send it was made, which may be long ago: the work is the server's own.
+ */
 kern_return_t do_mach_notify_dead_name(mach_port_t notify, mach_port_name_t name)
 {
 	(void)notify;
+	assay_thread_serve(own_thread);
 	ux_lock();
 	if (!task_port_died(name))
 		thread_port_died(name);

@@ -44,6 +44,7 @@ void task_forget(mach_port_t task)
 
 void task_end(mach_port_t task)
 {
+	serve_unwatch(task);
 	syscall_task_terminate(task);
 	task_forget(task);
 }

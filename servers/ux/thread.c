@@ -98,6 +98,7 @@ static bool make_port(struct thread *thread)
 
 static void end_kernel_thread(mach_port_t kernel)
 {
+	serve_unwatch(kernel);
 	thread_terminate(kernel);
 	syscall_mach_port_deallocate(mach_task_self_cached(), kernel);
 }
@@ -195,6 +196,7 @@ void thread_end(struct thread *thread)
 	list_remove(&thread->link);
 	leave_place(thread);
 	mach_port_mod_refs(mach_task_self_cached(), thread->call_port, MACH_PORT_RIGHT_RECEIVE, -1);
+	serve_unwatch(thread->kernel);
 	thread_terminate(thread->kernel);
 	thread_reference(thread);
 	ux_interrupt(thread, EINTR);

@@ -14,6 +14,7 @@ class Counts(NamedTuple):
     ends: int  # Of processes,
     sleeps: int  # calls that waited for something in the server,
     wakes: int  # and those of them that were woken.
+    deaths: int  # Of which the kernel told the server.
 
 
 def count(folder: Path, times: int) -> Counts:
@@ -24,15 +25,18 @@ def count(folder: Path, times: int) -> Counts:
     assert (result.outcome, result.status) == ("exit", 0), result.output + result.log
     lines = hot.histogram(hot.read_counts(counts), kernel, [server]).lines
     calls = {line.function: line.calls for line in lines if line.image == "ux"}
-    return Counts(calls["process_finish"], calls["ux_sleep"], calls["end"])
+    return Counts(calls["process_finish"], calls["ux_sleep"], calls["end"],
+                  calls.get("do_mach_notify_dead_name", 0))
 
 
 def test_a_process_that_ends_wakes_its_parent_alone(tmp_path: Path) -> None:
     """Two waits a command, of which one is the shell's for its child; init's would be a third.
 
-    A few more are of threads that wait for the disk now and then.
+    A few more are of threads that wait for the disk now and then.  Tasks and threads that the server
+    ends itself it need not be told of: no thread of its is woken for that.
     """
     few, many = count(tmp_path, FEW), count(tmp_path, MANY)
     more = Counts(*(after - before for before, after in zip(few, many)))
     assert more.ends == MANY - FEW
     assert more.wakes <= more.sleeps < 2.5 * more.ends
+    assert more.deaths == 0
