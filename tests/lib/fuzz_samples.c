@@ -9,7 +9,7 @@
 
 /* Where the kernel's code is, with room. */
 #define KERNEL_CODE     0xc0100000u
-#define KERNEL_CODE_END 0xc0200000u
+#define KERNEL_CODE_END 0xc0240000u
 
 static void forget_code(uint32_t *word)
 {
