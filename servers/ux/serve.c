@@ -63,8 +63,8 @@ kern_return_t serve_port(mach_port_t port, uint32_t payload)
 }
 
 /*
- * Rights to tell of a death that was not told.  To give one up would be a message, so the next watch
- * takes it.  Each place is taken and filled atomically.
+ * Rights to tell of a death that was not told.  To give one up would be a message, so the next
+ * watch takes it.  Each place is taken and filled atomically.
  */
 static mach_port_t unused_rights[8];
 

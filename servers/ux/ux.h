@@ -82,7 +82,7 @@ kern_return_t serve_port(mach_port_t port, uint32_t payload);
 /* Asks to be told when the port of this name dies: thread_port_died(), task_port_died(). */
 kern_return_t serve_watch(mach_port_t name);
 
-/* Before the server itself ends what it watches: then nobody needs to be told.  Harmless if dead. */
+/* Before the server itself ends what it watches: nobody needs to be told then. */
 void serve_unwatch(mach_port_t name);
 
 /* A thread of the server's that runs for ever; it does not hold the lock when it begins. */

@@ -83,7 +83,7 @@ def test_without_the_clock_there_is_no_count(machine) -> None:
 
 def test_an_instruction_at_the_keyboard_is_always_as_long(unix_machine) -> None:
     """20 rounds of 5,000,000, at 4 ns; else a profile's shares would say what the host did."""
-    result = unix_machine("cd; monctl -run slowprog 20 2>&1; halt 2>&1", icount=False,
+    result = unix_machine("cd; monctl -run slowprog 20 2>&1; /sbin/halt 2>&1", icount=False,
                           accel="icount")
     assert b"\nhalt: only root may; others: sync, and switch the machine off\n" in result.output
     match = re.search(rb"(\d+) samples, 0 lost", result.output)

@@ -89,8 +89,9 @@ def test_time_is_the_same_with_and_without_a_profiler(cpus: int, tmp_path: Path)
 
 
 def test_a_status_says_how_the_cpus_run(tmp_path: Path) -> None:
-    output, _, _ = run("monctl -monfile gmon.out -run slowprog 100 2>/dev/null & "
-                       "until monctl -pid $! -status 2>/dev/null; do :; done; wait", 2, tmp_path)
+    output, _, _ = run("slowprog 300 & P=$!; monctl -pid $P -proxy -monfile gmon.out 2>/dev/null & "
+                       "until monctl -pid $P -status 2>/dev/null || ! kill -0 $P 2>/dev/null; "
+                       "do :; done; kill $P; wait", 2, tmp_path)
     assert re.search(r"^cpus=2\nrun=in turn: .*\n"
                      r"cpu0=due:\d+ fired:\d+ missed:\d+ parked:\d+ idle:\d+ elsewhere:\d+ "
                      r"taken:\d+\ncpu1=", output, re.M), output

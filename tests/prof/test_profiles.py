@@ -74,7 +74,7 @@ class Run:
 # thousandth, which 200,000 samples show.  An NMI is where it was due.
 SCRIPT = """f() { x=$(($1 % 7)); case $x in 3) y=three ;; *) y="$x$y" ;; esac; y=${y#?}; }
 i=0
-while [ $i -lt 9200 ]; do f $i; i=$((i + 1)); done
+while [ $i -lt 9800 ]; do f $i; i=$((i + 1)); done
 """
 
 

@@ -39,7 +39,7 @@ def test_names(unix_machine, program: Path) -> None:
 AGAIN = r"""
 snames 2>&1; echo $?
 snames -x 2>/dev/null; echo $?
-su student -c 'snames -f' 2>&1; echo $?
+su student -c '/sbin/snames -f' 2>&1; echo $?
 kill -9 $(ps -a | grep snames | (read user pid rest; echo $pid))
 export TEST_ROLE=ask
 /tmp/names; echo $?
