@@ -4,8 +4,7 @@
 
 #include "../util.h"
 
-void show_view(const struct options *options, struct profile *profile,
-	       const struct elfsym *program)
+void show_view(const struct options *options, struct profile *profile, const struct elfsym *program)
 {
 	(void)profile;
 	(void)program;
