@@ -62,11 +62,11 @@ def most(ends: int, *slower: float) -> Cost:
 
 # At most this, as docs/sampling.md has it.  At 1 kHz, and then at 10 kHz.
 MOST = {
-    "run": most(3_000_000, 0.5, 0.5, 0.6, 0.5, 1, 1.5),
-    "run-record": most(4_000_000, 0.5, 0.5, 0.5, 2, 1, 1.5),
-    "run-stack": most(4_000_000, 0.5, 0.5, 0.8, 2.5, 1, 4),
-    "all-record": most(8_000_000, 1, 2.5, 1.5, 2, 6, 3),
-    "all-stack": most(8_000_000, 1.5, 3, 2.5, 2.5, 8, 5),
+    "run": most(3_000_000, 0.5, 1, 1.5, 0.5, 1.5, 3),
+    "run-record": most(4_000_000, 1.5, 1.5, 2.5, 3, 2, 4),
+    "run-stack": most(4_000_000, 2, 1.5, 3, 3.5, 2.5, 5),
+    "all-record": most(8_000_000, 1.5, 3, 2, 2, 7, 3),
+    "all-stack": most(8_000_000, 2, 3.5, 3, 3, 10, 5),
 }
 
 
