@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from assay import ROOT, uses
+from assay import OUT, ROOT, uses
 from assay.files import Files, Get
 
 from monctl import perf_data
@@ -15,6 +15,7 @@ BOOK = ROOT / "docs" / "sampling.md"
 SOON = 600  # Commands that end between two messages, where nobody samples fast.
 
 
+@pytest.mark.skipif(OUT.name == "san", reason="what checks cost is not monctl's")
 def test_the_whole_machine_at_work_with_short_commands() -> None:
     """The dearest use: two tasks for each command, of whom the recorder has to learn."""
     rate, work = 10000, "commands"

@@ -279,5 +279,6 @@ def test_a_page_that_was_swapped_out(built: Path, tmp_path: Path) -> None:
             paged[sample.label] += 1
     for counts in asked, served:
         assert counts[True] > 25
-        shares.check_few(counts[False], sum(counts.values()), 0.01)
+        # The checked kernel takes far longer, so more of the server's own work falls in it.
+        shares.check_few(counts[False], sum(counts.values()), 0.1 if OUT.name == "san" else 0.01)
     assert min(paged[said["three"]], paged[said["one"]]) > 5
