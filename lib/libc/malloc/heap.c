@@ -85,19 +85,19 @@ static struct block *add_region(size_t size)
 	return block;
 }
 
-/* A region in which nothing is used goes back, unless it is the only one. */
+/* A region in which nothing is used goes back, unless it is the only one, of the usual size. */
 static bool give_region_back(struct block *block)
 {
 	struct region *region = (struct region *)((char *)block - REGION_HEAD);
 
 	if (block_size(block_behind(block)) != 0 || (uintptr_t)region % LIBC_PAGE != 0)
 		return false;
-	if (regions->next == NO_REGION)
-		return false;
 	for (struct region *each = regions; each != region; each = each->next) {
 		if (each == NULL)
 			return false;
 	}
+	if (regions->next == NO_REGION && region->bytes == REGION)
+		return false;
 	*region->link = region->next;
 	if (region->next != NULL)
 		region->next->link = region->link;
