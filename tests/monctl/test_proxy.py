@@ -17,7 +17,7 @@ MAGICS = {"gnu": (0, b"gmon\x01\0\0\0"), "4.4bsd": (12, struct.pack("<I", 0x5187
 
 
 def keys(text: str) -> dict[str, str]:
-    return dict(line.split("=", 1) for line in text.splitlines())
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
 def got(folder: Path, *names: str) -> Files:
@@ -43,7 +43,7 @@ CONTROL = {
     "proxy": "monctl -pid $P -proxy -monfile end & X=$!; monctl -pid $P -status",
     "again": "monctl -pid $P -proxy",
     "in the background": "monctl -pid $P -proxy -bg",
-    "on": "monctl -pid $P -on zfill -rate 100 -on cow -rate 500; monctl -pid $P -status",
+    "on": "monctl -pid $P -on zfill -rate 500 -on cow; monctl -pid $P -status",
     "unwritable": "monctl -pid $P -off -monfile /nowhere/f",
     "another file": "monctl -pid $P -monfile f.gnu; monctl -pid $P -off monfile note; "
                     "cmp f.gnu note",
@@ -113,7 +113,7 @@ SAMPLED = {
                     "kill $P",
     "start": f"cp /bin/sh copy; mkdir d; cd d; sh -c '{COMPUTES}' & P=$!; "
              "monctl -pid $P -proxy -execfile ../copy -on periodic -rate 500 & X=$!; cd ..",
-    "running": "monctl -pid $P -status | grep proxy; echo proxy=$X",
+    "running": "monctl -pid $P -status | grep ^proxy=; echo proxy=$X",
     "rate": "sleep 2; monctl -pid $P -off -status",
     "zeroed": "monctl -pid $P -on cow; monctl -pid $P -off -status",
     "term": "monctl -pid $P -on periodic; kill -TERM $X; wait $X; echo $?; ls d",
@@ -140,7 +140,16 @@ def test_samples_and_ends(cases) -> None:
     assert counts["taken"] == counts["delivered"] + counts["lost"] + counts["buffered"]
     assert (counts["lost"], counts["buffered"]) == (0, 0)
     assert counts["due"] == counts["fired"] + counts["missed"]
+    assert counts["fired"] == counts["taken"] + counts["idle"] + counts["elsewhere"]
+    assert said["rate"].text.startswith(
+        f"process {counts['pid']} is not sampled now; its proxy, process {counts['proxy']}, has "
+        f"{counts['taken']} samples, 0 lost\nof {counts['due']} times that a sample was due it ran "
+        f"at {counts['taken']}, something else at {counts['elsewhere']}, nothing (idle) at "
+        f"{counts['idle']}; {counts['missed']} were missed\npid=")
+    # Before and behind what it computes it sleeps, and nobody else has anything to do.
+    assert counts["idle"] > 20
     assert keys(said["zeroed"].text)["taken"] == "0"
+    assert "of 0 times" not in said["zeroed"].text
     assert re.fullmatch(r"process \d+: \d+ samples, 0 lost, gmon.out\n0\ngmon.out",
                         said["term"].text), said["term"]
     assert re.search(r"^flavors=periodic\n.*/nowhere/f: .*kept in /tmp/(gmon.out.\d+)\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/common.h"
+#include "meant.h"
 #include "monctl.h"
 
 #define THREAD_MAX 0xffffffffll
@@ -173,14 +174,36 @@ static const struct option {
 	{"monfile", TEXT(monfile)},
 };
 
-static const struct option *find_option(const char *word)
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+static const struct option *look_up(const char *word)
 {
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < OPTIONS; i++)
 		if (strcmp(word, options[i].name) == 0)
 			return &options[i];
-	fprintf(stderr, "%s: %s: no such option\nmonctl -help tells which there are.\n",
-		program_name, word);
+	return NULL;
+}
+
+/* -run takes all that follows, and so is in no table. */
+static _Noreturn void refuse_word(const char *word)
+{
+	struct word words[OPTIONS + 1];
+
+	for (size_t i = 0; i < OPTIONS; i++)
+		words[i] = (struct word){options[i].name, options[i].takes != NOTHING};
+	words[OPTIONS] = (struct word){"-run", true};
+	meant_report(word, words, OPTIONS + 1);
+	fprintf(stderr, "monctl -help tells which there are.\n");
 	exit(EXIT_USAGE);
+}
+
+static const struct option *find_option(const char *word)
+{
+	const struct option *option = look_up(word);
+
+	if (option == NULL)
+		refuse_word(word);
+	return option;
 }
 
 static bool is_number(const char *word)
@@ -200,6 +223,23 @@ static void set(struct arguments *arguments, const struct option *option, const 
 		option->set(arguments, value);
 }
 
+/* The values of options that had one, lest one of two be passed over in silence. */
+static const char *said[OPTIONS];
+
+static void note_value(const struct option *option, const char *value)
+{
+	const char **before = &said[option - options];
+
+	if (*before != NULL && option->set != set_on && strcmp(*before, value) != 0) {
+		fprintf(stderr, "%s: %s %s and %s %s: only one can be; %s\n", program_name,
+			option->name, *before, option->name, value,
+			option->set == set_pid ? "a monctl for each process has both"
+					       : "leave one out");
+		exit(EXIT_USAGE);
+	}
+	*before = value;
+}
+
 /* Sets what one word and its value say; answers the next word. */
 static char **read_option(struct arguments *arguments, char **word)
 {
@@ -213,6 +253,8 @@ static char **read_option(struct arguments *arguments, char **word)
 	}
 	if (must_have || (option->takes == A_NUMBER_IF_ANY && is_number(*word)))
 		value = *word++;
+	if (value != NULL)
+		note_value(option, value);
 	set(arguments, option, value);
 	return word;
 }
@@ -292,6 +334,22 @@ static const char *find_conflict(const struct arguments *arguments)
 	return NULL;
 }
 
+/* What is behind -run's command is the command's, whoever may have been meant. */
+static void note_behind(char **command)
+{
+	for (char **word = command + 1; command[0] != NULL && *word != NULL; word++) {
+		const struct option *option = look_up(*word);
+
+		if (option == NULL || option->place == offsetof(struct arguments, help) ||
+		    option->name[0] != '-')
+			continue;
+		report("%s is behind the command, and so an argument of %s; monctl's options go "
+		       "before -run",
+		       *word, command[0]);
+		return;
+	}
+}
+
 void arguments_read(struct arguments *arguments, char **words)
 {
 	const char *conflict;
@@ -313,6 +371,8 @@ void arguments_read(struct arguments *arguments, char **words)
 	conflict = find_conflict(arguments);
 	if (conflict != NULL)
 		refuse(conflict);
+	if (arguments->command != NULL)
+		note_behind(arguments->command);
 }
 
 void arguments_help(void)

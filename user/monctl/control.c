@@ -283,9 +283,65 @@ static void print_cpus(const gprof_status_t *status)
 	}
 }
 
+/* Sums over the CPUs, of which the status has each. */
+struct clock_sums {
+	unsigned long long idle;
+	unsigned long long elsewhere;
+	unsigned long long parked;
+	unsigned long long taken;
+};
+
+static struct clock_sums sum_clocks(const gprof_status_t *status)
+{
+	struct clock_sums sums = {0};
+
+	for (unsigned cpu = 0; cpu < status->cpus && cpu < GPROF_CPUS; cpu++) {
+		sums.idle += number_of(status->clocks[cpu].idle);
+		sums.elsewhere += number_of(status->clocks[cpu].elsewhere);
+		sums.parked += number_of(status->clocks[cpu].parked);
+		sums.taken += number_of(status->clocks[cpu].taken);
+	}
+	return sums;
+}
+
+static void say_what_is_sampled(const gprof_status_t *status, const char *flavors)
+{
+	if (status->pid == PID_SERVER)
+		printf("the Unix server is ");
+	else
+		printf("process %u is ", status->pid);
+	if (status->flavors == 0)
+		printf("not sampled now");
+	else if (status->flavors & SAMPLED_PC_PERIODIC)
+		printf("sampled, %s at %u Hz", flavors, status->rate);
+	else
+		printf("sampled, %s", flavors);
+	if (status->proxy != 0)
+		printf("; its proxy, process %u, has", status->proxy);
+	else
+		printf("; there are");
+	printf(" %llu samples, %llu lost\n", number_of(status->taken), number_of(status->lost));
+}
+
+/* Of the clock: what a program did not do while it waited, others did, or nobody. */
+static void say_what_became(const gprof_status_t *status, const struct clock_sums *sums)
+{
+	if (number_of(status->due) == 0)
+		return;
+	printf("of %llu times that a sample was due it ran at %llu, something else at %llu, "
+	       "nothing (idle) at %llu; %llu were missed",
+	       number_of(status->due), sums->taken, sums->elsewhere, sums->idle,
+	       number_of(status->missed));
+	if (sums->parked != 0)
+		printf(", %llu parked", sums->parked);
+	putchar('\n');
+}
+
+/* A sentence for people, and each number by its name for scripts. */
 static bool print_status(const struct control *control)
 {
 	gprof_status_t status = {0};
+	struct clock_sums sums;
 	char flavors[FLAVORS_ROOM];
 	kern_return_t result = control_status(control, &status);
 
@@ -293,7 +349,10 @@ static bool print_status(const struct control *control)
 		control_explain(control, "-status", result);
 		return false;
 	}
+	sums = sum_clocks(&status);
 	flavors_format(status.flavors, flavors);
+	say_what_is_sampled(&status, flavors);
+	say_what_became(&status, &sums);
 	printf("pid=%u\nflavors=%s\nrate=%u\nproxy=%u\narcs=%u\nlow=0x%08x\nhigh=0x%08x\ntask=%u\n",
 	       status.pid, flavors, status.rate, status.proxy, status.arcs, status.low, status.high,
 	       status.task);
@@ -304,6 +363,7 @@ static bool print_status(const struct control *control)
 	print_count("due", status.due);
 	print_count("fired", status.fired);
 	print_count("missed", status.missed);
+	printf("parked=%llu\nidle=%llu\nelsewhere=%llu\n", sums.parked, sums.idle, sums.elsewhere);
 	print_cpus(&status);
 	return true;
 }

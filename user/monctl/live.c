@@ -2,10 +2,10 @@
 /* -live: the functions in which most samples were taken, again each second. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/common.h"
 #include "common/rolled.h"
+#include "common/screen.h"
 #include "programs.h"
 #include "records.h"
 #include "session.h"
@@ -20,9 +20,6 @@ enum other_row {
 	ROW_KERNEL,  /* or in the kernel. */
 	OTHER_ROWS
 };
-
-/* From the escape character on: the cursor goes to the corner, and all below it is blank. */
-#define CLEAR_SCREEN "\033[H\033[J"
 
 static struct {
 	const struct arguments *arguments;
@@ -199,14 +196,10 @@ static void print_row(const struct row *row)
 
 static void print_table(bool is_first)
 {
-	bool is_screen = isatty(STDOUT_FILENO);
 	struct row *rows;
 	size_t count = collect_rows(&rows);
 
-	if (is_screen)
-		fputs(CLEAR_SCREEN, stdout);
-	else if (!is_first)
-		putchar('\n');
+	screen_next_table(is_first);
 	if (live.arguments->by != BY_NOTHING) {
 		print_counts();
 		rollup_print(&live.rollup, live.arguments->by, ROWS_SHOWN, stdout);

@@ -32,6 +32,7 @@
 #define MOTD         "/etc/motd"
 #define GRACE        5 /* Seconds between SIGTERM and SIGKILL. */
 #define DEFAULT_USER "student"
+#define TERMINAL     "ansi" /* Of those who log in; commands without anybody have none. */
 
 /* How the commands ended, beside their status: a contract with tools/assay/unix.py. */
 #define BY_SIGNAL 0x100
@@ -218,6 +219,7 @@ static _Noreturn void let_people_in(const struct wishes *wishes)
 {
 	static char *const words[] = {"-sh", NULL};
 
+	setenv("TERM", TERMINAL, 1);
 	for (;;) {
 		pid_t pid;
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/ux.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/common.h"
 #include "common/rolled.h"
+#include "common/screen.h"
 
 #define USAGE        "top [-by process|command|job|user] [-d SECONDS] [-n TABLES] [-r HZ]"
 #define PID_HOST     (-1) /* What task_by_pid() answers with the host's control port. */
@@ -28,9 +28,6 @@
 #define CPUS_MAX     32u
 #define SECONDS_MAX  3600
 #define TABLES_MAX   1000000
-
-/* From the escape character on: the cursor goes to the corner, and all below it is blank. */
-#define CLEAR_SCREEN "\033[H\033[J"
 
 static struct {
 	enum rollup_by by;
@@ -177,10 +174,7 @@ static void print_table(bool is_first)
 {
 	uint64_t idle = sum_idle();
 
-	if (isatty(STDOUT_FILENO))
-		fputs(CLEAR_SCREEN, stdout);
-	else if (!is_first)
-		putchar('\n');
+	screen_next_table(is_first);
 	print_title(idle - seen.idle_before, seen.lost - seen.lost_before);
 	rollup_print(&seen.rollup, wanted.by, ROWS_SHOWN, stdout);
 	fflush(stdout);
