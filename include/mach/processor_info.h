@@ -28,6 +28,16 @@ typedef struct processor_basic_info processor_basic_info_data_t;
 typedef struct processor_basic_info *processor_basic_info_t;
 #define PROCESSOR_BASIC_INFO_COUNT (sizeof(processor_basic_info_data_t) / sizeof(integer_t))
 
+/* Assay's own: of the scheduler's tick on this CPU. */
+#define PROCESSOR_TICKS_INFO 1000
+
+struct processor_ticks_info {
+	unsigned ticks;  /* The number of its last one, */
+	unsigned parked; /* and at how many an emulator had given its turn to another CPU. */
+};
+
+#define PROCESSOR_TICKS_INFO_COUNT (sizeof(struct processor_ticks_info) / sizeof(integer_t))
+
 #define PROCESSOR_SET_BASIC_INFO 1
 
 #define LOAD_SCALE 1000

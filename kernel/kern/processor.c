@@ -130,26 +130,54 @@ kern_return_t processor_set_threads(processor_set_t set, thread_array_t *list,
 
 /* ---------------- Processors ---------------- */
 
-kern_return_t processor_info(processor_t processor, int flavor, host_t *host, processor_info_t out,
-			     mach_msg_type_number_t *count)
+static kern_return_t basic_info(processor_t processor, processor_info_t out,
+				mach_msg_type_number_t *count)
 {
-	struct processor_basic_info info;
-
-	if (processor == NULL)
-		return KERN_INVALID_ARGUMENT;
-	if (flavor != PROCESSOR_BASIC_INFO || *count < PROCESSOR_BASIC_INFO_COUNT)
-		return KERN_FAILURE;
-	info = (struct processor_basic_info){
+	struct processor_basic_info info = {
 		.cpu_type = PROCESSOR_TYPE,
 		.cpu_subtype = CPU_SUBTYPE_AT386,
 		.running = processor < &processors[n_cpus],
 		.slot_num = processor - processors,
 		.is_master = processor == &processors[0],
 	};
+
+	if (*count < PROCESSOR_BASIC_INFO_COUNT)
+		return KERN_FAILURE;
 	memcpy(out, &info, sizeof info);
 	*count = PROCESSOR_BASIC_INFO_COUNT;
-	*host = &the_host;
 	return KERN_SUCCESS;
+}
+
+static kern_return_t ticks_info(processor_t processor, processor_info_t out,
+				mach_msg_type_number_t *count)
+{
+	const struct cpu *cpu = &cpus[processor - processors];
+	struct processor_ticks_info info = {
+		.ticks = __atomic_load_n(&cpu->ticks, __ATOMIC_RELAXED),
+		.parked = __atomic_load_n(&cpu->parked_ticks, __ATOMIC_RELAXED),
+	};
+
+	if (*count < PROCESSOR_TICKS_INFO_COUNT)
+		return KERN_FAILURE;
+	memcpy(out, &info, sizeof info);
+	*count = PROCESSOR_TICKS_INFO_COUNT;
+	return KERN_SUCCESS;
+}
+
+kern_return_t processor_info(processor_t processor, int flavor, host_t *host, processor_info_t out,
+			     mach_msg_type_number_t *count)
+{
+	if (processor == NULL)
+		return KERN_INVALID_ARGUMENT;
+	*host = &the_host;
+	switch (flavor) {
+	case PROCESSOR_BASIC_INFO:
+		return basic_info(processor, out, count);
+	case PROCESSOR_TICKS_INFO:
+		return ticks_info(processor, out, count);
+	default:
+		return KERN_FAILURE;
+	}
 }
 
 /* What only a kernel with several sets, or with processors that come and go, can do. */

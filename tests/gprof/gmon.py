@@ -20,7 +20,7 @@ MADE = 1000  # When programs were, in seconds since 1970.
 MAGIC_44BSD = 0x51879
 
 # <gmon.h>
-EXTRA_VALUE, EXTRA_VALUE_HIGH, EXTRA_PC = 0x10, 0x11, 0x100
+EXTRA_VALUE, EXTRA_VALUE_HIGH, EXTRA_CPU, EXTRA_PC = 0x10, 0x11, 0x12, 0x100
 EXTRA_LABEL, EXTRA_LABEL_PID, EXTRA_LABEL_NAME = 0x20, 0x21, 0x22
 EXTRA_CODE, EXTRA_CODE_SUM = 0x30, 0x31
 VALUES = ("format flavor flavors rate interval options pid task due fired missed idle elsewhere "

@@ -99,9 +99,10 @@ def round_end() -> bytes:
     return record(68, 0, b"")
 
 
-def counts(**values: int) -> bytes:
-    """As words of the command line."""
-    words = ["monctl", *(f"{name.replace('_', '-')}={value}" for name, value in values.items())]
+def counts(*more: str, **values: int) -> bytes:
+    """As words of the command line, and other words."""
+    words = ["monctl", *(f"{name.replace('_', '-')}={value}" for name, value in values.items()),
+             *more]
     body = struct.pack("<QI", CMDLINE, len(words))
     for word in words:
         text = padded(word, 64)

@@ -174,6 +174,48 @@ TEST(processors_are_listed)
 	port_drop_send(host);
 }
 
+/* The ticks of the CPU, and at how many it was parked. */
+static struct processor_ticks_info ticks_of(mach_port_t processor)
+{
+	mach_msg_type_number_t count = PROCESSOR_TICKS_INFO_COUNT - 1;
+	struct processor_ticks_info info = {0};
+	mach_port_t host = MACH_PORT_NULL;
+
+	EXPECT_EQ(processor_info(processor, PROCESSOR_TICKS_INFO, &host, (processor_info_t)&info,
+				 &count),
+		  KERN_FAILURE);
+	count = PROCESSOR_TICKS_INFO_COUNT;
+	EXPECT_EQ(processor_info(processor, PROCESSOR_TICKS_INFO, &host, (processor_info_t)&info,
+				 &count),
+		  KERN_SUCCESS);
+	EXPECT_EQ(count, 2);
+	port_drop_send(host);
+	return info;
+}
+
+#define TICKS 20
+
+/* Of each tick all CPUs but one were parked, where an emulator runs them in turn: these tests. */
+TEST(parked_ticks_are_told)
+{
+	mach_port_t *list = NULL;
+	mach_msg_type_number_t n = 0;
+	unsigned first, passed, parked = 0;
+
+	EXPECT_EQ(host_processors(host_priv(), &list, &n), KERN_SUCCESS);
+	first = ticks_of(list[0]).ticks;
+	for (uint32_t i = 0; i < n; i++)
+		parked -= ticks_of(list[i]).parked;
+	do
+		passed = ticks_of(list[0]).ticks - first;
+	while (passed < TICKS);
+	for (uint32_t i = 0; i < n; i++)
+		parked += ticks_of(list[i]).parked;
+	EXPECT_LE(passed * (n - 1), parked + 2 * (n - 1));
+	EXPECT_LE(parked, (passed + 2) * (n - 1));
+	free_ports(list, n);
+}
+
 /* ---------------- The processor set ---------------- */
 
 static bool is_listed(mach_port_t port, const mach_port_t *list, uint32_t n)

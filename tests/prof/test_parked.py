@@ -54,6 +54,17 @@ def test_a_program_that_only_spins(cpus: int, tmp_path: Path) -> None:
     assert (value[LOST], value[MISSED]) == (0, 0)
     assert (value[OPTIONS] & IN_TURN != 0) == (cpus > 1) == ("cpus: in turn" in log)
     check_cpus(gmon, value, cpus)
+    check_rows(subprocess.run([OUT / "bin/gprof", "-b", "-p", OUT / "user/spinners", file],
+                              capture_output=True, text=True, check=True).stdout, gmon)
+
+
+def check_rows(text: str, gmon: gmon_reader.Gmon) -> None:
+    """gprof has a row for each of several CPUs, with what the file says."""
+    rows = [tuple(map(int, row.split())) for row in
+            re.findall(r"^( +\d+(?: +\d+){7})$", text, re.M)]
+    assert rows == [(cpu, *(counts[which] for which in
+                            (DUE, FIRED, MISSED, PARKED, IDLE, ELSEWHERE, TAKEN)))
+                    for cpu, counts in sorted(by_cpu(gmon).items())]
 
 
 def check_cpus(gmon: gmon_reader.Gmon, value: dict[int, int], cpus: int) -> None:

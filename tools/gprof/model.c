@@ -384,3 +384,12 @@ bool profile_knows(const struct profile *profile, unsigned which)
 {
 	return (profile->known >> which & 1) != 0;
 }
+
+unsigned profile_cpus(const struct profile *profile)
+{
+	unsigned n = PROFILE_CPUS;
+
+	while (n > 0 && profile->cpus[n - 1][GMON_DUE] == 0)
+		n--;
+	return n;
+}

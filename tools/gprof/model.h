@@ -266,6 +266,9 @@ bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel);
 void profile_add_value(struct profile *profile, unsigned which, uint64_t value);
 bool profile_knows(const struct profile *profile, unsigned which);
 
+/* So many CPUs have counts of their own; 0: there was one, or the files say sums only. */
+unsigned profile_cpus(const struct profile *profile);
+
 /*
  * Sorts, sums, and makes counts from samples.  Samples of other programs than the one of that path
  * make no counts, if the profile says which program each is of: a file's name is compared without

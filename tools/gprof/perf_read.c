@@ -38,9 +38,10 @@ struct reader {
 	uint64_t lost;  /* By the records about losses. */
 	uint64_t values[PROFILE_VALUES];
 	uint32_t known;
+	uint64_t cpus[PROFILE_CPUS][PROFILE_VALUES];
 };
 
-/* Words of the command line. */
+/* Words of the command line; those of one CPU are in a word of it, `cpu1=due:9,fired:4`. */
 static const struct {
 	const char *word;
 	unsigned value;
@@ -241,22 +242,51 @@ static void read_user(struct reader *reader, const char *pid, const char *user)
 		profile_kin(reader->profile, (int32_t)process)->user = (int32_t)number;
 }
 
+/* The value of that name, as GMON_* has it; PROFILE_VALUES if there is none. */
+static unsigned find_count(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		if (strlen(counts[i].word) == length && memcmp(counts[i].word, name, length) == 0)
+			return counts[i].value;
+	return PROFILE_VALUES;
+}
+
+static void read_cpu(struct reader *reader, const char *number, const char *text)
+{
+	unsigned long cpu = strtoul(number, NULL, 10);
+
+	while (cpu < PROFILE_CPUS) {
+		size_t length = strcspn(text, ":,");
+		unsigned value = find_count(text, length);
+
+		if (text[length] == ':' && value < PROFILE_VALUES)
+			reader->cpus[cpu][value] = strtoull(text + length + 1, NULL, 10);
+		text += strcspn(text, ",");
+		if (*text++ == '\0')
+			break;
+	}
+}
+
+static bool is_cpu(const char *word)
+{
+	return strncmp(word, "cpu", 3) == 0 && word[3] >= '0' && word[3] <= '9';
+}
+
 static void read_word(struct reader *reader, const char *word, size_t length)
 {
 	const char *sign = memchr(word, '=', length);
-	size_t name = sign != NULL ? (size_t)(sign - word) : 0;
+	unsigned value;
 
 	if (sign == NULL)
 		return;
 	if (strncmp(word, "user.", 5) == 0)
 		read_user(reader, word + 5, sign + 1);
-	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-		unsigned value = counts[i].value;
-
-		if (strlen(counts[i].word) == name && memcmp(word, counts[i].word, name) == 0) {
-			reader->values[value] = strtoull(sign + 1, NULL, 10);
-			reader->known |= 1u << value;
-		}
+	if (is_cpu(word))
+		read_cpu(reader, word + 3, sign + 1);
+	value = find_count(word, (size_t)(sign - word));
+	if (value < PROFILE_VALUES) {
+		reader->values[value] = strtoull(sign + 1, NULL, 10);
+		reader->known |= 1u << value;
 	}
 }
 
@@ -297,6 +327,9 @@ static void hand_over_values(struct reader *reader)
 	for (unsigned i = 0; i < PROFILE_VALUES; i++)
 		if ((reader->known & 1u << i) != 0)
 			profile_add_value(reader->profile, i, reader->values[i]);
+	for (unsigned cpu = 0; cpu < PROFILE_CPUS; cpu++)
+		for (unsigned i = 0; i < PROFILE_VALUES; i++)
+			reader->profile->cpus[cpu][i] += reader->cpus[cpu][i];
 }
 
 /* ---------------- Samples ---------------- */

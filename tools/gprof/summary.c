@@ -210,6 +210,49 @@ static void print_conservation(const struct profile *profile)
 	print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken, 3);
 }
 
+/* ---------------- Each CPU ---------------- */
+
+static const struct {
+	const char *name;
+	unsigned value;
+} cpu_columns[] = {
+	{"due", GMON_DUE},       {"fired", GMON_FIRED}, {"missed", GMON_MISSED},
+	{"parked", GMON_PARKED}, {"idle", GMON_IDLE},   {"elsewhere", GMON_ELSEWHERE},
+	{"taken", GMON_TAKEN},
+};
+
+#define CPU_COLUMNS (sizeof(cpu_columns) / sizeof(*cpu_columns))
+
+static void print_cpu(unsigned cpu, const uint64_t *values)
+{
+	bool adds_up = values[GMON_DUE] ==
+			       values[GMON_FIRED] + values[GMON_MISSED] + values[GMON_PARKED] &&
+		       values[GMON_FIRED] ==
+			       values[GMON_IDLE] + values[GMON_ELSEWHERE] + values[GMON_TAKEN];
+
+	printf("%5u", cpu);
+	for (size_t i = 0; i < CPU_COLUMNS; i++)
+		printf(" %9" PRIu64, values[cpu_columns[i].value]);
+	printf("%s\n", adds_up ? "" : "  does not add up");
+}
+
+/* Of a profile of several CPUs: what became of each one's due times.  Of one the sums say it. */
+static void print_cpus(const struct profile *profile)
+{
+	unsigned n = profile_cpus(profile);
+
+	if (n == 0)
+		return;
+	printf("  cpu");
+	for (size_t i = 0; i < CPU_COLUMNS; i++)
+		printf(" %9s", cpu_columns[i].name);
+	printf("\n");
+	for (unsigned cpu = 0; cpu < n; cpu++)
+		print_cpu(cpu, profile->cpus[cpu]);
+}
+
+/* ---------------- All lines ---------------- */
+
 /* Of what each is, where a recording and a gmon.out are shown together. */
 static void print_beside(const struct profile *profile)
 {
@@ -260,6 +303,7 @@ void print_summary(const struct report *report)
 		printf("the emulator ran the CPUs in turn: each due time is that of the one that "
 		       "had the turn; parked: %" PRIu64 "\n",
 		       profile->values[GMON_PARKED]);
+	print_cpus(profile);
 	if (profile->strangers > 0)
 		printf("samples of other programs, not shown: %" PRIu64 "\n", profile->strangers);
 	if (report->graph->unknown_calls > 0)

@@ -16,8 +16,7 @@
 #include "../util.h"
 #include "view_lines.h"
 
-#define SELF     0u
-#define TEXT_MAX 128
+#define SELF 0u
 
 /* Samples of one flavor in a function: its own, or those of what it called. */
 struct cost {
@@ -218,13 +217,13 @@ static void put_costs(struct writer *writer, const struct costs *costs)
 static void put_head(const struct view *view, FILE *out)
 {
 	const struct profile *profile = view->profile;
-	char word[TEXT_MAX];
+	char word[VIEW_WORD_ROOM];
 
 	fputs("# callgrind format\nversion: 1\ncreator: Assay gprof\n", out);
 	if (view->is_guessed)
 		fputs("desc: Callers: guessed from numbers of calls\n", out);
-	for (unsigned i = 0; i < PROFILE_VALUES; i++)
-		if (view_value(profile, i, word, sizeof word) != NULL)
+	for (unsigned i = 0; i < VIEW_WORDS; i++)
+		if (view_word(profile, i, word, sizeof word) != NULL)
 			fprintf(out, "desc: Recording: %s\n", word);
 	fprintf(out, "cmd: %s\npositions: line\nevents:", view->program_path);
 	for (size_t i = 0; i < profile->n_flavors; i++)

@@ -30,6 +30,24 @@ static void put_counts(const struct profile *profile, FILE *out)
 	fputs("},\n", out);
 }
 
+static void put_cpu(const uint64_t *values, FILE *out)
+{
+	for (unsigned i = 0; i < VIEW_CPU_VALUES; i++)
+		fprintf(out, "%c\"%s\":%" PRIu64, i == 0 ? '{' : ',',
+			view_value_name(view_cpu_values[i]), values[view_cpu_values[i]]);
+	putc('}', out);
+}
+
+static void put_cpus(const struct profile *profile, FILE *out)
+{
+	fputs("\"cpus\":[", out);
+	for (unsigned cpu = 0; cpu < profile_cpus(profile); cpu++) {
+		fputs(cpu > 0 ? ",\n" : "\n", out);
+		put_cpu(profile->cpus[cpu], out);
+	}
+	fputs("],\n", out);
+}
+
 static void put_flavors(const struct view *view, FILE *out)
 {
 	fputs("\"flavors\":[", out);
@@ -134,6 +152,7 @@ void view_write_json(const struct view *view, FILE *out)
 	fprintf(out, "{\"format\":\"assay-profile\",\"version\":%d,\"callers_guessed\":%s,\n",
 		JSON_VERSION, view->is_guessed ? "true" : "false");
 	put_counts(view->profile, out);
+	put_cpus(view->profile, out);
 	put_flavors(view, out);
 	put_tasks(view, out);
 	put_functions(view, out);

@@ -332,16 +332,16 @@ static void put_values(struct record *record, const struct view *view)
 	const struct profile *profile = view->profile;
 	uint64_t lost = view_lost(profile);
 	uint32_t n = 1;
-	char word[64];
+	char word[VIEW_WORD_ROOM];
 
-	for (unsigned i = 0; i < PROFILE_VALUES; i++)
-		n += view_value(profile, i, word, sizeof word) != NULL;
+	for (unsigned i = 0; i < VIEW_WORDS; i++)
+		n += view_word(profile, i, word, sizeof word) != NULL;
 	begin(record, PERF_FEATURE, 0);
 	put64(record, PERF_FEATURE_CMDLINE);
 	put32(record, n);
 	put_word(record, "gprof");
-	for (unsigned i = 0; i < PROFILE_VALUES; i++)
-		if (view_value(profile, i, word, sizeof word) != NULL)
+	for (unsigned i = 0; i < VIEW_WORDS; i++)
+		if (view_word(profile, i, word, sizeof word) != NULL)
 			put_word(record, word);
 	align(record, ALIGNMENT, 0);
 	end(record);

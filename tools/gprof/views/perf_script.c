@@ -12,7 +12,6 @@
 #define NANOSECONDS  UINT64_C(1000000000)
 #define MICROSECONDS UINT64_C(1000)
 #define PROGRAM_PID  1
-#define TEXT_MAX     128
 
 /* Whose sample it is; profiles without samples are of one program. */
 struct origin {
@@ -82,10 +81,10 @@ static void put_stack(const struct view *view, const struct view_stack *stack, F
 
 static void put_values(const struct profile *profile, FILE *out)
 {
-	char word[TEXT_MAX];
+	char word[VIEW_WORD_ROOM];
 
-	for (unsigned i = 0; i < PROFILE_VALUES; i++)
-		if (view_value(profile, i, word, sizeof word) != NULL)
+	for (unsigned i = 0; i < VIEW_WORDS; i++)
+		if (view_word(profile, i, word, sizeof word) != NULL)
 			fprintf(out, "# %s\n", word);
 }
 

@@ -285,13 +285,13 @@ static void put_sample(struct writer *writer, const struct view_stack *stack)
 
 static void put_comments(struct writer *writer)
 {
-	char word[TEXT_MAX];
+	char word[VIEW_WORD_ROOM];
 
 	if (writer->view->is_guessed)
 		buffer_number(&writer->profile, PROFILE_COMMENT,
 			      string(writer, "callers are guessed from numbers of calls"));
-	for (unsigned i = 0; i < PROFILE_VALUES; i++)
-		if (view_value(writer->view->profile, i, word, sizeof word) != NULL)
+	for (unsigned i = 0; i < VIEW_WORDS; i++)
+		if (view_word(writer->view->profile, i, word, sizeof word) != NULL)
 			buffer_number(&writer->profile, PROFILE_COMMENT, string(writer, word));
 }
 

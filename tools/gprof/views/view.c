@@ -400,7 +400,7 @@ const char *view_task_name(const struct view *view, uint32_t id, char *text, siz
 	return text;
 }
 
-const char *view_value(const struct profile *profile, unsigned which, char *text, size_t size)
+const char *view_value_name(unsigned which)
 {
 	static const char *const words[PROFILE_VALUES] = {
 		[GMON_RATE] = "rate",           [GMON_INTERVAL] = "interval",
@@ -415,9 +415,37 @@ const char *view_value(const struct profile *profile, unsigned which, char *text
 		[GMON_PARKED] = "parked",
 	};
 
-	if (words[which] == NULL || !profile_knows(profile, which))
+	return words[which];
+}
+
+const char *view_value(const struct profile *profile, unsigned which, char *text, size_t size)
+{
+	const char *name = view_value_name(which);
+
+	if (name == NULL || !profile_knows(profile, which))
 		return NULL;
-	snprintf(text, size, "%s=%" PRIu64, words[which], profile->values[which]);
+	snprintf(text, size, "%s=%" PRIu64, name, profile->values[which]);
+	return text;
+}
+
+const unsigned view_cpu_values[VIEW_CPU_VALUES] = {
+	GMON_DUE, GMON_FIRED, GMON_MISSED, GMON_PARKED, GMON_IDLE, GMON_ELSEWHERE, GMON_TAKEN,
+};
+
+const char *view_word(const struct profile *profile, unsigned which, char *text, size_t size)
+{
+	unsigned cpu = which - PROFILE_VALUES;
+	size_t length;
+
+	if (which < PROFILE_VALUES)
+		return view_value(profile, which, text, size);
+	if (cpu >= profile_cpus(profile))
+		return NULL;
+	length = (size_t)snprintf(text, size, "cpu%u", cpu);
+	for (unsigned i = 0; i < VIEW_CPU_VALUES && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length, "%c%s:%" PRIu64,
+					   i == 0 ? '=' : ',', view_value_name(view_cpu_values[i]),
+					   profile->cpus[cpu][view_cpu_values[i]]);
 	return text;
 }
 

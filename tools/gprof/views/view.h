@@ -149,6 +149,17 @@ const char *view_task_name(const struct view *view, uint32_t id, char *text, siz
  * The profile's values as words like `lost=3`, by number; NULL if the file did not give that one.
  */
 const char *view_value(const struct profile *profile, unsigned which, char *text, size_t size);
+
+/* The same, and behind them of each of several CPUs a word like `cpu1=due:9,fired:4,...`. */
+#define VIEW_WORDS     (PROFILE_VALUES + PROFILE_CPUS)
+#define VIEW_WORD_ROOM 256
+const char *view_word(const struct profile *profile, unsigned which, char *text, size_t size);
+
+/* What there is of each CPU. */
+#define VIEW_CPU_VALUES 7
+extern const unsigned view_cpu_values[VIEW_CPU_VALUES];
+const char *view_value_name(unsigned which);
+
 uint64_t view_lost(const struct profile *profile);
 
 /* A string with JSON's quotes. */
