@@ -6,24 +6,35 @@
 #include "kern/lock.h"
 #include "kern/task.h"
 #include "kern/thread.h"
+#include "kern/work.h"
 #include "prof/sampler.h"
 
 /* The bits of streams that have not ended. */
 static uint32_t jobs_used;
 
+/* One more task or thread that a loop has seen: there may be thousands. */
+static void take_turn(unsigned *turn)
+{
+	if (++*turn % 64 == 0)
+		kernel_pause();
+}
+
 /* The task has these bits instead of those; its threads see it at the next interrupt. */
-static void set_jobs(struct task *task, uint32_t jobs)
+static void set_jobs(struct task *task, uint32_t jobs, unsigned *turn)
 {
 	struct list *link;
 
 	task->jobs = jobs;
-	list_for_each (link, &task->threads)
+	list_for_each (link, &task->threads) {
 		list_object(link, struct thread, task_link)->jobs = jobs;
+		take_turn(turn);
+	}
 }
 
 bool job_begin(struct sampler_target *target)
 {
 	struct task *first;
+	unsigned turn = 0;
 
 	assert(kernel_locked() && target->job == 0);
 	if (target->kind != PROF_TARGET_JOB)
@@ -34,13 +45,14 @@ bool job_begin(struct sampler_target *target)
 	assert(first != NULL);
 	target->job = ~jobs_used & (jobs_used + 1);
 	jobs_used |= target->job;
-	set_jobs(first, first->jobs | target->job);
+	set_jobs(first, first->jobs | target->job, &turn);
 	return true;
 }
 
 void job_end(struct sampler_target *target)
 {
 	uint32_t job = target->job;
+	unsigned turn = 0;
 	struct list *link;
 
 	assert(kernel_locked() && (jobs_used & job) == job);
@@ -50,7 +62,8 @@ void job_end(struct sampler_target *target)
 		struct task *task = list_object(link, struct task, link);
 
 		if ((task->jobs & job) != 0)
-			set_jobs(task, task->jobs & ~job);
+			set_jobs(task, task->jobs & ~job, &turn);
+		take_turn(&turn);
 	}
 	jobs_used &= ~job;
 	target->job = 0;
@@ -59,11 +72,14 @@ void job_end(struct sampler_target *target)
 uint32_t job_leave(struct task *task)
 {
 	uint32_t jobs = task->jobs;
+	unsigned turn = 0;
 	struct list *link;
 
 	assert(kernel_locked());
 	task->jobs = 0;
-	list_for_each (link, &all_tasks)
+	list_for_each (link, &all_tasks) {
 		jobs &= ~list_object(link, struct task, link)->jobs;
+		take_turn(&turn);
+	}
 	return jobs;
 }

@@ -19,6 +19,11 @@
 struct sampler_target;
 struct task;
 
+/*
+ * Each of these goes through all tasks, or a task's threads, and does interrupts' work meanwhile
+ * (kernel_pause()): what the caller has in hand must not be half changed.
+ */
+
 /* Gives a stream's target its bit, if it is a job, and the first task that; false: none is free. */
 bool job_begin(struct sampler_target *target);
 

@@ -385,10 +385,10 @@ void stream_destroy(struct stream *stream)
 	drop_clock(stream);
 	if (stream->end == 0)
 		stream_event_takers -= takes_events(stream);
-	job_end(&stream->target);
 	timer_cancel(&stream->age);
 	list_remove(&stream->link);
 	n_streams--;
+	job_end(&stream->target);
 	drop_sink(stream);
 	stream->magic = 0;
 	zone_free(&stream_zone, stream);
@@ -410,9 +410,9 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 		return;
 	stream_event_takers -= takes_events(stream);
 	stream_stop_clock(stream);
-	job_end(&stream->target);
 	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
+	job_end(&stream->target);
 }
 
 /* The streams of a target that has ended. */

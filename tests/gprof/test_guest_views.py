@@ -243,7 +243,8 @@ def test_views_with_all_programs(case: Case, tmp_path: Path) -> None:
         found = Counter({(entry["object"].rpartition("/")[2], entry["name"]):
                          entry["self"][names.index(flavor)] for entry in profile["functions"]})
         assert named_as(+found, expected) == expected
-    assert len({program for program, _ in place_all(recording, "periodic")}) > 4
+    programs = {program for flavor in PERIODS for program, _ in place_all(recording, flavor)}
+    assert len(programs) > 4
 
 
 @needs("speedscope")
