@@ -3,14 +3,15 @@
 #
 # Everything that is built lies in out/.  Variables: V=1 shows the commands, WERROR=1 makes warnings
 # errors, SAN=1 builds with checks for undefined behaviour (into out/san/), CLANG=1 with clang instead
-# of gcc (into out/clang/), CROSS= is the cross compiler's prefix.
+# of gcc (into out/clang/), FAST=1 compiles the kernel file by file, so that a change is built at once
+# (into out/fast/), CROSS= is the cross compiler's prefix.
 
 CROSS   ?= i686-linux-gnu-
 HOSTCC  ?= gcc
 HOSTOBJCOPY ?= objcopy
 PYTHON  ?= /usr/bin/python3
 Q       := $(if $(V),,@)
-OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)
+OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)$(if $(FAST),/fast)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
@@ -34,8 +35,9 @@ AR      := $(CROSS)ar
 NM      := $(CROSS)nm
 MIG     := i686-gnu-mig
 OBJDUMP := $(CROSS)objdump
-# The kernel is linked as one unit; clang's way of doing so needs a linker that we do not ask for.
-LTO     := $(if $(CLANG),,-flto=2)
+# The kernel is compiled as one unit when it is linked, unless whoever changes it would rather not
+# wait; clang's way of doing so needs a linker that we do not ask for.
+LTO     := $(if $(CLANG)$(FAST),,-flto=2)
 
 # One line instead of a screen of errors when a tool is not there.
 TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(MIG) $(PYTHON)

@@ -21,11 +21,12 @@ from assay import OUT
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = OUT.relative_to(ROOT)
 # What this run's own build was told.
-KIND = {"san": ("SAN=1",), "clang": ("CLANG=1",)}.get(OUT.name, ())
+KIND = {"san": ("SAN=1",), "clang": ("CLANG=1",),
+        "fast": ("FAST=1",)}.get(OUT.name, ())
 LIMIT = 1200  # Seconds; a tree is built beside other tests.
 NOT_SOURCES = shutil.ignore_patterns("out", ".git", "__pycache__")
 # What tests leave in out/ while this one copies it, and other builds.
-NOT_BUILT = {"test", "fuzz", "defects", "grade", "san", "clang"}
+NOT_BUILT = {"test", "fuzz", "defects", "grade", "san", "clang", "fast"}
 
 # The host tests' compiler here: they are compiled where they are run.
 HOSTCC = """\
@@ -36,7 +37,7 @@ while [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done
 
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
-           "WERROR", "V", "T")
+           "FAST", "WERROR", "V", "T")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 
@@ -204,10 +205,12 @@ def test_each_image_has_symbols_and_disassembly(elsewhere: Path) -> None:
 # ---------------- Other compilers, other checks ----------------
 
 
-# What is built and booted.  UBSan is for the kernel alone: its programs are the usual ones.
+# What is built and booted.  UBSan and FAST=1 are for the kernel alone: its
+# programs are the usual ones.
 VARIANTS = {
     "SAN=1": (("kernel",), "out/san/mach_kernel", BUILT / "user/hello"),
     "CLANG=1": (("kernel", "programs"), "out/clang/mach_kernel", "out/clang/user/hello"),
+    "FAST=1": (("kernel",), "out/fast/mach_kernel", BUILT / "user/hello"),
 }
 
 

@@ -137,7 +137,7 @@ def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: in
 COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+|out/bin/\w+)(?: |$)")
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
-           "WERROR", "V", "T")
+           "FAST", "WERROR", "V", "T")
 LIMIT = 600  # Seconds; it may have to build everything.
 
 # How those are run that cannot be run as they stand: all tests would run this one again.
@@ -161,7 +161,8 @@ def tree_fixture(tmp_path_factory) -> Path:
     """A copy of the tree with what is built, so that a command may build or remove anything."""
     tree = tmp_path_factory.mktemp("readme") / "tree"
     shutil.copytree(ROOT, tree, symlinks=True,
-                    ignore=shutil.ignore_patterns(".git", "__pycache__", "san", "clang"))
+                    ignore=shutil.ignore_patterns(".git", "__pycache__", "san", "clang",
+                                                  "fast"))
     return tree
 
 
