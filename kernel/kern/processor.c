@@ -24,8 +24,6 @@
 struct processor processors[MAX_CPUS];
 struct processor_set default_set;
 
-static int max_priority = PRIORITY_USER; /* What processor_set_max_priority() set. */
-
 /* ---------------- Arrays of rights ---------------- */
 
 /* Send rights to ports that are gathered one by one, for a reply. */
@@ -277,7 +275,7 @@ static kern_return_t set_sched_info(processor_set_info_t out, mach_msg_type_numb
 {
 	struct processor_set_sched_info info = {
 		.policies = (integer_t)sched_policies,
-		.max_priority = max_priority,
+		.max_priority = sched_max_priority,
 	};
 
 	if (*count < PROCESSOR_SET_SCHED_INFO_COUNT)
@@ -301,16 +299,6 @@ kern_return_t processor_set_info(processor_set_t set, int flavor, host_t *host,
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}
-}
-
-/* For threads to come; threads that are there keep what they have unless they are to change. */
-kern_return_t processor_set_max_priority(processor_set_t set, int priority, boolean_t change)
-{
-	(void)change;
-	if (set == NULL || priority < 0 || priority >= PRIORITIES)
-		return KERN_INVALID_ARGUMENT;
-	max_priority = priority;
-	return KERN_SUCCESS;
 }
 
 kern_return_t processor_set_policy_enable(processor_set_t set, int policy)

@@ -21,6 +21,7 @@
 struct run_queue sched_common;
 
 uint32_t sched_policies = POLICY_TIMESHARE;
+uint8_t sched_max_priority = PRIORITY_SYSTEM;
 
 void sched_init(void)
 {

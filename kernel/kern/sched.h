@@ -24,6 +24,9 @@ extern struct run_queue sched_common;
 /* POLICY_* that threads may have. */
 extern uint32_t sched_policies;
 
+/* The best priority that the processor set has for new threads. */
+extern uint8_t sched_max_priority;
+
 void sched_init(void);
 
 /* Puts a runnable thread on its queue and makes a CPU that should run it look. */

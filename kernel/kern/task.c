@@ -9,6 +9,7 @@
 #include "kern/lock.h"
 #include "kern/machine.h"
 #include "kern/run_queue.h"
+#include "kern/sched.h"
 #include "kern/string.h"
 #include "kern/task_notify.h"
 #include "kern/work.h"
@@ -40,6 +41,7 @@ static void inherit(struct task *task, const struct task *parent)
 {
 	task->priority = parent->priority;
 	task->jobs = parent->jobs;
+	task->max_priority = parent->max_priority;
 	task->exception_port = port_copy_send(parent->exception_port);
 	task->bootstrap_port = port_copy_send(parent->bootstrap_port);
 	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)
@@ -69,6 +71,7 @@ static struct task *task_alloc(struct space *space)
 		.self_port = port_make_send(port),
 		.priority = PRIORITY_USER,
 		.created = machine_cycles(),
+		.max_priority = PRIORITY_USER,
 	};
 	port->object = task;
 	return task;
@@ -101,6 +104,12 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 }
 
 struct task *task_find(uint32_t id)
+/* The processor set's limit counts, whatever the task's. */
+unsigned task_first_priority(const struct task *task)
+{
+	return task->priority > sched_max_priority ? task->priority : sched_max_priority;
+}
+
 {
 	struct list *link;
 

@@ -52,8 +52,9 @@ struct task {
 	struct port *registered[TASK_REGISTERED_PORTS];
 
 	uint32_t suspend_count;
-	uint8_t priority; /* Of its new threads. */
-	bool essential;   /* A server: people are told when it ends by an exception. */
+	uint8_t priority;     /* Of its new threads, */
+	uint8_t max_priority; /* and the best that they may have. */
+	bool essential;       /* A server: people are told when it ends by an exception. */
 
 	/* What it used: threads that are gone, and messages. */
 	uint32_t ended_ticks;
@@ -98,6 +99,9 @@ static inline struct task *task_reference(struct task *task)
 }
 
 void task_release(struct task *task);
+
+/* What a thread begins with that is made without a word of its priority. */
+unsigned task_first_priority(const struct task *task);
 
 /*
  * Ends `task` with `status`: its port is dead, its names are gone, and its threads end on their way

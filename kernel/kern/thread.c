@@ -63,7 +63,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	thread->state = THREAD_RUNNABLE;
 	thread->priority = (uint8_t)priority;
 	thread->run_priority = (uint8_t)priority;
-	thread->max_priority = (uint8_t)(priority < PRIORITY_USER ? priority : PRIORITY_USER);
+	thread->max_priority = (uint8_t)priority;
 	thread->policy = POLICY_TIMESHARE;
 	thread->created = machine_cycles();
 	list_init(&thread->run_link);
@@ -100,6 +100,16 @@ struct thread *thread_create_kernel(void (*function)(void), unsigned priority)
 	return thread;
 }
 
+/* A new thread may have what its task and the processor set allow, and what it begins with. */
+static uint8_t first_limit(const struct task *task, unsigned priority)
+{
+	unsigned limit = task->max_priority;
+
+	if (limit < sched_max_priority)
+		limit = sched_max_priority;
+	return (uint8_t)(priority < limit ? priority : limit);
+}
+
 struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t esp,
 				  unsigned priority)
 {
@@ -118,6 +128,7 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 	machine_thread_init_user(thread, stack, entry, esp);
 	port->object = thread;
 	thread->port = port;
+	thread->max_priority = first_limit(task, priority);
 	thread->self_port = port_make_send(port);
 	thread->label = task->id;
 	thread->home = task->id;

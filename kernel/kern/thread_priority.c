@@ -21,26 +21,35 @@ static bool is_priority(int priority)
 
 /* ---------------- Priorities ---------------- */
 
+/*
+ * Above the thread's limit nobody gets without the processor set's port.  KERN_FAILURE says that
+ * the limit is one that the thread has taken upon itself, KERN_NO_ACCESS that it is its task's.
+ */
 kern_return_t thread_priority(thread_t thread, int priority, boolean_t set_max)
 {
 	if (thread == NULL || !is_priority(priority))
 		return KERN_INVALID_ARGUMENT;
 	if (priority < thread->max_priority)
-		return KERN_FAILURE;
+		return priority < thread->task->max_priority ? KERN_NO_ACCESS : KERN_FAILURE;
 	if (set_max)
 		thread->max_priority = (uint8_t)priority;
 	sched_set_priority(thread, (unsigned)priority);
 	return KERN_SUCCESS;
 }
 
-/* Whoever has the port of the set may go beyond the thread's own limit. */
+static void set_limit(struct thread *thread, int limit)
+{
+	thread->max_priority = (uint8_t)limit;
+	if (thread->priority < limit)
+		sched_set_priority(thread, (unsigned)limit);
+}
+
+/* Whoever has the port of the set may go beyond the limits of the thread and of its task. */
 kern_return_t thread_max_priority(thread_t thread, processor_set_t set, int max_priority)
 {
 	if (thread == NULL || set == NULL || !is_priority(max_priority))
 		return KERN_INVALID_ARGUMENT;
-	thread->max_priority = (uint8_t)max_priority;
-	if (thread->priority < max_priority)
-		sched_set_priority(thread, (unsigned)max_priority);
+	set_limit(thread, max_priority);
 	return KERN_SUCCESS;
 }
 
@@ -62,13 +71,38 @@ static kern_return_t change_threads(struct task *task, int priority)
 	return result;
 }
 
-/* New threads have no better one than the processor set allows, whatever the task's is. */
 kern_return_t task_priority(task_t task, int priority, boolean_t threads_too)
 {
 	if (task == NULL || !is_priority(priority))
 		return KERN_INVALID_ARGUMENT;
+	if (priority < task->max_priority)
+		return KERN_NO_ACCESS;
 	task->priority = (uint8_t)priority;
 	return threads_too ? change_threads(task, priority) : KERN_SUCCESS;
+}
+
+/* Threads that stand at the old limit move with it; those that have better ones lose them. */
+kern_return_t task_max_priority(task_t task, processor_set_t set, int max_priority)
+{
+	unsigned turn = 0;
+	struct list *link;
+	int old;
+
+	if (task == NULL || set == NULL || !is_priority(max_priority))
+		return KERN_INVALID_ARGUMENT;
+	old = task->max_priority;
+	task->max_priority = (uint8_t)max_priority;
+	if (task->priority < max_priority)
+		task->priority = (uint8_t)max_priority;
+	list_for_each (link, &task->threads) {
+		struct thread *thread = list_object(link, struct thread, task_link);
+
+		if (thread->max_priority == old || thread->max_priority < max_priority)
+			set_limit(thread, max_priority);
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	return KERN_SUCCESS;
 }
 
 kern_return_t thread_depress_abort(thread_t thread)
@@ -90,7 +124,8 @@ kern_return_t thread_policy(thread_t thread, int policy, int data)
 	return KERN_SUCCESS;
 }
 
-void thread_policies_reset(void)
+/* Calls `change` for each thread of each task. */
+static void each_thread(void (*change)(struct thread *thread))
 {
 	struct list *task_link, *link;
 	unsigned turn = 0;
@@ -99,16 +134,24 @@ void thread_policies_reset(void)
 		struct task *task = list_object(task_link, struct task, link);
 
 		list_for_each (link, &task->threads) {
-			struct thread *thread = list_object(link, struct thread, task_link);
-
-			if ((sched_policies & thread->policy) == 0) {
-				thread->policy = POLICY_TIMESHARE;
-				thread->policy_data = 0;
-			}
+			change(list_object(link, struct thread, task_link));
 			if (++turn % 64 == 0)
 				kernel_pause();
 		}
 	}
+}
+
+static void forget_policy(struct thread *thread)
+{
+	if ((sched_policies & thread->policy) == 0) {
+		thread->policy = POLICY_TIMESHARE;
+		thread->policy_data = 0;
+	}
+}
+
+void thread_policies_reset(void)
+{
+	each_thread(forget_policy);
 }
 
 /* No thread is ever without its stack; what is left to give is the last pages. */
@@ -121,6 +164,23 @@ kern_return_t thread_wire(host_t host, thread_t thread, boolean_t wired)
 }
 
 /* ---------------- The processor set ---------------- */
+
+static void obey_set(struct thread *thread)
+{
+	if (thread->max_priority < sched_max_priority)
+		set_limit(thread, sched_max_priority);
+}
+
+/* For threads to come; threads that are there keep what they have unless they are to change. */
+kern_return_t processor_set_max_priority(processor_set_t set, int max_priority, boolean_t change)
+{
+	if (set == NULL || !is_priority(max_priority))
+		return KERN_INVALID_ARGUMENT;
+	sched_max_priority = (uint8_t)max_priority;
+	if (change)
+		each_thread(obey_set);
+	return KERN_SUCCESS;
+}
 
 kern_return_t thread_assign(thread_t thread, processor_set_t set)
 {

@@ -22,12 +22,10 @@
 kern_return_t thread_create(task_t task, thread_t *child)
 {
 	struct thread *thread;
-	unsigned priority;
 
 	if (task == NULL || task->ending)
 		return KERN_INVALID_ARGUMENT;
-	priority = task->priority > PRIORITY_USER ? task->priority : PRIORITY_USER;
-	thread = thread_create_user(task, 0, 0, priority);
+	thread = thread_create_user(task, 0, 0, task_first_priority(task));
 	if (thread == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	turn_share(cpu_self(), thread);

@@ -63,7 +63,7 @@ static kern_return_t call(mach_port_t to, mach_msg_id_t id)
 TEST(ids_without_a_routine)
 {
 	static const mach_msg_id_t ids[] = {
-		0,    1,    1999, 2006, 2098, 2100, 2601, 2649,       3224,
+		0,    1,    1999, 2006, 2098, 2100, 2601, 2650,       3224,
 		3299, 4217, 4299, 4300, 9999, -1,   -100, 2147483647, -2147483647 - 1,
 	};
 
