@@ -100,32 +100,31 @@ kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t 
 static bool find_neighbours(struct vm_map *map, uint32_t start, uint32_t end,
 			    struct map_entry **before, struct map_entry **after)
 {
-	uint32_t size = end - start;
-
 	*after = map_entry_from(map, start);
 	*before = *after == NULL ? map_entry_last(map) : map_entry_previous(map, *after);
 	if (*after != NULL && (*after)->start < end)
 		return false;
-	return map->size <= map->size_limit && size <= map->size_limit - map->size;
+	return map_allows(map, VM_PROT_DEFAULT, end - start);
 }
 
 /* The entries move into the map, which has room for them: nothing of that can fail. */
 static void move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
 			 struct map_entry *before, struct map_entry *after)
 {
+	const struct map_attributes usual = {VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
+
 	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
 		struct map_entry *entry = entry_of(list_take_first(&copy->entries));
 
 		entry->start += base;
 		entry->end += base;
-		entry->attributes =
-			(struct map_attributes){VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
+		entry->attributes = usual;
 		map_entry_link(map, entry, before, after);
 		before = entry;
 		if (turn % 64 == 0)
 			kernel_pause();
 	}
-	map->size += copy_span(copy);
+	map_count(map, &usual, copy_span(copy));
 }
 
 kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t base)

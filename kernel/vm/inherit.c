@@ -192,7 +192,7 @@ static kern_return_t append(struct vm_map *child, uint32_t start, uint32_t end,
 		.shared = content->shared,
 	};
 	map_entry_link(child, entry, map_entry_last(child), NULL);
-	child->size += end - start;
+	map_count(child, attributes, end - start);
 	return KERN_SUCCESS;
 }
 

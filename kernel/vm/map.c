@@ -113,6 +113,7 @@ void map_terminate(struct vm_map *map)
 	map->last = NULL;
 	map->n_entries = 0;
 	map->size = 0;
+	map->counted = 0;
 	for (unsigned turn = 1; !list_empty(&map->entries); turn++) {
 		end_entry(entry_of(list_take_first(&map->entries)));
 		if (turn % 64 == 0)
@@ -327,14 +328,14 @@ static inline kern_return_t enter(struct vm_map *map, const struct place *place,
 	struct object *object = content == NULL ? NULL : content->object;
 	struct map_entry *before = place->before;
 
-	if (map->size > map->size_limit || size > map->size_limit - map->size)
+	if (!map_allows(map, attributes->rights, size))
 		return KERN_NO_SPACE;
 	if (object != NULL || before == NULL || before->end != place->start ||
 	    !map_entry_grow(before, size, attributes)) {
 		if (!enter_new(map, place, size, attributes, content))
 			return KERN_RESOURCE_SHORTAGE;
 	}
-	map->size += size;
+	map_count(map, attributes, size);
 	return map->wire_future ? wire_entered(map, place->start, size, object) : KERN_SUCCESS;
 }
 
@@ -456,13 +457,13 @@ static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t
 		struct map_entry *next = map_entry_next(map, entry);
 
 		if (entry->start < start) {
-			map->size -= entry->end - start;
+			map_discount(map, &entry->attributes, entry->end - start);
 			map_entry_trim(entry, start, touched);
 		} else if (entry->end > end) {
-			map->size -= end - entry->start;
+			map_discount(map, &entry->attributes, end - entry->start);
 			cut_front(entry, end);
 		} else {
-			map->size -= entry->end - entry->start;
+			map_discount(map, &entry->attributes, entry->end - entry->start);
 			map_entry_unlink(map, entry);
 			end_entry(entry);
 		}
@@ -489,7 +490,7 @@ static inline void remove_whole(struct vm_map *map, struct map_entry *entry)
 {
 	if (entry->object != NULL && !is_one_page(entry))
 		pmap_remove(map->pmap, entry->start, entry->end);
-	map->size -= entry->end - entry->start;
+	map_discount(map, &entry->attributes, entry->end - entry->start);
 	map_entry_unlink(map, entry);
 	end_entry(entry);
 }
@@ -500,7 +501,7 @@ static inline void remove_end(struct vm_map *map, struct map_entry *entry, uint3
 
 	if (touched)
 		pmap_remove(map->pmap, start, entry->end);
-	map->size -= entry->end - start;
+	map_discount(map, &entry->attributes, entry->end - start);
 	map_entry_trim(entry, start, touched);
 }
 

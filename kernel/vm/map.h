@@ -69,10 +69,11 @@ struct vm_map {
 	uint32_t n_entries;      /* how many they are, */
 	struct map_entry *root;  /* and the same as a tree, if they are many. */
 	struct map_entry *last;  /* The one found last, where the next search begins; or NULL. */
-	uint32_t size;           /* Bytes that are mapped. */
+	uint32_t size;           /* Bytes that are mapped, */
+	uint32_t counted;        /* and those of them that somebody may touch. */
 	uint32_t wired;          /* Bytes that are wired. */
 	uint32_t hint;           /* Where the search for free space begins. */
-	uint32_t size_limit;     /* Bytes that may be mapped, */
+	uint32_t size_limit;     /* How much may be `counted`, */
 	uint32_t size_limit_max; /* and what the limit may be raised to. */
 };
 
@@ -163,6 +164,30 @@ bool map_split(struct vm_map *map, uint32_t start, uint32_t end);
 
 /* Unites neighbours in [start, end], the ends included, that could be one entry. */
 void map_join(struct vm_map *map, uint32_t start, uint32_t end);
+
+/* Counts that so much is mapped with these attributes, or is no more. */
+static inline void map_count(struct vm_map *map, const struct map_attributes *attributes,
+			     uint32_t size)
+{
+	map->size += size;
+	if (attributes->rights != VM_PROT_NONE)
+		map->counted += size;
+}
+
+static inline void map_discount(struct vm_map *map, const struct map_attributes *attributes,
+				uint32_t size)
+{
+	map->size -= size;
+	if (attributes->rights != VM_PROT_NONE)
+		map->counted -= size;
+}
+
+/* Whether the limit allows so much more.  What nobody may touch is free: it costs no memory. */
+static inline bool map_allows(const struct vm_map *map, uint32_t rights, uint32_t size)
+{
+	return rights == VM_PROT_NONE ||
+	       (map->counted <= map->size_limit && size <= map->size_limit - map->counted);
+}
 
 /* For the files of maps and copies: an entry of nobody's, undefined; NULL without memory. */
 struct map_entry *map_entry_alloc(void);
@@ -272,8 +297,9 @@ uint32_t map_size(const struct vm_map *map);
 /*
  * As Mach's vm_protect() and vm_inherit(): what is not mapped in the range is passed over.
  * map_set_rights() changes nothing and returns KERN_PROTECTION_FAILURE if some of it may not have
- * `rights`.  With `maximum` they become the most that it may have.  KERN_RESOURCE_SHORTAGE if an
- * entry cannot be split: nothing has changed.
+ * `rights`.  With `maximum` they become the most that it may have.  KERN_NO_SPACE if more would
+ * count than the map's limit, KERN_RESOURCE_SHORTAGE if an entry cannot be split: nothing has
+ * changed.
  */
 kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, bool maximum,
 			     uint32_t rights);

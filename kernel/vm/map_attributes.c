@@ -65,17 +65,41 @@ static bool may_have(struct vm_map *map, uint32_t start, uint32_t end, uint32_t 
 	return true;
 }
 
+/* How much of the range counts for the limit as soon as it may be touched. */
+static uint32_t uncounted(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry;
+	uint32_t size = 0;
+	unsigned turn = 0;
+
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		if (entry->attributes.rights == VM_PROT_NONE)
+			size += (entry->end < end ? entry->end : end) -
+				(entry->start > start ? entry->start : start);
+	return size;
+}
+
+/* Whether the limit allows that the range gets these rights. */
+static bool limit_allows(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+{
+	return rights == VM_PROT_NONE || map->counted == map->size ||
+	       map_allows(map, rights, uncounted(map, start, end));
+}
+
 /* Says whether the entry has lost rights. */
-static bool set_rights(struct map_entry *entry, bool maximum, uint32_t rights)
+static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum, uint32_t rights)
 {
 	struct map_attributes *attributes = &entry->attributes;
 	uint32_t before = attributes->rights;
 
+	map_discount(map, attributes, entry->end - entry->start);
 	if (maximum) {
 		attributes->max_rights = rights;
 		rights &= before;
 	}
 	attributes->rights = machine_rights(rights);
+	map_count(map, attributes, entry->end - entry->start);
 	return entry->object != NULL && (before & ~attributes->rights) != 0;
 }
 
@@ -111,11 +135,13 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 		return KERN_SUCCESS;
 	if (!may_have(map, start, end, rights))
 		return KERN_PROTECTION_FAILURE;
+	if (!maximum && !limit_allows(map, start, end, rights))
+		return KERN_NO_SPACE;
 	if (!map_split(map, start, end))
 		return KERN_RESOURCE_SHORTAGE;
 	for (entry = first_in(map, start, end); entry != NULL;
 	     entry = next_in(map, entry, end, &turn))
-		lost |= set_rights(entry, maximum, rights);
+		lost |= set_rights(map, entry, maximum, rights);
 	if (lost)
 		restrict_translations(map, start, end, maximum, rights);
 	map_join(map, start, end);

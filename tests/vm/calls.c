@@ -227,6 +227,88 @@ TEST(size_limit)
 	mach_port_deallocate(SELF, host);
 }
 
+#define READ_WRITE (VM_PROT_READ | VM_PROT_WRITE)
+
+static kern_return_t map_with(mach_port_t task, vm_address_t *address, uint32_t pages,
+			      vm_prot_t rights, vm_prot_t max_rights)
+{
+	return vm_map(task, address, pages * PAGE_SIZE, 0, TRUE, MACH_PORT_NULL, 0, FALSE, rights,
+		      max_rights, VM_INHERIT_COPY);
+}
+
+/* A child that may have so many pages. */
+static mach_port_t limited_child(uint32_t pages)
+{
+	mach_port_t host = mach_host_self(), child = MACH_PORT_NULL;
+
+	EXPECT_EQ(task_create(SELF, 0, &child), KERN_SUCCESS);
+	EXPECT_EQ(vm_set_size_limit(host, child, pages * PAGE_SIZE, pages * PAGE_SIZE),
+		  KERN_SUCCESS);
+	mach_port_deallocate(SELF, host);
+	return child;
+}
+
+/* What nobody may touch costs no memory, and does not count: reserved, guarded or given up. */
+TEST(the_limit_leaves_out_what_nobody_may_touch)
+{
+	mach_port_t child = limited_child(2);
+	vm_address_t reserved = 0, never = 0, used = 0, more = 0;
+
+	EXPECT_EQ(map_with(child, &reserved, 100, VM_PROT_NONE, VM_PROT_ALL), KERN_SUCCESS);
+	EXPECT_EQ(map_with(child, &never, 100, VM_PROT_NONE, VM_PROT_NONE), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &used, 2 * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &more, PAGE_SIZE, TRUE), KERN_NO_SPACE);
+	EXPECT_EQ(vm_protect(child, used, PAGE_SIZE, TRUE, VM_PROT_NONE), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &more, PAGE_SIZE, TRUE), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(child, more, PAGE_SIZE), KERN_SUCCESS);
+	/* What never counted is not taken off when it goes. */
+	EXPECT_EQ(vm_deallocate(child, never, 100 * PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(child, used, PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(child, reserved, 10 * PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &more, 2 * PAGE_SIZE, TRUE), KERN_NO_SPACE);
+	EXPECT_EQ(vm_allocate(child, &more, PAGE_SIZE, TRUE), KERN_SUCCESS);
+	task_terminate(child);
+	mach_port_deallocate(SELF, child);
+}
+
+/* It counts from when somebody may touch it: nobody gets round the limit so. */
+TEST(the_limit_counts_what_may_be_touched_later)
+{
+	mach_port_t child = limited_child(2);
+	vm_address_t base = 0;
+
+	EXPECT_EQ(map_with(child, &base, 4, VM_PROT_NONE, VM_PROT_ALL), KERN_SUCCESS);
+	EXPECT_EQ(vm_protect(child, base, 3 * PAGE_SIZE, FALSE, READ_WRITE), KERN_NO_SPACE);
+	EXPECT_EQ(vm_protect(child, base + PAGE_SIZE, 2 * PAGE_SIZE, FALSE, READ_WRITE),
+		  KERN_SUCCESS);
+	/* Those two count already. */
+	EXPECT_EQ(vm_protect(child, base + PAGE_SIZE, 2 * PAGE_SIZE, FALSE, VM_PROT_READ),
+		  KERN_SUCCESS);
+	EXPECT_EQ(vm_protect(child, base, 4 * PAGE_SIZE, FALSE, VM_PROT_READ), KERN_NO_SPACE);
+	EXPECT_EQ(vm_protect(child, base + PAGE_SIZE, PAGE_SIZE, FALSE, VM_PROT_NONE),
+		  KERN_SUCCESS);
+	EXPECT_EQ(vm_protect(child, base, PAGE_SIZE, FALSE, VM_PROT_READ), KERN_SUCCESS);
+	task_terminate(child);
+	mach_port_deallocate(SELF, child);
+}
+
+/* A child has the limit and, of what counts, what it has inherited. */
+TEST(the_limit_is_inherited)
+{
+	mach_port_t parent = limited_child(3), child = MACH_PORT_NULL;
+	vm_address_t none = 0, used = 0, more = 0;
+
+	EXPECT_EQ(map_with(parent, &none, 50, VM_PROT_NONE, VM_PROT_ALL), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(parent, &used, 2 * PAGE_SIZE, TRUE), KERN_SUCCESS);
+	EXPECT_EQ(task_create(parent, TRUE, &child), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &more, 2 * PAGE_SIZE, TRUE), KERN_NO_SPACE);
+	EXPECT_EQ(vm_allocate(child, &more, PAGE_SIZE, TRUE), KERN_SUCCESS);
+	task_terminate(child);
+	task_terminate(parent);
+	mach_port_deallocate(SELF, child);
+	mach_port_deallocate(SELF, parent);
+}
+
 /* ---------------- Pages in a row ---------------- */
 
 #define HOST check_number(0)
