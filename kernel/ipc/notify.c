@@ -83,7 +83,7 @@ static void lose(struct port *notify)
 {
 	notifications_lost++;
 	klog("ipc: no memory for a notification, %u lost so far\n", (unsigned)notifications_lost);
-	port_use_send_once(notify);
+	port_forget_send_once(notify);
 }
 
 void notify_dead_name(struct port *notify, struct message *message, uint32_t name)

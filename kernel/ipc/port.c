@@ -110,10 +110,19 @@ void port_release_send_once(struct port *port)
 	if (!port_is_valid(port))
 		return;
 	assert(port->magic == PORT_MAGIC && port->send_once_rights > 0);
-	if (port_is_alive(port))
+	if (port_is_alive(port) && port->kind != OBJECT_SINK)
 		notify_send_once(port);
 	else
-		port_use_send_once(port);
+		port_forget_send_once(port);
+}
+
+void port_forget_send_once(struct port *port)
+{
+	bool ends = port->kind == OBJECT_SINK && port->send_once_rights == 1;
+
+	port_use_send_once(port);
+	if (ends)
+		port_destroy(port);
 }
 
 /* Drops the reference that `destination` holds, if it is set. */
@@ -251,4 +260,25 @@ void port_destroy(struct port *port)
 	default_pager_died(port);
 	queue_destroy(port);
 	port_release(port);
+}
+
+/* ---------------- Ports that were given up ---------------- */
+
+void port_abandon(struct port *port)
+{
+	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
+	assert(port->send_rights == 0 && port->n_messages <= port->send_once_rights);
+	/* Rights that have been used are in messages that are queued here. */
+	if (port->send_once_rights == port->n_messages)
+		port_destroy(port);
+	else
+		port->kind = OBJECT_SINK;
+}
+
+/* The message's right has been used: its port is not told of it as if it had not. */
+void port_swallow(struct port *port, struct message *message)
+{
+	message_set_ports(message, PORT_NULL, message_local(message));
+	message_destroy(message);
+	port_forget_send_once(port);
 }

@@ -62,6 +62,7 @@ enum object_kind {
 	OBJECT_MEMORY,     /* An object of the kernel's own, to be mapped. */
 	OBJECT_PROXY,      /* A part of a memory object (vm/proxy.h). */
 	OBJECT_DEVICE,     /* An open device (device/device.h). */
+	OBJECT_SINK,       /* Nothing any more: it takes what is sent, and ends (port_abandon). */
 };
 
 struct port {
@@ -206,6 +207,10 @@ static inline void port_release_send(struct port *port)
 }
 
 void port_release_send_once(struct port *port);
+
+/* The same without a word to whoever receives there. */
+void port_forget_send_once(struct port *port);
+
 void port_release_receive(struct port *port);
 
 /* Takes a send-once right that has been used: the message that came by it was received. */
@@ -239,6 +244,16 @@ void port_set_receiver(struct port *port, struct space *space, uint32_t name);
  * (port_release_receive and the destruction of an entry do).
  */
 void port_destroy(struct port *port);
+
+/*
+ * The kernel gives up a port of its own, of kind OBJECT_NONE, of which there are only send-once
+ * rights.  Whoever has one may still use it: what is sent is destroyed, and the port ends with the
+ * last of them.
+ */
+void port_abandon(struct port *port);
+
+/* Takes a message to an abandoned port. */
+void port_swallow(struct port *port, struct message *message);
 
 /* Whether the port, its receive right inside a message, would come to lie in its own queue, by way
  * of any number of others, if that message were queued at `destination`. */

@@ -270,6 +270,8 @@ static inline void send_now(struct message *message, struct thread **woken)
 		message_destroy(message);
 	else if (port->kind == OBJECT_NONE)
 		deliver(port, message, woken);
+	else if (port->kind == OBJECT_SINK)
+		port_swallow(port, message);
 	else if (woken != NULL)
 		kernel_object_send_before_wait(message, woken);
 	else

@@ -34,13 +34,19 @@ static struct port *answer_port(struct thread *thread)
 	return thread->answer_port;
 }
 
-/* An answer may come yet: it must not be taken for that of the next exception. */
+/*
+ * An answer may come yet: it must not be taken for that of the next exception.  That the thread
+ * goes on without one shows in the port's death; of a thread's end the answer need not know.
+ */
 static void drop_answer_port(struct thread *thread)
 {
 	struct port *port = thread->answer_port;
 
 	thread->answer_port = NULL;
-	port_destroy(port);
+	if (thread_is_dying(thread))
+		port_abandon(port);
+	else
+		port_destroy(port);
 }
 
 /* Whether the answer, in `message` or in the thread's inbox, lets the thread go on. */

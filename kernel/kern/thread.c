@@ -204,7 +204,7 @@ void thread_reap(struct thread *thread)
 	assert(list_empty(&thread->run_link) && list_empty(&thread->wait_link));
 	list_remove(&thread->task_link);
 	if (thread->answer_port != NULL)
-		port_destroy(thread->answer_port);
+		port_abandon(thread->answer_port);
 	machine_thread_forget(thread);
 	kernel_stack_free(thread->machine.stack);
 	stream_thread_ended(thread);

@@ -355,10 +355,8 @@ TEST(terminated_while_the_handler_thinks)
 	EXPECT_EQ(task_terminate(child), KERN_SUCCESS);
 	EXPECT(has_ended(child));
 	exception_drop(&message);
-	/* There is nobody any more to have the answer. */
-	EXPECT_EQ(message_send_id(message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 7),
-		  MACH_SEND_INVALID_DEST);
-	port_drop_send(message.head.msgh_remote_port);
+	/* There is nobody any more to have the answer, which is taken nevertheless. */
+	exception_reply(&message, KERN_SUCCESS);
 	child_end(child);
 	port_destroy(thread);
 	port_destroy(handler);
@@ -374,6 +372,51 @@ TEST(a_thread_is_terminated_while_the_handler_thinks)
 	exception_drop(&message);
 	message_drop_reply((struct message *)&message);
 	child_end(child);
+	port_destroy(thread);
+	port_destroy(handler);
+}
+
+/* What a handler does that ends what it cannot mend: its answer is taken, whatever it says. */
+TEST(the_handler_ends_the_thread_and_answers)
+{
+	static const kern_return_t answers[] = {KERN_SUCCESS, KERN_FAILURE};
+
+	for (int i = 0; i < 2; i++) {
+		mach_port_t handler = port_new(), thread, child = faulty(do_read, handler, &thread);
+		struct exception_message message;
+
+		REQUIRE(exception_get(&message, handler));
+		EXPECT_EQ(thread_terminate(message.thread), KERN_SUCCESS);
+		/* The right is as good as before, and nobody is told of the thread's end by it. */
+		EXPECT_EQ(port_type(message.head.msgh_remote_port), MACH_PORT_TYPE_SEND_ONCE);
+		exception_drop(&message);
+		exception_reply(&message, answers[i]);
+		EXPECT_EQ(port_type(message.head.msgh_remote_port), 0);
+		child_end(child);
+		port_destroy(thread);
+		port_destroy(handler);
+	}
+}
+
+/* An answer that carries rights, to who is no more: they are given back as from any port's end. */
+TEST(an_answer_to_nobody_gives_its_rights_back)
+{
+	mach_port_t handler = port_new(), carried = port_new_with_send(), thread;
+	mach_port_t child = faulty(do_read, handler, &thread);
+	struct exception_message message;
+	struct message reply;
+
+	REQUIRE(exception_get(&message, handler));
+	EXPECT_EQ(thread_terminate(thread), KERN_SUCCESS);
+	message_head(&reply, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, carried,
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, EXC_RAISE_ID + 100);
+	EXPECT_EQ(message_post(&reply, 0), MACH_MSG_SUCCESS);
+	EXPECT_EQ(port_status(carried).mps_msgcount, 1);
+	EXPECT_EQ(port_status(carried).mps_sorights, 1);
+	exception_drop(&message);
+	child_end(child);
+	port_drop_send(carried);
+	port_destroy(carried);
 	port_destroy(thread);
 	port_destroy(handler);
 }
