@@ -247,14 +247,18 @@ static void end_servers(void)
 	}
 }
 
-/* Servers are for others: with the last of those they end, and with the last server the run. */
+/*
+ * Servers are for others: with the last of those they end, and with the last server the run, once
+ * no task is left that has ended but has threads yet, on their way out of the kernel.
+ */
 static void end_if_over(void)
 {
 	if (n_running > 0 || !one_has_ended)
 		return;
-	if (n_servers == 0)
+	if (n_servers > 0)
+		end_servers();
+	else if (tasks_ending() == 0)
 		machine_exit((uint32_t)first_status);
-	end_servers();
 }
 
 void bootstrap_task_serves(struct task *task, bool serves)
@@ -268,7 +272,7 @@ void bootstrap_task_serves(struct task *task, bool serves)
 	end_if_over();
 }
 
-void bootstrap_task_ended(int module, int status)
+static void program_ended(int module, int status)
 {
 	one_has_ended = true;
 	if (status != 0 && (first_status == 0 || module < first_module)) {
@@ -282,5 +286,11 @@ void bootstrap_task_ended(int module, int status)
 		servers[module] = NULL;
 		n_servers--;
 	}
+}
+
+void bootstrap_task_ended(int module, int status)
+{
+	if (module >= 0)
+		program_ended(module, status);
 	end_if_over();
 }

@@ -24,7 +24,7 @@ void start_programs(void);
 /* A boot program, which has not ended, is a server from now on, or is none any more. */
 void bootstrap_task_serves(struct task *task, bool serves);
 
-/* The task of module `module` is gone, with `status`. */
+/* A task is gone, with `status`: that of module `module`, or no boot program (-1). */
 void bootstrap_task_ended(int module, int status);
 
 #endif

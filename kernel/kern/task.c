@@ -20,6 +20,7 @@
 struct list all_tasks = LIST_INITIALIZER(all_tasks);
 
 static struct zone task_zone;
+static uint32_t n_ending; /* Tasks that have ended and are not over. */
 static uint32_t last_id;
 
 /* Tasks by their ids, which follow one another: no list is long before there are very many. */
@@ -40,8 +41,8 @@ void task_module_init(void)
 static void inherit(struct task *task, const struct task *parent)
 {
 	task->priority = parent->priority;
-	task->jobs = parent->jobs;
 	task->max_priority = parent->max_priority;
+	task->jobs = parent->jobs;
 	task->exception_port = port_copy_send(parent->exception_port);
 	task->bootstrap_port = port_copy_send(parent->bootstrap_port);
 	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)
@@ -70,8 +71,8 @@ static struct task *task_alloc(struct space *space)
 		.port = port,
 		.self_port = port_make_send(port),
 		.priority = PRIORITY_USER,
-		.created = machine_cycles(),
 		.max_priority = PRIORITY_USER,
+		.created = machine_cycles(),
 	};
 	port->object = task;
 	return task;
@@ -103,13 +104,13 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 	return task;
 }
 
-struct task *task_find(uint32_t id)
 /* The processor set's limit counts, whatever the task's. */
 unsigned task_first_priority(const struct task *task)
 {
 	return task->priority > sched_max_priority ? task->priority : sched_max_priority;
 }
 
+struct task *task_find(uint32_t id)
 {
 	struct list *link;
 
@@ -160,6 +161,11 @@ static void lose_ports(struct task *task)
 	task_notify_forget();
 }
 
+uint32_t tasks_ending(void)
+{
+	return n_ending;
+}
+
 /*
  * It has ended and has no thread any more: the rest goes, and the reference for that it was there.
  */
@@ -179,8 +185,8 @@ static void task_over(struct task *task)
 	vtimer_forget(task);
 	stream_task_ended(task);
 	task_release(task);
-	if (module >= 0)
-		bootstrap_task_ended(module, status);
+	n_ending--;
+	bootstrap_task_ended(module, status);
 }
 
 /* Those at the edge of user mode are gone when this returns, and the task with the last of them. */
@@ -206,6 +212,7 @@ void task_end(struct task *task, int status)
 		return;
 	task->ending = true;
 	task->status = status;
+	n_ending++;
 	lose_ports(task);
 	if (task->n_threads == 0)
 		task_over(task);

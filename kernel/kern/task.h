@@ -110,6 +110,9 @@ unsigned task_first_priority(const struct task *task);
  */
 void task_end(struct task *task, int status);
 
+/* How many have ended and have threads yet, or are about to lose their memory. */
+uint32_t tasks_ending(void);
+
 /* A thread of the task is gone, memory and all. */
 void task_lose_thread(struct task *task);
 
