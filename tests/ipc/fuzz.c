@@ -507,6 +507,51 @@ static void run_batch(uint32_t number)
 	total_exceptions += batch.exceptions;
 }
 
+/* ---------------- The search itself ---------------- */
+
+#define UPDATE_TIMER 4602
+
+/* Asks for the task's timer, in the fuzzer's own buffer. */
+static void ask_timer(struct fuzz *fuzz, mach_port_t reply)
+{
+	struct message message;
+
+	message_head(&message, mach_task_self(), MACH_MSG_TYPE_COPY_SEND, reply,
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, UPDATE_TIMER);
+	message.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	message.body[1] = TASK_VTIMER_VIRTUAL;
+	EXPECT_EQ(message_post(&message, 2), MACH_MSG_SUCCESS);
+	memset(fuzz->buffer, 0, sizeof fuzz->buffer);
+	EXPECT_EQ(mach_msg((mach_msg_header_t *)fuzz->buffer, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0,
+			   sizeof fuzz->buffer, reply, LONG_WAIT, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
+}
+
+/* A number that is the caller's own, less a little time, is no leak; any other word like it is. */
+TEST(what_the_caller_chose_is_no_leak)
+{
+	/* The program must not have the word itself: what it has may come back. */
+	static volatile uint32_t half = 0x600c0002u;
+	struct fuzz *fuzz = &fuzzes[0];
+	mach_port_t reply = port_new();
+
+	fuzz->found = 0;
+	EXPECT_EQ(task_vtimer_set(mach_task_self(), TASK_VTIMER_VIRTUAL, 2u * half, 0),
+		  KERN_SUCCESS);
+	ask_timer(fuzz, reply);
+	EXPECT(fuzz_suspects(fuzz->buffer[12]));
+	fuzz_search_received(fuzz);
+	EXPECT_EQ(fuzz->found, 0);
+	fuzz->buffer[9] = 2u * half;
+	fuzz_search_received(fuzz);
+	EXPECT_EQ(fuzz->found, 2u * half);
+	EXPECT_EQ(task_vtimer_clear(mach_task_self(), TASK_VTIMER_VIRTUAL), KERN_SUCCESS);
+	*fuzz = (struct fuzz){.found = 0};
+	port_destroy(reply);
+}
+
+/* ---------------- Random calls ---------------- */
+
 /* Until so many calls were made, or a batch leaves something behind. */
 TEST(random_calls)
 {

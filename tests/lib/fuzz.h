@@ -93,6 +93,12 @@ void fuzz_clean(uint32_t *words, uint32_t n);
  */
 void fuzz_forget_samples_own(const struct fuzz *fuzz, uint32_t *words, uint32_t n);
 
+/*
+ * The same, of the message in the buffer, for what a timer has left: that is what its caller chose,
+ * less the time since then, and so any number.
+ */
+void fuzz_forget_timers_own(struct fuzz *fuzz);
+
 /* Looks for a kernel address in memory that the kernel has written; notes the first in `found`. */
 void fuzz_search(struct fuzz *fuzz, const void *memory, uint32_t size);
 
@@ -113,6 +119,9 @@ extern bool fuzz_makes_tasks;
 
 /* Receives what came to one of the task's own ports, perhaps from a kernel that asks a pager. */
 void fuzz_receive(struct fuzz *fuzz);
+
+/* Searches the message in the buffer, the room behind it, and the memory that it brought. */
+void fuzz_search_received(struct fuzz *fuzz);
 
 /* Calls mach_msg with random options, header and body. */
 void fuzz_random_message(struct fuzz *fuzz);

@@ -462,12 +462,12 @@ static void note_names(struct fuzz *fuzz)
 	}
 }
 
-/* The received message, the room behind it, and the memory that it brought. */
-static void search_received(struct fuzz *fuzz)
+void fuzz_search_received(struct fuzz *fuzz)
 {
 	const mach_msg_header_t *head = (const mach_msg_header_t *)fuzz->buffer;
 	uint32_t words = head->msgh_size / 4;
 
+	fuzz_forget_timers_own(fuzz);
 	fuzz_search(fuzz, fuzz->buffer, sizeof fuzz->buffer);
 	if (words > FUZZ_BUFFER_WORDS || words < HEADER_WORDS)
 		return;
@@ -504,7 +504,7 @@ static mach_msg_return_t call(struct fuzz *fuzz, uint32_t option, uint32_t size,
 	fuzz->last = (uint32_t)head->msgh_id;
 	result = mach_msg_trap(head, (mach_msg_option_t)option, size, room, from, timeout, notify);
 	if ((option & MACH_RCV_MSG) != 0 && result == MACH_MSG_SUCCESS && search)
-		search_received(fuzz);
+		fuzz_search_received(fuzz);
 	else if (search)
 		fuzz_search(fuzz, fuzz->buffer, sizeof fuzz->buffer);
 	return result;

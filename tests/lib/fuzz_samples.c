@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What samples say that the fuzzer would take for an address of the kernel's, and is none that it
- * keeps to itself: where in the kernel a sample was taken is told to whoever may take one.
+ * What samples and timers say that the fuzzer would take for an address of the kernel's, and is
+ * none that it keeps to itself: where in the kernel a sample was taken is told to whoever may take
+ * one.
  */
 #include "fuzz.h"
 
 #define ID_SAMPLES 2450
+
+/* The answer of task_vtimer_update(), and where in the message the time is that is left. */
+#define ID_TIMER   4702
+#define TIMER_LEFT 12u
 
 /* Where the kernel's code is, with room. */
 #define KERNEL_CODE     0xc0100000u
@@ -56,4 +61,12 @@ void fuzz_forget_samples_own(const struct fuzz *fuzz, uint32_t *words, uint32_t 
 		at += record->words;
 		forget_in_record(record);
 	}
+}
+
+void fuzz_forget_timers_own(struct fuzz *fuzz)
+{
+	const mach_msg_header_t *head = (const mach_msg_header_t *)fuzz->buffer;
+
+	if (head->msgh_id == ID_TIMER)
+		fuzz_clean(fuzz->buffer + TIMER_LEFT, 2);
 }
