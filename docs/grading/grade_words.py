@@ -3,54 +3,82 @@
 
 import random
 
-from assay.grade import Assignment, Profile, Run, Submission, check
+from assay.grade import Assignment, Failed, Profile, Run, Submission, check, each
 
-DIFFERENT, LINES, ROUNDS = 100, 2000, 300
+DIFFERENT, MORE, LINES, ROUNDS = 100, 1600, 2000, 100
 LOOKUPS = LINES * ROUNDS
-LIMIT = 2  # Seconds of the machine's: a right submission takes a quarter of one.
+LIMIT = 0.8  # Seconds of the machine's: a right submission takes a tenth of that.
+COMPARES = ("same", "strcmp", "strncmp", "memcmp")  # Whoever does it.
+GROWTH = 1.5  # As long, with sixteen times as many words.
 
-assignment = Assignment("Words")
-
-
-def make_text() -> tuple[str, int]:
-    """Lines of one word each, the same every time; and how many different ones there are."""
-    choose = random.Random(1)
-    words = ["".join(choose.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(DIFFERENT)]
-    lines = [choose.choice(words) for _ in range(LINES)]
-    return "".join(f"{line}\n" for line in lines), len(set(lines))
+assignment = Assignment("Words", files=["words.c", "kernel.args"])
 
 
-TEXT, ANSWER = make_text()
+def make_text(choose: random.Random, different: int, lines: int) -> tuple[str, str]:
+    """Lines of one word each, and the answer: how many different ones there are."""
+    words = ["".join(choose.choices("abcdefghijklmnopqrstuvwxyz", k=choose.randint(6, 10)))
+             for _ in range(different)]
+    chosen = [choose.choice(words) for _ in range(lines)]
+    return "".join(f"{line}\n" for line in chosen), f"{len(set(chosen))}\n"
 
 
-def measured(submission: Submission) -> Run:
-    """The one run that all tests look at."""
-    return submission.run(submission.build("words.c"), f"{ROUNDS} </tmp/text",
-                          put={"/tmp/text": TEXT}, limit=LIMIT,
+def run(submission: Submission, text: str, rounds: int = 1,
+        profiled: bool = False) -> Run:
+    return submission.run(submission.build("words.c"), f"{rounds} </tmp/text",
+                          put={"/tmp/text": text}, limit=LIMIT, profiled=profiled,
                           append=submission.text("kernel.args", ""))
 
 
-def profile(submission: Submission) -> Profile:
-    return measured(submission).profile()
+def measured(submission: Submission, different: int = DIFFERENT) -> tuple[Profile, str]:
+    """A long run's profile, and what should have been printed; it must have been."""
+    text, answer = make_text(submission.random(f"measured {different}"), different, LINES)
+    ran = run(submission, text, ROUNDS, profiled=True)
+    ran.must_print(answer)
+    return ran.profile(), answer
 
 
-@assignment.test("counts the different words", points=40)
+@assignment.test("counts the words of the README's example", points=10)
 def counts(submission: Submission) -> None:
-    measured(submission).must_print(f"{ANSWER}\n")
+    text = "".join(f"{number}\n" for number in range(1, 1001))
+    run(submission, text * 2).must_print("1000\n", tell=True)
+
+
+@assignment.test("counts the words of other texts", points=30, hidden=True)
+def counts_others(submission: Submission) -> None:
+    def must_count(text: str, answer: str) -> None:
+        run(submission, text).must_print(answer)
+
+    choose = submission.random("others")
+    word, number = make_text(choose, 1, 1)[0], choose.randint(2, 4000)
+    each(("some words", lambda: must_count(*make_text(choose, choose.randint(50, 900), 3000))),
+         ("nothing", lambda: must_count("", "0\n")),
+         ("one word, again and again", lambda: must_count(word * number, "1\n")),
+         ("no end of the last line", lambda: must_count(word * 2 + "last", "2\n")),
+         ("4,096 lines", lambda: must_count(*make_text(choose, 3000, 4096))))
 
 
 @assignment.test("hashes each word once", points=10)
 def hashes_once(submission: Submission) -> None:
-    profile(submission).must_call("hash", LOOKUPS)
-    profile(submission).must_be_called_by("hash", {"insert"})
+    measured(submission)[0].must_call("hash", LOOKUPS)
 
 
 @assignment.test("compares few words", points=20)
 def compares_few(submission: Submission) -> None:
-    profile(submission).must_call_at_most("same", 2 * LOOKUPS)
+    measured(submission)[0].must_call_at_most(COMPARES, 2 * LOOKUPS, at_least=LOOKUPS - DIFFERENT)
 
 
-@assignment.test("does not spend its time on comparing", points=30)
+@assignment.test("does not spend its time on comparing", points=15)
 def compares_fast(submission: Submission) -> None:
-    profile(submission).must_have_share("same", at_most=0.45)
-    check(profile(submission).share("hash") > 0, "hash takes no time: is it called?")
+    profile, _ = measured(submission)
+    profile.must_have_share("insert", "same", at_most=0.65, without=("hash",))
+    profile.must_have_share("hash", at_least=0.1)
+
+
+@assignment.test("takes hardly longer with sixteen times as many words", points=15)
+def grows_little(submission: Submission) -> None:
+    few, many = (measured(submission, different)[0].instructions()
+                 for different in (DIFFERENT, MORE))
+    if many > GROWTH * few:
+        raise Failed(f"takes {many / few:.1f} times as many instructions, should take at most "
+                     f"{GROWTH} times as many")
+    check(many > LOOKUPS, "did not look up each word so often as it should")

@@ -11,27 +11,66 @@ from pathlib import Path
 
 import pytest
 from assay import OUT, ROOT, viewers
+from framework.room import Room
 
 EXAMPLE = ROOT / "docs" / "grading"
 SAYS = {
     "right": "100 points, 1 times with 1 verdict",
     "wrong": "same was called ",
+    "printing": "printed something else than it should",
+    "searching": "strcmp was called ",
+    "padding": "did not end in time",
+    "meddling": "strcmp was called ",
     "hanging": "did not end in time",
     "panicking": "the machine failed: panic: ",
     "forking": "wanted to have more than 32 processes at a time",
 }
+SAMPLE = ("right", "meddling", "panicking")  # The rest is for `make nightly`.
+
+
+def grade_example(*names: str) -> str:
+    """As make does it, with out/ as a name in the tree; there it is ten times each."""
+    environment = os.environ | {"ASSAY_OUT": os.path.relpath(OUT, ROOT)}
+    done = subprocess.run(["tools/grade", "--example", *names, "--runs", "1"], cwd=ROOT, text=True,
+                          capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(f"\n{len(names)} passed, 0 failed\n")
+    blocks = dict(re.findall(r"^---- (\w+): ((?:(?!^----)[\s\S])*)", done.stdout, re.MULTILINE))
+    assert sorted(blocks) == sorted(names)
+    assert all(SAYS[name] in blocks[name] for name in names), done.stdout
 
 
 def test_make_grade() -> None:
-    """As make does it, with out/ as a name in the tree; there it is ten times each."""
-    environment = os.environ | {"ASSAY_OUT": os.path.relpath(OUT, ROOT)}
-    done = subprocess.run(["tools/grade", "--example", "--runs", "1"], cwd=ROOT, text=True,
-                          capture_output=True, check=False, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    blocks = dict(re.findall(r"^---- (\w+): ((?:(?!^----)[\s\S])*)", done.stdout, re.MULTILINE))
-    assert list(blocks) == list(SAYS)
-    assert all(said in blocks[name] for name, said in SAYS.items()), done.stdout
-    assert done.stdout.endswith("\n5 passed, 0 failed\n")
+    grade_example(*SAMPLE)
+
+
+@pytest.mark.nightly
+def test_make_grade_with_all() -> None:
+    grade_example(*(set(SAYS) - set(SAMPLE)))
+
+
+def test_the_readme_s_commands(tmp_path: Path) -> None:
+    """What they show of a right program is within the limits that the grader has."""
+    room = Room(tmp_path / "room")
+    shutil.copy(EXAMPLE / "submissions" / "right" / "words.c", room.folder)
+    text = (EXAMPLE / "README.md").read_text().partition("## How it is graded")[0]
+    lines = re.findall(r"^    ((?:for|out|tools).*?(?:\\\n.*)?)$", text, re.MULTILINE)
+    assert len(lines) == 6
+    done = [room.run(line) for line in lines]
+    assert all(each.returncode == 0 for each in done), [each.stderr for each in done]
+    assert done[2].stdout == "100\n" and "[5]" in done[3].stdout
+    calls = re.search(r"([\d,]+)  same  ", done[4].stdout)
+    assert 200_000 - 100 <= int(calls[1].replace(",", "")) <= 400_000
+    profile = json.loads(room.run("out/bin/gprof --view=json words profile").stdout)
+    names = [function["name"] for function in profile["functions"]]
+    stacks = [({names[number] for number in stack["functions"]}, stack["count"])
+              for stack in profile["stacks"]]
+    compares = sum(count for names, count in stacks if "insert" in names and "hash" not in names)
+    assert 0.3 < compares / sum(count for _, count in stacks) < 0.65
+    assert "100 of 100 points" in done[5].stdout and (room.folder / "profiles").is_dir()
+    pictures = sorted((room.folder / "profiles").glob("*.svg"))
+    assert len(pictures) == 2 and all(xml.parse(file).getroot().tag.endswith("svg")
+                                      for file in pictures)
 
 
 # ---------------- The CI files ----------------
@@ -89,6 +128,6 @@ def test_ci_files(commands, results: bool, tmp_path: Path) -> None:
                           capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     suite, = xml.parse(tmp_path / "words.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures")) == ("4", "0")
+    assert (suite.get("tests"), suite.get("failures")) == ("6", "0")
     if results:
         assert json.loads((tmp_path / "results.json").read_text())["score"] == 100

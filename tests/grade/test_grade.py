@@ -11,31 +11,58 @@ from pathlib import Path
 
 import pytest
 from assay import ToolError, grade_output, viewers
-from assay.grade import (OUTPUT, Assignment, Failed, Profile, Report, Submission, check,
-                         difference, standard_error)
+from assay.grade import (Assignment, Failed, Profile, Report, Submission, check, difference,
+                         each)
+from assay.grade_profile import Counts, Stack, read_stacks, standard_error
+from assay.grade_run import OUTPUT
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADE = ROOT / "tools" / "grade"
 
-DOCUMENT = {
-    "counts": {"lost": 0},
-    "flavors": [{"name": "periodic"}, {"name": "zfill"}],
-    "functions": [{"name": "main", "self": [100, 4]}, {"name": "work", "self": [300, 0]},
-                  {"name": "mcount", "self": [1000, 0]}],
-    "calls": [{"caller": 0, "callee": 1, "count": 7}, {"caller": 1, "callee": 1, "count": 2}],
-}
+STACKS = [Stack("periodic", 100, ("main",)), Stack("periodic", 200, ("work", "main")),
+          Stack("periodic", 100, ("strcmp", "work", "main")), Stack("zfill", 4, ("main",))]
+EXECUTED = {"main": Counts(500, 1), "work": Counts(3000, 9), "strcmp": Counts(700, 4)}
 
 
 # ---------------- Profiles ----------------
 
 def test_what_a_profile_says() -> None:
-    """What it costs to count calls is left out."""
-    profile = Profile(DOCUMENT)
+    """A share is of what was called, too."""
+    profile = Profile(STACKS, EXECUTED)
     assert (profile.samples(), profile.samples("work"), profile.share("work")) == (400, 300, 0.75)
+    assert profile.samples("work", own=True) == 200 and profile.share("main") == 1
     assert profile.samples(flavor="zfill") == 4 and profile.samples(flavor="cow") == 0
-    assert (profile.calls("work"), profile.calls("work", "main")) == (9, 7)
-    assert profile.calls("main") == 0
-    assert profile.callers("work") == {"main", "work"}
+    assert (profile.calls("work"), profile.calls("work", "strcmp")) == (9, 13)
+    assert (profile.instructions(), profile.instructions("work")) == (4200, 3000)
+    assert profile.calls("nobody") == profile.instructions("nobody") == 0
+    profile.must_have_share("main", at_most=0.3, without=("work",), sigmas=0)
+
+
+def make_document(**other: object) -> dict:
+    """A recording as gprof tells it: a shell that becomes words, which calls the server."""
+    functions = [{"name": "sh", "object": "/bin/sh"}, {"name": "same", "object": "/tmp/words"},
+                 {"name": "read", "object": "/mach_servers/ux"},
+                 {"name": "cat", "object": "/bin/cat"}]
+    stacks = [{"flavor": 0, "count": count, "functions": [number]}
+              for number, count in enumerate((50, 300, 10, 20))]
+    return {"functions": functions, "stacks": stacks, "flavors": [{"name": "periodic"}],
+            "counts": {"delivered": 400, "others": 20, "lost": 0}} | other
+
+
+def test_whose_time_it_is() -> None:
+    assert [stack.count for stack in read_stacks(make_document(), "/tmp/words")] == [300, 10, 20]
+
+
+@pytest.mark.parametrize(("document", "program", "says"), [
+    (make_document(counts={}), "/tmp/words", "not whole"),  # It was cut off before its end.
+    (make_document(counts={"delivered": 401, "others": 20, "lost": 0}), "/tmp/words", "not whole"),
+    (make_document(counts={"delivered": 400, "others": 20, "lost": 1}), "/tmp/words", "not whole"),
+    (make_document(), "/tmp/other", "never seen"),
+    (make_document(), "/bin/cat", "by another program"),
+])
+def test_profiles_that_say_nothing(document: dict, program: str, says: str) -> None:
+    with pytest.raises(Failed, match=says):
+        read_stacks(document, program)
 
 
 @pytest.mark.parametrize(("bounds", "holds"), [
@@ -49,29 +76,33 @@ def test_what_a_profile_says() -> None:
 ])
 def test_a_share_may_be_off_as_far_as_chance_takes_it(bounds: dict, holds: bool) -> None:
     if holds:
-        Profile(DOCUMENT).must_have_share("work", **bounds)
+        Profile(STACKS, EXECUTED).must_have_share("work", **bounds)
         return
     with pytest.raises(Failed, match="work: 75.0% of 400 samples"):
-        Profile(DOCUMENT).must_have_share("work", **bounds)
+        Profile(STACKS, EXECUTED).must_have_share("work", **bounds)
 
 
 def test_the_tolerance_follows_from_the_number_of_samples() -> None:
     assert standard_error(0.5, 100) == pytest.approx(0.05)
     assert standard_error(0.5, 10_000) == pytest.approx(0.005)
-    few = DOCUMENT | {"functions": [{"name": "work", "self": [29, 0]}]} | {"calls": []}
+    few = [Stack("periodic", 29, ("work",))]
     with pytest.raises(Failed, match="only 29 samples"):
-        Profile(few).must_have_share("work", at_least=0.1)
+        Profile(few, {}).must_have_share("work", at_least=0.1)
 
 
 def test_calls_are_exact() -> None:
-    profile = Profile(DOCUMENT)
+    profile = Profile(STACKS, EXECUTED)
     profile.must_call("work", 9)
-    profile.must_call("work", 7, caller="main")
-    profile.must_call_at_most("work", 9)
-    profile.must_be_called_by("work", ["work", "main"])
-    for ask in (lambda: profile.must_call("work", 8), lambda: profile.must_call_at_most("work", 8),
-                lambda: profile.must_be_called_by("work", ["main"])):
-        with pytest.raises(Failed):
+    profile.must_call("work", 8, within=1)
+    profile.must_call_at_most("work", 9, at_least=9)
+    profile.must_call_at_most(("work", "strcmp", "memcmp"), 13)
+    for ask, says in (
+            (lambda: profile.must_call("work", 8), "work was called 9 times, should be 8"),
+            (lambda: profile.must_call_at_most("work", 8), "should be at most 8"),
+            (lambda: profile.must_call_at_most("work", 10, at_least=10), "at least 10"),
+            (lambda: profile.must_call_at_most(("work", "memcmp", "strcmp"), 12),
+             "work and strcmp were called 13 times")):
+        with pytest.raises(Failed, match=says):
             ask()
 
 
@@ -110,15 +141,72 @@ def report_fixture(tmp_path: Path) -> Report:
 
 def test_points(report: Report, tmp_path: Path) -> None:
     assert (report.points, report.worth, report.passed) == (3, 10, False)
+    assert report.practice
     (tmp_path / "file").unlink()
     assert make_assignment().grade(tmp_path).verdicts[0].message == "file was not handed in"
     with pytest.raises(ToolError):
         make_assignment().grade(tmp_path / "nobody")
 
 
+def test_partial_credit(tmp_path: Path) -> None:
+    """Each part has its share; what is left of a point is not given."""
+    assignment = Assignment("Parts")
+
+    def no(message: str) -> None:
+        raise Failed(message)
+
+    @assignment.test("parts", points=10)
+    def parts(_: Submission) -> None:
+        each(("one", lambda: None), ("two", lambda: no("fails")), ("three", lambda: None))
+
+    verdict, = assignment.grade(tmp_path).verdicts
+    assert (verdict.points, verdict.passed, verdict.message) == (6, False, "two: fails")
+
+
+def make_hidden() -> Assignment:
+    assignment = make_assignment()
+
+    @assignment.test("secret", points=5, hidden=True)
+    def secret(_: Submission) -> None:
+        raise Failed("42 is the answer")
+
+    return assignment
+
+
+def test_hidden_tests_tell_points_only(tmp_path: Path) -> None:
+    """In whatever a student sees; Gradescope shows instructors what is hidden."""
+    report = make_hidden().grade(tmp_path)
+    for form in grade_output.text, grade_output.tap, grade_output.junit:
+        assert "42" not in form(report) and "secret" in form(report)
+    last = json.loads(grade_output.gradescope(report))["tests"][-1]
+    assert (last["visibility"], last["output"]) == ("hidden", "42 is the answer")
+
+
+def test_inputs_that_nobody_knows(tmp_path: Path) -> None:
+    """They are of the secret, of what was handed in, and always the same."""
+    def number(secret: bytes, text: str, name: str = "input") -> float:
+        (tmp_path / "file").write_text(text)
+        return Submission(tmp_path, tmp_path, secret).random(name).random()
+
+    assert number(b"a", "one") == number(b"a", "one")
+    assert len({number(b"a", "one"), number(b"b", "one"), number(b"a", "two"),
+                number(b"a", "one", "other")}) == 4
+    assert number(b"", "one") == number(b"", "two") != number(b"a", "one")
+
+
+@pytest.mark.parametrize(("text", "mode", "says"), [("", 0o600, "is empty"),
+                                                    ("x", 0o644, "read by everybody")])
+def test_secrets_that_are_none(tmp_path: Path, text: str, mode: int, says: str) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "secret").write_text(text)
+    (tmp_path / "secret").chmod(mode)
+    done = grade(tmp_path / "script.py", tmp_path, "--secret", tmp_path / "secret")
+    assert done.returncode == 2 and says in done.stderr
+
+
 def test_text(report: Report) -> None:
     lines = grade_output.text(report).splitlines()
-    assert lines[0] == "Title & <more>" and lines[-1] == "3 of 10 points"
+    assert lines[0].startswith("Title & <more> (practice: ") and lines[-1] == "3 of 10 points"
     assert "    3/3   is there: ok" in lines and r"    0/7   is #perfect \o/: FAILED" in lines
 
 
@@ -336,6 +424,41 @@ def test_what_does_not_link_is_told_alike(tmp_path: Path) -> None:
     assert "b.c:2: undefined reference to `missing'" in text and "tmp" not in text, text
 
 
+# ---------------- A class ----------------
+
+def test_a_class(tmp_path: Path) -> None:
+    """A line and a row for each, in order, whatever becomes of one; formulas are text."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    for name, files in ("=b", ("file",)), ("a<", ()):
+        (tmp_path / name).mkdir()
+        for file in files:
+            (tmp_path / name / file).touch()
+    folders = [tmp_path / "=b", tmp_path / "a<"]
+    done = grade(tmp_path / "script.py", "--all", *folders, tmp_path / "none", "-j", 2,
+                 "--csv", tmp_path / "csv", "--html", tmp_path / "html")
+    assert done.returncode == 2 and "not graded, or not in all tests: none" in done.stderr
+    assert (tmp_path / "csv").read_text() == (
+        "submission,points,worth,nothing,error\n'=b,1,1,1,\na<,0,1,0,\n"
+        f"none,,,,{tmp_path}/none is no folder with a submission\n")
+    page = (tmp_path / "html").read_text()
+    assert page.count("<tr>") == 4 and "a&lt;" in page
+    assert "<pre>file was not handed in</pre>" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")  # It needs nothing else.
+    done = grade(tmp_path / "script.py", "--all", *folders)
+    assert (done.returncode, done.stdout.count("\n")) == (1, 3)
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (["script.py"], "say a grading script"),
+    (["script.py", ".", "--all", "."], "say a grading script"),
+    (["script.py", ".", "--csv", "-"], "say --all"),
+    (["script.py", "--all", ".", "-j", "0"], "at least 1"),
+])
+def test_wrong_command_lines(words: list[str], says: str) -> None:
+    done = grade(*words)
+    assert done.returncode == 2 and says in done.stderr
+
+
 # ---------------- Too much output ----------------
 
 PRINTS = """
@@ -357,8 +480,9 @@ int main(int count, char **words)
 def test_who_prints_without_end_is_told(tmp_path: Path) -> None:
     """And nothing that depends on when the host saw it; to the byte as much as is allowed is."""
     (tmp_path / "prints.c").write_text(PRINTS)
-    submission = Submission(tmp_path, tmp_path)
-    program = submission.build("prints.c", profiled=False)
+    (tmp_path / "scratch").mkdir()
+    submission = Submission(tmp_path, tmp_path / "scratch")
+    program = submission.build("prints.c")
     assert submission.run(program, "3000", output=3000).must_end().output == b"x" * 3000
     for words, most in ("3000", 2999), ("-1", 2999), ("-1 x", OUTPUT):
         run = submission.run(program, words, output=most)

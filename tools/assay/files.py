@@ -284,6 +284,10 @@ def fetch_one(image: Path, get: Get) -> None:
     if "Type: regular" not in found.stdout:
         kind = "no regular file" if "Type: " in found.stdout else "not there"
         raise ToolError(f"{which}: {get.guest} is {kind} in the guest after the run")
+    size = int(re.search(r"\bSize: (\d+)", found.stdout)[1])
+    if size > image.stat().st_size:
+        raise ToolError(f"{which}: {get.guest} has {size:,} bytes, more than its disk: it consists "
+                        "of holes, which would be bytes here; copy what is in it in the guest")
     copy = image.with_name("got")
     copy.unlink(missing_ok=True)
     trouble = complaint(call(DEBUG, "-R", f'dump "{get.guest}" "{copy}"', image))

@@ -10,10 +10,13 @@ from typing import Callable
 
 from assay.grade import Report, Verdict
 
+PRACTICE = " (practice: the inputs are no secret)"
+
 
 def text(report: Report) -> str:
     """For people: a line for each test."""
-    lines = [report.title]
+    report = report.for_students()
+    lines = [report.title + (PRACTICE if report.practice else "")]
     for verdict in report.verdicts:
         mark = "ERROR" if verdict.is_error else "ok" if verdict.passed else "FAILED"
         lines.append(f"  {verdict.points:3}/{verdict.worth:<3} {verdict.name}: {mark}")
@@ -24,6 +27,7 @@ def text(report: Report) -> str:
 
 def tap(report: Report) -> str:
     """The Test Anything Protocol, version 13, with the escapes that version 14 has written down."""
+    report = report.for_students()
     lines = ["TAP version 13", f"1..{len(report.verdicts)}"]
     for number, verdict in enumerate(report.verdicts, 1):
         name = verdict.name.replace("\\", "\\\\").replace("#", "\\#")
@@ -40,6 +44,7 @@ def junit(report: Report) -> str:
 
     A test's is that of the runs which no test before it has asked for.
     """
+    report = report.for_students()
     failed = [verdict for verdict in report.verdicts if not verdict.passed]
     suite = xml.Element("testsuite", name=report.title, tests=str(len(report.verdicts)),
                         failures=str(len(failed) - report.errors), errors=str(report.errors),
@@ -65,7 +70,8 @@ def first_line(verdict: Verdict) -> str:
 def gradescope(report: Report) -> str:
     """The results.json that Gradescope's autograder looks for.
 
-    All is said to be text: of a submission's whole it would be HTML otherwise.
+    All is said to be text: of a submission's whole it would be HTML otherwise.  Hidden tests are
+    there for instructors, whom Gradescope alone shows them.
     """
     tests = [{
         "name": verdict.name,
@@ -74,6 +80,7 @@ def gradescope(report: Report) -> str:
         "max_score": verdict.worth,
         "status": "passed" if verdict.passed else "failed",
         "output": verdict.message,
+        "visibility": "hidden" if verdict.hidden else "visible",
     } for number, verdict in enumerate(report.verdicts, 1)]
     return json.dumps({
         "score": report.points,
