@@ -86,6 +86,11 @@ uint32_t holder_take(enum holder_moment moment)
 	return who;
 }
 
+uint32_t holder_moment(enum holder_moment moment)
+{
+	return __atomic_load_n(&moments[moment].cycles, __ATOMIC_RELAXED);
+}
+
 /* ---------------- Turns ---------------- */
 
 /* Whoever has work is about to be woken, or is awake already. */

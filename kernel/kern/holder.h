@@ -72,4 +72,7 @@ void holder_watch(enum holder_moment moment, uint64_t cycles);
  */
 uint32_t holder_take(enum holder_moment moment);
 
+/* When the moment that was watched for last is, or was: the lower half. */
+uint32_t holder_moment(enum holder_moment moment);
+
 #endif

@@ -292,7 +292,7 @@ take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame 
 /* The cursor's numbers go into its counts before one can be too large for its 32 bits. */
 static __attribute__((noinline)) void fold(struct sampler_cursor *cursor)
 {
-	cursor->counts = sampler_sum(cursor);
+	cursor->counts = sampler_own_sum(cursor);
 	cursor->left = SAMPLER_FOLD;
 	cursor->missed = 0;
 	cursor->idle = 0;
@@ -374,16 +374,13 @@ static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
 
 /*
  * The first CPU to come after a shot shares out what is due; each has what is its own of it.
- * Whoever finds the timer not armed then arms it, and with that gives its turn to the next CPU.  It
- * is to be the one that waited longest; if it is not, this one passes once, so that the CPU before
- * that one comes to arm.  It may come back after the next shot.
+ * Whoever finds the timer not armed is to arm it, and with that gives its turn to the next CPU.
+ * That is to be the one that waited longest; if it is not, this one passes once, so that the CPU
+ * before that one comes to arm.  It may come back after the next shot.
  */
-static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
-						    const struct frame *frame)
+static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 {
-	bool has_passed = false;
-
-	for (holder_note();; machine_relax()) {
+	for (unsigned turn = 0;; turn++) {
 		uint64_t now = machine_cycles();
 
 		sampler_share(now);
@@ -392,12 +389,21 @@ static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
 			if (cursor->owed != 0)
 				serve_owed(cpu, cursor, frame, now);
 		if (is_armed(now) || sampler_is_sharing())
-			return;
-		if (has_passed || holder_next_is_first())
-			break;
-		has_passed = true;
+			return false;
+		if (turn != 0 || holder_next_is_first())
+			return true;
+		machine_relax();
 	}
-	arm_in_turn();
+}
+
+static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
+						    const struct frame *frame)
+{
+	holder_note();
+	cpu->entered = machine_cycles();
+	if (serve_shares(cpu, frame))
+		arm_in_turn();
+	cpu->left = machine_cycles();
 }
 
 /* Whatever is due, wherever the interrupt came. */

@@ -52,6 +52,7 @@ struct sampler_cursor {
 	 * but that the owner takes `owed`.
 	 */
 	uint32_t owed;   /* Due times at which this CPU executed, and which it has not served. */
+	uint64_t inside; /* Those at which it executed the interrupt itself. */
 	uint64_t parked; /* Those of others. */
 	uint64_t came;   /* In CPU 0's cursor: all there were. */
 };
@@ -64,26 +65,38 @@ struct sampler_cpu {
 	uint32_t again;    /* An NMI found it so: the interrupt looks at the clock once more. */
 	struct sampler_cursor *first; /* Of those whose slots are active. */
 	struct sampler_cursor *only;  /* The first, if it can be served quickly; else NULL. */
+	uint64_t entered; /* When the interrupt did so last, where the CPUs run in turn. */
+	uint64_t left;
 	struct ring ring;
 	struct sampler_cursor cursors[SAMPLE_CLOCKS_MAX];
 };
 
-/* All that the cursor's CPU has counted. */
-static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cursor)
+/* What the cursor's CPU has counted itself. */
+static inline struct sampler_counts sampler_own_sum(const struct sampler_cursor *cursor)
 {
 	struct sampler_counts sum = cursor->counts;
 	uint32_t taken = cursor->ringed + cursor->ring_lost;
 	uint32_t fired = cursor->idle + cursor->elsewhere + taken;
 
-	sum.due += SAMPLER_FOLD - cursor->left + cursor->parked;
+	sum.due += SAMPLER_FOLD - cursor->left;
 	sum.fired += fired;
 	sum.missed += cursor->missed;
-	sum.parked += cursor->parked;
 	sum.idle += cursor->idle;
 	sum.elsewhere += cursor->elsewhere;
 	sum.taken += taken;
 	sum.ringed += cursor->ringed;
 	sum.ring_lost += cursor->ring_lost;
+	return sum;
+}
+
+/* With what others have counted of it. */
+static inline struct sampler_counts sampler_sum(const struct sampler_cursor *cursor)
+{
+	struct sampler_counts sum = sampler_own_sum(cursor);
+
+	sum.due += cursor->inside + cursor->parked;
+	sum.missed += cursor->inside;
+	sum.parked = cursor->parked;
 	return sum;
 }
 

@@ -156,11 +156,11 @@ static void set_target(struct sampler_cursor *cursor, struct sampler_target targ
 }
 
 /* The slot's cursors of all CPUs, all alike: every CPU walks the same schedule. */
-static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t mean, bool fixed)
+static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t mean,
+			enum schedule_kind kind)
 {
 	struct sampler_cursor first = {
-		.schedule =
-			schedule_make(mean, fixed, schedule_seed(control.seed, control.begun++)),
+		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
 		.room = RING_SAMPLE_WORDS + slots[slot].depth,
 		.head = RING_HEAD(RING_SAMPLE_WORDS, slot),
@@ -187,6 +187,14 @@ static void link_cursors(uint32_t slot)
 	slots[slot].active = true;
 }
 
+/* A shot that takes a CPU's turn has effects that intervals must not be in step with. */
+static enum schedule_kind kind_of(uint32_t options)
+{
+	if ((options & SAMPLE_FIXED) != 0)
+		return SCHEDULE_FIXED;
+	return cpus_in_turn ? SCHEDULE_MEMORYLESS : SCHEDULE_UNIFORM;
+}
+
 uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint32_t rate,
 		       uint32_t options, uint32_t depth)
 {
@@ -202,8 +210,7 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
 	slots[n].nmi = (options & SAMPLE_NMI) != 0;
 	nmi_slots += slots[n].nmi;
-	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
-		    (options & SAMPLE_FIXED) != 0);
+	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)), kind_of(options));
 	/* Until now the timer was silent, since boot or the last slot's end, or not by NMI. */
 	if (!is_running() || (slots[n].nmi && nmi_slots == 1))
 		route();

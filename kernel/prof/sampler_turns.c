@@ -40,27 +40,48 @@ static uint32_t take_due(struct sampler_cursor *walk, uint64_t now)
 	return n;
 }
 
-static void share_slot(uint32_t slot, uint32_t due, uint32_t holder)
+/*
+ * Whether the CPU, which had the turn at the moment, was in the sampling interrupt then: a shot may
+ * come soon after the one before it.  Such a due time is missed, as it is where it comes during the
+ * interrupt of an only CPU: the place to which this one goes back was not what it executed.
+ */
+static bool was_inside(const struct sampler_cpu *cpu, uint64_t moment)
+{
+	bool is_inside = (cpu->sequence & 1) != 0;
+
+	return cpu->left >= moment || (is_inside && cpu->entered < moment);
+}
+
+/* The moment, of which the clock's lower half is known, is less than that before `now`. */
+static uint64_t moment_before(uint64_t now)
+{
+	return now - ((uint32_t)now - holder_moment(HOLDER_AT_SHOT));
+}
+
+static void share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool inside)
 {
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
 
-		if (n == holder)
-			__atomic_fetch_add(&cursor->owed, due, __ATOMIC_RELAXED);
-		else
+		if (n != holder)
 			cursor->parked += due;
+		else if (inside)
+			cursor->inside += due;
+		else
+			__atomic_fetch_add(&cursor->owed, due, __ATOMIC_RELAXED);
 	}
 }
 
 static void share_all(uint64_t now, uint32_t holder)
 {
 	struct sampler_cpu *walker = cpu_sampler_of(0);
+	bool inside = was_inside(cpu_sampler_of(holder), moment_before(now));
 
 	for (struct sampler_cursor *walk = walker->first; walk != NULL; walk = walk->next) {
 		uint32_t due = take_due(walk, now);
 
 		if (due != 0)
-			share_slot((uint32_t)(walk - walker->cursors), due, holder);
+			share_slot((uint32_t)(walk - walker->cursors), due, holder, inside);
 	}
 }
 

@@ -4,7 +4,11 @@
  *
  * All of it is made for an interrupt that comes ten thousand times a second: no division, no
  * conversion (intervals are in cycles, as what the time stamp counter says), and no difference
- * between fixed and random intervals but in the numbers.
+ * between fixed and uniform intervals but in the numbers.
+ *
+ * Where the clock itself has effects that follow it at a distance, as where it hands the turn from
+ * CPU to CPU, uniform intervals would never find what follows within half of the mean.  Memoryless
+ * ones find all in proportion, whatever they bring about: the next is as likely at each instant.
  */
 #ifndef PROF_SCHEDULE_H
 #define PROF_SCHEDULE_H
@@ -12,28 +16,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Intervals are `least` cycles, and up to, but not including, `span` longer. */
+enum schedule_kind {
+	SCHEDULE_FIXED,
+	SCHEDULE_UNIFORM,   /* Between half and one and a half of the mean. */
+	SCHEDULE_MEMORYLESS /* Exponential: since when it has not come says nothing of the next. */
+};
+
+/* Intervals are `least` cycles, and up to, but not including, `span` longer; or memoryless. */
 struct schedule {
 	uint64_t least;
 	uint32_t span;      /* 0: all are of one length. */
 	uint32_t generator; /* Its state behind the interval that was drawn last. */
+	uint64_t half_life; /* Of memoryless ones, half are longer than this; 0: of the others. */
 };
 
+#define SCHEDULE_LN2 0xb17217f8u /* In 32 bits behind the point. */
+
 /*
- * All `mean` long, or uniform in [mean/2, 3*mean/2]; around a mean of more than four billion cycles
- * the span is no larger than that, and in the middle.
+ * Uniform ones of a mean of more than four billion cycles have a span no larger than that, and in
+ * the middle.
  */
-static inline struct schedule schedule_make(uint64_t mean, bool fixed, uint32_t generator)
+static inline struct schedule schedule_make(uint64_t mean, enum schedule_kind kind,
+					    uint32_t generator)
 {
 	uint32_t span = mean < UINT32_MAX ? (uint32_t)mean + 1 : UINT32_MAX;
+	struct schedule schedule = {.least = mean, .generator = generator};
 
-	if (fixed)
-		span = 0;
-	return (struct schedule){
-		.least = mean - span / 2,
-		.span = span,
-		.generator = generator,
-	};
+	if (kind == SCHEDULE_UNIFORM) {
+		schedule.least = mean - span / 2;
+		schedule.span = span;
+	} else if (kind == SCHEDULE_MEMORYLESS) {
+		schedule.half_life = (mean >> 16) * (SCHEDULE_LN2 >> 16) +
+				     ((mean & 0xffff) * SCHEDULE_LN2 >> 32);
+	}
+	return schedule;
 }
 
 /*
@@ -51,9 +67,36 @@ static inline uint32_t schedule_more(const struct schedule *schedule, uint32_t g
 	return (uint32_t)(((uint64_t)generator * schedule->span) >> 32);
 }
 
+/*
+ * The logarithm of 1 + f to the base 2, with 32 bits behind the point: a cubic that is right at
+ * both ends and in the mean, and whose slope is within three percent of the logarithm's.
+ */
+static inline uint32_t schedule_log2(uint32_t f)
+{
+	uint32_t bow = (uint32_t)((uint64_t)f * ~f >> 32);
+	uint32_t slant = 0x66666666u - (uint32_t)((uint64_t)f * 0x1cc23060u >> 32);
+
+	return f + (uint32_t)((uint64_t)bow * slant >> 32);
+}
+
+/*
+ * The logarithm of what the generator drew, which is uniform, has no memory.  In half-lives it is
+ * the zeros before the first one, and what the bits behind that one leave of one more.
+ */
+static inline uint64_t schedule_memoryless(const struct schedule *schedule)
+{
+	uint32_t drawn = schedule->generator | 1;
+	uint32_t zeros = (uint32_t)__builtin_clz(drawn);
+	uint64_t half_lives = ((uint64_t)(zeros + 1) << 32) - schedule_log2(drawn << zeros << 1);
+
+	return (schedule->half_life * (half_lives >> 12) >> 20) + 1;
+}
+
 static inline uint64_t schedule_interval(struct schedule *schedule)
 {
 	schedule->generator = schedule_next(schedule);
+	if (schedule->half_life != 0)
+		return schedule_memoryless(schedule);
 	return schedule->least + schedule_more(schedule, schedule->generator);
 }
 

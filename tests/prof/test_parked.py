@@ -21,6 +21,8 @@ OPTIONS, LOST, IN_TURN = 6, 17, 0x40000000
 EXTRA_CPU = 0x12
 # Four threads of so many instructions each, at a nanosecond an instruction.
 SPINNERS_NS = 400_000_000
+# In turn the next due time may come at once, and so during the interrupt: that takes its time.
+MOST_MISSED = 0.05
 
 
 def run(command: str, cpus: int, tmp_path: Path, **options) -> tuple[str, str, Path]:
@@ -44,14 +46,15 @@ def by_cpu(gmon: gmon_reader.Gmon) -> dict[int, dict[int, int]]:
 @pytest.mark.parametrize("cpus", CPUS)
 def test_a_program_that_only_spins(cpus: int, tmp_path: Path) -> None:
     """It is found as often as it executed, and the kernel as good as never."""
-    _, log, file = run("monctl -monfile gmon.out -run spinners 4", cpus, tmp_path)
+    _, log, file = run("monctl -rate 10000 -monfile gmon.out -run spinners 4", cpus, tmp_path)
     gmon = gmon_reader.parse(file.read_bytes())
     value = gmon_reader.values(gmon)
     in_user = sum(gmon_reader.pcs(gmon, 0).values())
     in_kernel = sum(gmon_reader.pcs(gmon, 1).values())
     shares.check_few(in_kernel, in_user + in_kernel, 0.01)
-    assert abs(in_user - SPINNERS_NS // 1_000_000) <= SPINNERS_NS // 1_000_000 // 20
-    assert (value[LOST], value[MISSED]) == (0, 0)
+    shares.check_times(in_user, SPINNERS_NS / 100_000, in_turn=cpus > 1)
+    assert value[LOST] == 0
+    shares.check_few(value[MISSED], value[DUE] // cpus, MOST_MISSED if cpus > 1 else 0)
     assert (value[OPTIONS] & IN_TURN != 0) == (cpus > 1) == ("cpus: in turn" in log)
     check_cpus(gmon, value, cpus)
     check_rows(subprocess.run([OUT / "bin/gprof", "-b", "-p", OUT / "user/spinners", file],
@@ -86,7 +89,7 @@ def test_no_sample_of_eight_at_full_rate_is_lost(cpus: int, tmp_path: Path) -> N
     _, _, file = run("monctl -rate 10000 -monfile gmon.out -run spinners 8", cpus, tmp_path)
     value = gmon_reader.values(gmon_reader.parse(file.read_bytes()))
     assert value[LOST] == 0
-    shares.check_few(value[MISSED], value[DUE] // cpus, 0.01)
+    shares.check_few(value[MISSED], value[DUE] // cpus, MOST_MISSED)
 
 
 @pytest.mark.parametrize("cpus", CPUS)

@@ -61,16 +61,12 @@ CPUS = (1, 2, 4, 8)
 MATRIX = [Case(load, cpus, rate, nmi) for load in LOADS for cpus in CPUS
           for rate in SEEDS for nmi in (False, True)]
 
-# What is not true yet, and why, is told in docs/sampling.md: by function, at the highest rate.
-UNTRUE = [case for case in MATRIX
-          if case.load == "programs" and case.cpus > 1 and case.rate == 10000 and case.nmi]
-
 # What is proved each time: of each load one, with all numbers of CPUs.
 SAMPLE_SEED = 14
 
 
 SAMPLE_RANDOM = random.Random(SAMPLE_SEED)
-SAMPLE = [SAMPLE_RANDOM.choice([case for case in MATRIX if case[:2] == pair and case not in UNTRUE])
+SAMPLE = [SAMPLE_RANDOM.choice([case for case in MATRIX if case[:2] == pair])
           for pair in zip(LOADS, SAMPLE_RANDOM.sample(CPUS, len(CPUS)))]
 
 
@@ -160,12 +156,14 @@ def prove(case: Case, folder: Path, built: Path, kernel: hot.Image) -> Proof:
 def check_number(proof: Proof, cell: Callable) -> None:
     """One sample for each interval's worth of instructions, in each of the streams.
 
-    The clock's intervals are random, and so is which of them finds the target, where it is not all
-    that runs.
+    The clock's intervals are random: of one CPU's the variance is a twelfth of the mean's square,
+    of several CPUs', which have no memory, all of it.  And so is which of them finds the target,
+    where it is not all that runs.
     """
     mine = sum(proof.executed(cell).values())
     expected, share = mine * proof.case.rate / SECOND, mine / proof.counts.total
-    allowed = shares.ERRORS * (expected * (1 - share + 1 / 12)) ** 0.5 + 1
+    variance = 1 - share + 1 / 12 if proof.case.cpus == 1 else 1
+    allowed = shares.ERRORS * (expected * variance) ** 0.5 + 1
     for stream in proof.streams:
         taken = sum(proof.sampled([stream], cell).values())
         assert taken <= expected + allowed, (taken, expected)
@@ -223,13 +221,8 @@ def test_a_sample_of_all(case: Case, built: Path, kernel: hot.Image, tmp_path: P
     check(prove(case, tmp_path, built, kernel))
 
 
-def expected(case: Case):
-    not_yet = pytest.mark.xfail(strict=False, reason="the clock is in step with what it causes")
-    return pytest.param(case, id=case.name, marks=not_yet if case in UNTRUE else ())
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", map(expected, MATRIX))
+@pytest.mark.parametrize("case", MATRIX, ids=lambda case: case.name)
 def test_all(case: Case, built: Path, kernel: hot.Image, tmp_path: Path) -> None:
     check(prove(case, tmp_path, built, kernel))
 

@@ -296,15 +296,19 @@ TEST(random_intervals_keep_their_bounds_and_mean)
 /* A mean of more cycles than 32 bits have: half a minute at 1 GHz. */
 TEST(long_means_fit)
 {
-	struct schedule schedule = schedule_make(30000 * MS, false, 5);
-	struct schedule fixed = schedule_make(30000 * MS, true, 5);
+	struct schedule schedule = schedule_make(30000 * MS, SCHEDULE_UNIFORM, 5);
+	struct schedule fixed = schedule_make(30000 * MS, SCHEDULE_FIXED, 5);
+	struct schedule memoryless = schedule_make(30000 * MS, SCHEDULE_MEMORYLESS, 5);
+	uint64_t sum = 0;
 
 	for (int i = 0; i < 1000; i++) {
 		uint64_t interval = schedule_interval(&schedule);
 
 		EXPECT(interval >= 15000 * MS && interval <= 45000 * MS);
 		EXPECT_EQ(schedule_interval(&fixed), 30000 * MS);
+		sum += schedule_interval(&memoryless) / MS;
 	}
+	EXPECT(sum > 25000000 && sum < 35000000); /* Five standard errors. */
 }
 
 static uint64_t hash_of_run(uint32_t seed, uint32_t before)
@@ -565,7 +569,7 @@ TEST(slots_come_and_go_while_all_cpus_are_interrupted)
 
 /* ---------------- CPUs in turn ---------------- */
 
-#define SHOTS 100u
+#define SHOTS (3 * SAMPLER_FOLD)
 
 /* Of each due time one CPU has a sample, the one that had the turn; the others were parked. */
 TEST(in_turn_each_due_time_is_one_cpu_s)
@@ -580,6 +584,8 @@ TEST(in_turn_each_due_time_is_one_cpu_s)
 		holder = i * i % 7 % CPUS;
 		held[holder]++;
 		shoot(0);
+		if (i % 64 == 0)
+			sampler_work_all();
 	}
 	sampler_end(slot);
 	EXPECT_EQ(taken[0].samples, SHOTS);
@@ -617,6 +623,58 @@ TEST(in_turn_a_sample_waits_for_its_cpu)
 	EXPECT_EQ(counts_of(slot, 1).due, 3);
 	end(slot);
 	cpus_in_turn = false;
+}
+
+/* A shot that comes while the holder is in the interrupt of the one before finds nobody. */
+TEST(in_turn_an_interrupt_is_not_sampled)
+{
+	uint32_t slot;
+
+	reset(2);
+	cpus_in_turn = true;
+	slot = begin(0, 1000, SAMPLE_FIXED);
+	holder = 0;
+	timer.nested = 1;
+	shoot(0);
+	EXPECT_EQ(counts_of(slot, 0).fired, 1);
+	EXPECT_EQ(counts_of(slot, 0).missed, 1);
+	EXPECT_EQ(counts_of(slot, 1).parked, 2);
+	expect_conserved(slot, 0);
+	shoot(0);
+	EXPECT_EQ(counts_of(slot, 0).fired, 2);
+	EXPECT_EQ(counts_of(slot, 0).missed, 1);
+	end(slot);
+	cpus_in_turn = false;
+}
+
+static bool is_near(double a, double b)
+{
+	return a - b < 0.005 && b - a < 0.005;
+}
+
+/*
+ * Of intervals without memory e^-x are longer than x times the mean, for each x.  The bounds are
+ * five standard errors and, as the logarithm is a cubic, half a percent.
+ */
+TEST(in_turn_intervals_have_no_memory)
+{
+	static const double longer[] = {0.778801, 0.606531, 0.367879, 0.135335, 0.018316};
+	static const double than[] = {0.25, 0.5, 1, 2, 4};
+	struct schedule schedule = schedule_make(MS, SCHEDULE_MEMORYLESS, schedule_seed(1, 1));
+	const uint32_t intervals = 1000000;
+	uint32_t counts[5] = {0};
+	double sum = 0;
+
+	for (uint32_t i = 0; i < intervals; i++) {
+		double interval = (double)schedule_interval(&schedule) / MS;
+
+		sum += interval / intervals;
+		for (uint32_t n = 0; n < 5; n++)
+			counts[n] += interval > than[n];
+	}
+	EXPECT(is_near(sum, 1));
+	for (uint32_t n = 0; n < 5; n++)
+		EXPECT(is_near(counts[n] / (double)intervals, longer[n]));
 }
 
 /* Two slots: a shot for the one leaves the other's due times alone. */

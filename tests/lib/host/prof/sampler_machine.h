@@ -210,6 +210,7 @@ uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint3
 /* Who has the turn when the shot comes, and whether that is still to come. */
 static uint32_t holder;
 static uint64_t watched = NEVER;
+static uint32_t moment_taken;
 
 uint32_t machine_sample_timer_begin(uint32_t cycles)
 {
@@ -237,8 +238,15 @@ uint32_t holder_take(enum holder_moment moment)
 	EXPECT_EQ(moment, HOLDER_AT_SHOT);
 	if (watched > now)
 		return HOLDER_NOBODY;
+	moment_taken = (uint32_t)watched;
 	watched = NEVER;
 	return holder;
+}
+
+uint32_t holder_moment(enum holder_moment moment)
+{
+	EXPECT_EQ(moment, HOLDER_AT_SHOT);
+	return moment_taken;
 }
 
 void holder_note(void)
