@@ -82,6 +82,9 @@ const char *elfsym_open(struct elfsym *elf, const void *image, size_t size);
  */
 const char *elfsym_read_functions(struct elfsym *elf);
 
+/* Whether the program has a symbol of that name, without its functions being read. */
+bool elfsym_defines(const struct elfsym *elf, const char *name);
+
 /* Works for one that was opened in vain, too. */
 void elfsym_close(struct elfsym *elf);
 

@@ -167,6 +167,20 @@ static const char *read_table(struct elfsym *elf, struct table *table)
 	return NULL;
 }
 
+bool elfsym_defines(const struct elfsym *elf, const char *name)
+{
+	struct table table = {0};
+	struct symbol symbol;
+
+	if (find_table(elf, &table) != NULL)
+		return false;
+	for (uint64_t i = 1; i < table.n; i++)
+		if (read_symbol(elf, &table, i, &symbol) && symbol.section != 0 &&
+		    strcmp(symbol.name, name) == 0)
+			return true;
+	return false;
+}
+
 /* ---------------- In order ---------------- */
 
 static int compare(const void *first, const void *second)

@@ -436,8 +436,12 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 						   .of_kernel = target->of_kernel,
 						   .runs_here = target->runs_here,
 						   .only_task = target->only_task};
+	if (target->program != NULL)
+		collector.collection.program = *target->program;
 	collector.collection.has_program =
-		gmon_program_read(&collector.collection.program, target->image, target->image_size);
+		target->program != NULL ? target->program->high > 0
+					: gmon_program_read(&collector.collection.program,
+							    target->image, target->image_size);
 	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
 				    &collector.set);
 	if (result == KERN_SUCCESS)

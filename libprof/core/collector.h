@@ -27,7 +27,8 @@ struct collector_target {
 	uint32_t high;
 	const void *image; /* The program's ELF file, in memory while it is prepared, */
 	size_t image_size; /* or as much of its beginning: files say which program it is. */
-	bool runs_here;    /* It is this program, and all its code can be read. */
+	const struct gmon_program *program; /* Or that, if it has been read; else NULL. */
+	bool runs_here;                     /* It is this program, and all its code can be read. */
 	uint32_t pid;
 	uint32_t proxy; /* The task is another program's, and this is the number of ours; or 0. */
 	bool counts_calls;  /* It has arcs, those of this program (arcs.h). */

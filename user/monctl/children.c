@@ -47,8 +47,8 @@ static struct child_profile *add(const struct program *program)
 		.pid = program->pid,
 		.task = program->task,
 	};
-	profile->collection.has_program = gmon_program_read(&profile->collection.program,
-							    executable->image, executable->size);
+	profile->collection.program = executable->program;
+	profile->collection.has_program = executable->program.high > 0;
 	__collection_clear(&profile->collection, begin.flavors);
 	__collection_add(&profile->collection, (const uint32_t *)&begin, begin.record.words);
 	*end = profile;
@@ -82,7 +82,7 @@ static void note_process(struct child_profile *profile, uint32_t pid)
 
 static void take_sample(const struct prof_sample *sample)
 {
-	const struct program *program = program_of(sample->task);
+	const struct program *program = program_sampled(sample->task);
 	struct child_profile *profile = profile_of(program);
 
 	samples++;

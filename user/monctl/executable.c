@@ -2,7 +2,6 @@
 /* Executable files: reading them, and telling whether a task executes one. */
 #include <errno.h>
 #include <fcntl.h>
-#include <gmon_program.h>
 #include <mach.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -57,7 +56,6 @@ static bool open_file(struct executable *executable, const char *path)
 
 bool executable_open(struct executable *executable, const char *path)
 {
-	struct gmon_program program;
 	const char *wrong;
 
 	*executable = (struct executable){.path = copy_text(path)};
@@ -67,8 +65,8 @@ bool executable_open(struct executable *executable, const char *path)
 		return false;
 	}
 	wrong = elfsym_open(&executable->elf, executable->image, executable->size);
-	if (gmon_program_read(&program, executable->image, executable->size))
-		executable->code = program.sum;
+	if (!gmon_program_read(&executable->program, executable->image, executable->size))
+		executable->program = (struct gmon_program){0};
 	if (wrong == NULL && executable->elf.text_end > executable->elf.text_start &&
 	    !executable->elf.is_64)
 		return true;

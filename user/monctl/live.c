@@ -60,8 +60,8 @@ static void count_tasks(const struct prof_sample *sample)
 
 static void count(const struct prof_sample *sample)
 {
-	struct program *program = program_of(sample->task);
 	unsigned flavor = flavor_number(sample->flavor);
+	struct program *program;
 
 	if (live.arguments->by != BY_NOTHING) {
 		count_tasks(sample);
@@ -69,6 +69,7 @@ static void count(const struct prof_sample *sample)
 	}
 	if (flavor == FLAVORS)
 		return;
+	program = program_sampled(sample->task);
 	if (program->counts == NULL) {
 		size_t size;
 

@@ -86,7 +86,7 @@ static void put_map(struct perf_file *file, const struct program *program, uint3
 			       .length = (uint32_t)executable->elf.text_end - start,
 			       .offset = text != NULL ? (uint32_t)(text - executable->image) : 0,
 			       .inode = executable->inode,
-			       .code = executable->code,
+			       .code = executable->program.sum,
 			       .time = time,
 			       .path = executable->path,
 		       });
@@ -167,12 +167,39 @@ static void put_birth(struct perf_file *file, const struct program *program)
 void names_put_ends(struct perf_file *file)
 {
 	for (const struct program *program = programs_first(); program; program = program->next) {
-		struct ux_task_life life;
+		struct ux_task_life life = program->life;
 
-		if (program->has_pid && program->until == FOR_EVER && program->life.task_id != 0 &&
-		    ux_task_life(program->task, &life) == 0 && life.state == UX_LIFE_ENDED)
+		if (!program->has_pid || program->until != FOR_EVER || life.task_id == 0)
+			continue;
+		/* Most that are short had ended when they were asked for. */
+		if (life.state != UX_LIFE_ENDED && ux_task_life(program->task, &life) != 0)
+			continue;
+		if (life.state == UX_LIFE_ENDED)
 			perf_exit(file, program->pid, (uint32_t)life.ppid, prof_u64(life.ended));
 	}
+}
+
+/* Says what lies where from the time on when it got its number. */
+static void map_program(struct perf_file *file, const struct program *from, struct program *to)
+{
+	to->is_mapped = true;
+	to->low = (uint32_t)to->executable.elf.text_start;
+	to->high = (uint32_t)to->executable.elf.text_end;
+	if (from != NULL)
+		take_away(file, from, to);
+	put_map(file, to, to->pid, to->since);
+}
+
+/*
+ * Somebody's parent that has a sample itself now.  If it has lost its number meanwhile, what lies
+ * there is another's already: it is shown apart.
+ */
+static void map_late(struct perf_file *file, struct program *program)
+{
+	if (program->until == FOR_EVER)
+		map_program(file, NULL, program);
+	else
+		program->until = program->since;
 }
 
 /* The label comes again, as whoever reads it in turn learns by it whose the number is now. */
@@ -183,17 +210,14 @@ static void hand_over(struct perf_file *file, struct program *from, struct progr
 	to->has_pid = true;
 	to->since = from != NULL ? time : AT_ONCE;
 	to->until = FOR_EVER;
-	to->low = (uint32_t)to->executable.elf.text_start;
-	to->high = (uint32_t)to->executable.elf.text_end;
 	if (from == NULL)
 		put_birth(file, to);
 	put_label(file, to);
 	perf_command(file, to->pid, to->pid, to->name, to->since);
-	if (from != NULL) {
+	if (from != NULL)
 		from->until = time;
-		take_away(file, from, to);
-	}
-	put_map(file, to, to->pid, to->since);
+	if (to->path == NULL)
+		map_program(file, from, to);
 }
 
 /* Tasks are numbered in turn; the older one's samples are all taken before the newer one's. */
@@ -207,6 +231,8 @@ static bool may_have_pid(struct perf_file *file, struct program *program, uint64
 			return false;
 		hand_over(file, holder, program, time);
 	}
+	if (!program->is_mapped)
+		map_late(file, program);
 	if (time < program->since || time >= program->until)
 		return false;
 	if (time > program->last)
@@ -237,7 +263,7 @@ static void name_label(struct perf_file *file, uint32_t label)
 
 struct origin names_put(struct perf_file *file, const struct prof_sample *sample)
 {
-	struct program *program = program_of(sample->task);
+	struct program *program = program_sampled(sample->task);
 	struct origin origin = {program->pid, THREAD_OF_KERNEL + sample->thread};
 
 	name_label(file, sample->label);
@@ -252,5 +278,5 @@ struct origin names_put(struct perf_file *file, const struct prof_sample *sample
 void names_put_kernel(struct perf_file *file)
 {
 	name_label(file, TASK_KERNEL);
-	may_have_pid(file, program_of(TASK_KERNEL), AT_ONCE);
+	may_have_pid(file, program_sampled(TASK_KERNEL), AT_ONCE);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of programs by task.  Numbers of tasks are not used again, so nothing in it grows old. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -131,7 +132,7 @@ static struct program *add_process(uint32_t task, const struct ux_task_program *
 	struct program *program = add(task, (uint32_t)runs->pid, runs->command);
 
 	if (runs->path[0] != '\0')
-		read_file(program, runs->path);
+		program->path = copy_text(runs->path);
 	return program;
 }
 
@@ -144,7 +145,7 @@ static struct program *add_task(uint32_t task)
 	snprintf(name, sizeof(name), "task-%lu", (unsigned long)task);
 	if (task == TASK_KERNEL) {
 		program = add(task, PID_OF_TASK, "kernel");
-		read_file(program, "/mach_kernel");
+		program->path = copy_text("/mach_kernel");
 	} else {
 		program = add(task, PID_OF_TASK + task, name);
 	}
@@ -159,6 +160,19 @@ struct program *program_of(uint32_t task)
 	if (program != NULL)
 		return program;
 	return ux_task_program(task, &runs) == 0 ? add_process(task, &runs) : add_task(task);
+}
+
+struct program *program_sampled(uint32_t task)
+{
+	struct program *program = program_of(task);
+	char *path = program->path;
+
+	if (path != NULL) {
+		program->path = NULL;
+		read_file(program, path);
+		free(path);
+	}
+	return program;
 }
 
 struct program *program_add(const struct target *target, const struct executable *executable)

@@ -25,6 +25,7 @@ struct program {
 	uint32_t pid; /* Of the process, or PID_OF_TASK + task. */
 	char name[PROGRAM_NAME_ROOM];
 	struct ux_task_life life; /* Its task number is 0: it is no process's, or nobody knows. */
+	char *path;               /* Of its file, as long as that has not been read. */
 	struct executable executable; /* No path: it is not known, or cannot be read. */
 	struct file *file;            /* What that was read from. */
 	bool has_functions;           /* Which programs_read_functions() has read. */
@@ -41,13 +42,20 @@ struct program {
 	uint64_t since;
 	uint64_t until;
 	uint64_t last;
-	uint32_t low; /* What has been mapped there up to now. */
+	bool is_mapped; /* The file says what of it lies where. */
+	uint32_t low;   /* What has been mapped there up to now. */
 	uint32_t high;
 	bool is_apart; /* It has a number of its own, too. */
 };
 
-/* Never NULL: a task of which nothing is known has a name made of its number. */
+/*
+ * Never NULL: a task of which nothing is known has a name made of its number.  Its file is not read
+ * for that: of most that others descend from there are no samples.
+ */
 struct program *program_of(uint32_t task);
+
+/* The same, with its file, which is read when this is asked the first time. */
+struct program *program_sampled(uint32_t task);
 
 /* The target's, whose executable has been read already; it stays the caller's. */
 struct program *program_add(const struct target *target, const struct executable *executable);

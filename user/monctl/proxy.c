@@ -153,10 +153,9 @@ static bool export(const struct target *target)
 }
 
 /* Whether the program was linked with libprof1, and so exports its profiling, or will. */
-static bool has_own_profiling(struct executable *executable)
+static bool has_own_profiling(const struct executable *executable)
 {
-	return executable_read_functions(executable) &&
-	       elfsym_find_name(&executable->elf, "monstartup_crt0") != NULL;
+	return elfsym_defines(&executable->elf, "monstartup_crt0");
 }
 
 /* A command that we started is sampled without a name, too. */

@@ -172,8 +172,7 @@ bool stream_prepare(const struct stream *wanted)
 	if (wanted->executable != NULL) {
 		target.low = (uint32_t)wanted->executable->elf.text_start;
 		target.high = (uint32_t)wanted->executable->elf.text_end;
-		target.image = wanted->executable->image;
-		target.image_size = wanted->executable->size;
+		target.program = &wanted->executable->program;
 	}
 	if (arguments->thread != 0) {
 		thread = target_thread(wanted->target, arguments->thread);

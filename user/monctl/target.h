@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <gmon_program.h>
+
 #include "lib/elfsym/elfsym.h"
 #include <mach/mach_types.h>
 #include <sys/ux.h>
@@ -56,7 +58,7 @@ struct executable {
 	size_t size;
 	uint32_t inode;
 	time_t changed;
-	uint32_t code; /* The sum of its code; 0: there is none. */
+	struct gmon_program program; /* With the sum of its code; all 0: there is none. */
 	struct elfsym elf;
 };
 

@@ -18,6 +18,7 @@
 /* ---------------- Programs ---------------- */
 
 static char path[] = "/bin/one";
+static unsigned files_read;
 
 /* Task 20 and then 25 are process 12's; 21 is another process's, 3 is none. */
 static struct program programs[] = {
@@ -43,6 +44,21 @@ struct program *program_of(uint32_t task)
 	return program;
 }
 
+/* What is not read yet has a path beside the executable's. */
+struct program *program_sampled(uint32_t task)
+{
+	struct program *program = program_of(task);
+
+	if (program->path != NULL) {
+		files_read++;
+		program->executable.path = program->path;
+		program->executable.elf.text_start = TEXT;
+		program->executable.elf.text_end = TEXT + 0x1000 * task;
+	}
+	program->path = NULL;
+	return program;
+}
+
 /* Nobody knows whose children they are. */
 int ux_task_life(uint32_t task, struct ux_task_life *life)
 {
@@ -61,12 +77,15 @@ static void begin(struct perf_file *file)
 	const struct prof_begin start = {.flavors = SAMPLED_PC_PERIODIC};
 
 	for (struct program *program = programs; program != NULL; program = program->next) {
-		program->has_pid = program->is_apart = false;
+		program->has_pid = program->is_apart = program->is_mapped = false;
+		program->path = NULL;
+		program->life.task_id = 0;
 		program->since = program->until = program->last = 0;
 		program->executable.path = path;
 		program->executable.elf.text_start = TEXT;
 		program->executable.elf.text_end = TEXT + 0x1000 * program->task;
 	}
+	files_read = 0;
 	perf_begin(file, &start);
 }
 
@@ -198,5 +217,53 @@ TEST(an_order_that_cannot_be_is_not_made)
 	EXPECT(is(put(&file, 20, 30, 300), PID_OF_TASK + 20, PID_OF_TASK + 20));
 	EXPECT(is(put(&file, 26, 32, 200), PID_OF_TASK + 26, PID_OF_TASK + 26));
 	EXPECT(is(put(&file, 26, 32, 201), 12, THREAD_OF_KERNEL + 32));
+	free(file.records);
+}
+
+/* Process 13 is a child of task 20, of whose file nothing is known yet. */
+static void begin_child(struct perf_file *file)
+{
+	struct program *parent = program_of(20), *child = program_of(21);
+
+	begin(file);
+	parent->executable = (struct executable){.path = NULL};
+	parent->path = path;
+	child->life = (struct ux_task_life){
+		.task_id = 21, .pid = 13, .ppid = 12, .parent_task = 20, .uid = 100};
+}
+
+/* It is named, and its file is read when it has a sample itself. */
+TEST(a_parent_s_file_is_read_if_it_is_sampled)
+{
+	struct perf_file file;
+	size_t map;
+
+	begin_child(&file);
+	put(&file, 21, 30, 100);
+	EXPECT(last(&file, NAME, 12) != 0);
+	EXPECT_EQ(last(&file, MAP, 12), 0);
+	EXPECT_EQ(files_read, 0);
+	EXPECT(is(put(&file, 20, 31, 200), 12, THREAD_OF_KERNEL + 31));
+	map = last(&file, MAP, 12);
+	EXPECT_EQ(time_of(&file, map), 0);
+	EXPECT_EQ(number(&file, map + 24, 8), 20 * 0x1000);
+	EXPECT_EQ(files_read, 1);
+	EXPECT(is(put(&file, 25, 32, 300), 12, THREAD_OF_KERNEL + 32));
+	EXPECT_EQ(time_of(&file, last(&file, MAP, 12)), 300);
+	free(file.records);
+}
+
+/* What lies at its number is another program's by then. */
+TEST(a_parent_that_is_sampled_too_late_is_apart)
+{
+	struct perf_file file;
+
+	begin_child(&file);
+	put(&file, 21, 30, 100);
+	EXPECT(is(put(&file, 25, 32, 300), 12, THREAD_OF_KERNEL + 32));
+	EXPECT(is(put(&file, 20, 31, 200), PID_OF_TASK + 20, PID_OF_TASK + 20));
+	EXPECT_EQ(time_of(&file, last(&file, MAP, 12)), 300);
+	EXPECT_EQ(number(&file, last(&file, MAP, PID_OF_TASK + 20) + 24, 8), 20 * 0x1000);
+	EXPECT(is(put(&file, 25, 32, 400), 12, THREAD_OF_KERNEL + 32));
 	free(file.records);
 }
