@@ -10,7 +10,8 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import pytest
-from assay import OUT, ROOT, viewers
+from assay import OUT, ROOT, grade_patch, viewers
+from assay.grade import Failed
 from framework.room import Room
 
 EXAMPLE = ROOT / "docs" / "grading"
@@ -24,8 +25,20 @@ SAYS = {
     "hanging": "did not end in time",
     "panicking": "the machine failed: panic: ",
     "forking": "wanted to have more than 32 processes at a time",
+    "pager/right": "100 points, 1 times with 1 verdict",
+    "pager/wrong": "40 of 100 points",
+    "pager/cheating": "memory_object_data_request was called 0 times",
+    "pager/hanging": "did not end in time",
+    "pager/crashing": "ended with status 129, should be 0",
+    "kernel/right": "100 points, 1 times with 1 verdict",
+    "kernel/wrong": "it had 50.0% of the CPU, should have at least 70%",
+    "kernel/cheating": "the patch may not change Makefile; it may change kernel/kern/sched.c",
+    "kernel/hanging": "did not end in time",
+    "kernel/panicking": "the machine failed: panic: kernel/kern/sched.c:",
 }
-SAMPLE = ("right", "meddling", "panicking")  # The rest is for `make nightly`.
+# The rest is for `make nightly`.
+SAMPLE = ("right", "panicking", "pager/right", "pager/cheating", "pager/hanging",
+          "kernel/cheating")
 
 
 def grade_example(*names: str) -> str:
@@ -35,7 +48,7 @@ def grade_example(*names: str) -> str:
                           capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(f"\n{len(names)} passed, 0 failed\n")
-    blocks = dict(re.findall(r"^---- (\w+): ((?:(?!^----)[\s\S])*)", done.stdout, re.MULTILINE))
+    blocks = dict(re.findall(r"^---- ([\w/]+): ((?:(?!^----)[\s\S])*)", done.stdout, re.MULTILINE))
     assert sorted(blocks) == sorted(names)
     assert all(SAYS[name] in blocks[name] for name in names), done.stdout
 
@@ -47,6 +60,23 @@ def test_make_grade() -> None:
 @pytest.mark.nightly
 def test_make_grade_with_all() -> None:
     grade_example(*(set(SAYS) - set(SAMPLE)))
+
+
+@pytest.mark.parametrize(("patch", "says"), [
+    ("", "changes nothing"),
+    ("--- a/kernel/kern/sched.c\n+++ b/kernel/../Makefile\n", "may not change kernel/../Makefile"),
+    ("diff --git a/kernel/kern/sched.c b/Makefile\nrename to Makefile\n", "not change Makefile"),
+    ("--- kernel/kern/sched.c\n+++ kernel/kern/turn.c\n", "not change kernel/kern/turn.c"),
+])
+def test_what_a_patch_may_not(patch: str, says: str) -> None:
+    with pytest.raises(Failed, match=says):
+        grade_patch.check_names(patch.encode(), ("kernel/kern/sched.c",))
+
+
+def test_what_a_patch_may() -> None:
+    patch = (EXAMPLE / "kernel" / "submissions" / "right" / "change.patch").read_bytes()
+    grade_patch.check_names(patch, ("kernel/kern/*.c",))
+    assert grade_patch.names(patch) == {"kernel/kern/sched.c"}
 
 
 def test_the_readme_s_commands(tmp_path: Path) -> None:
@@ -118,6 +148,8 @@ def gitlab_commands() -> list[str]:
                                                    (gitlab_commands, False)])
 def test_ci_files(commands, results: bool, tmp_path: Path) -> None:
     """A shell understands what they run, and the last of it grades a repository."""
+    if os.getuid() and not results:
+        pytest.skip("--sandbox=user takes root")
     script = commands()
     for command in script:
         subprocess.run(["sh", "-n", "-c", command], check=True)

@@ -92,7 +92,7 @@ class Run:
         check(result.outcome != "output", f"printed {result.message}")
         check(result.outcome != "signal", f"was ended by signal {result.status}")
         check(result.outcome == "exit", "left the machine's disk full, or broken")
-        by = result.status - SHELL_SIGNAL
+        by = result.status - SHELL_SIGNAL if self.program else 0  # A shell ran it.
         check(result.status == status, f"ended with status {result.status}"
               + (f" (by signal {by})" if by > 0 else "") + f", should be {status}")
         return self

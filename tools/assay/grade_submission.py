@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional
 
-from assay import OUT, ROOT, flame, sandbox
+from assay import OUT, ROOT, flame, grade_patch, sandbox
 from assay.files import Put
 from assay.grade_profile import Failed, check
 from assay.grade_run import OUTPUT, PROCESSES, Run, check_arguments, run_boot, run_unix
@@ -128,23 +128,39 @@ class Submission:
         return self._once(("build", sources, flags), lambda: self._compile(
             sources, f"{FLAGS} {flags}", "$SDK/bin/ux-cc", {"sdk": OUT / "sdk"}))
 
-    def build_boot(self, *sources: str, flags: str = "") -> Path:
-        """Compiles a program that needs no Unix server."""
+    def build_boot(self, *sources: str, flags: str = "", ours: Optional[Path] = None) -> Path:
+        """Compiles a program that needs no Unix server.
+
+        What is not handed in is in the teacher's folder `ours`, whose files come first.
+        """
         gcc = f"{os.environ.get('CROSS', 'i686-linux-gnu-')}gcc"
         compiler = (f"{gcc} {BOOT_FLAGS} -I$INCLUDE -I$LIB -I$GEN")
         linker = (f"{gcc} -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack "
                   "-Wl,-Ttext-segment=0x08048000 $LIBRARY/crt0.o")
         folders = {"include": ROOT / "include", "lib": ROOT / "lib", "library": OUT / "lib",
                    "gen": OUT / "gen" / "user"}
-        return self._once(("boot", sources, flags), lambda: self._compile(
-            sources, f"{FLAGS} {flags}", compiler, folders, linker, "$LIBRARY/libassay.a"))
+        return self._once(("boot", sources, flags, ours), lambda: self._compile(
+            sources, f"{FLAGS} {flags}", compiler, folders, linker, "$LIBRARY/libassay.a", ours))
+
+    def build_kernel(self, patch: str, may_change: Iterable[str]) -> Path:
+        """The kernel with a patch, which changes no other files than these (or patterns)."""
+        check((self.path / patch).is_file(), f"{patch} was not handed in")
+        allowed = tuple(may_change)
+        return self._once(("kernel", patch, allowed), lambda: self._make(
+            grade_patch.script(self.path / patch, allowed), grade_patch.folders(), "mach_kernel",
+            "the changed kernel does not compile", grade_patch.Limits))
 
     def _compile(self, sources: tuple[str, ...], flags: str, compiler: str,
-                 folders: Mapping[str, Path], linker: str = "", libraries: str = "") -> Path:
+                 folders: Mapping[str, Path], linker: str = "", libraries: str = "",
+                 ours: Optional[Path] = None) -> Path:
         for source in sources:
-            check((self.path / source).is_file(), f"{source} was not handed in")
+            check((self.path / source).is_file() or ours and (ours / source).is_file(),
+                  f"{source} was not handed in")
         objects = [f"$TMP/{number}.o" for number in range(len(sources))]
-        lines = ["cd $HANDED_IN"]
+        lines = ["mkdir $TMP/in", "cd $TMP/in", "cp -R $HANDED_IN/. ."]
+        if ours:
+            folders = {**folders, "ours": ours}
+            lines += [f"cp $OURS/{file.name} ." for file in sorted(ours.glob("*.[ch]"))]
         lines += [f"{compiler} {flags} -c -o {made} ./{source} >&2"
                   for source, made in zip(sources, objects)]
         lines += [f"{linker or compiler + ' ' + flags} -o $TMP/made {' '.join(objects)} {libraries}"
@@ -156,7 +172,7 @@ class Submission:
         """What a script in the sandbox writes, as a file that can be executed."""
         made = sandbox.run(script, {"handed_in": self.path, **folders}, limits)
         check(not made.too_much, f"{failure}: the compiler took too much time, memory or room")
-        said = re.sub(r"\S*/(?:handed_in|tmp)/(?:\./)?", "", made.messages).strip()
+        said = re.sub(r"\S*/(?:in|tree|tmp)/(?:\./)?", "", made.messages).strip()
         check(made.status == 0, f"{failure}:\n{said[:SAID]}")
         folder = self.scratch / f"made-{len(self._done)}"
         folder.mkdir(exist_ok=True)

@@ -100,7 +100,7 @@ def readable(folders: Mapping[str, Path]) -> list[str]:
         elif path.is_dir():
             words += ["--ro-bind", str(path), str(path)]
     for name, folder in folders.items():
-        words += ["--ro-bind", str(folder.resolve()), f"/{name}"]
+        words += ["--ro-bind", str(folder.resolve()), f"/room/{name}"]
     return words
 
 
@@ -108,7 +108,7 @@ def in_namespaces(script: str, folders: Mapping[str, Path], limits: type[Limits]
     command = [find(), "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
                "--dev", "/dev", "--proc", "/proc", "--size", str(limits.room), "--tmpfs", "/tmp",
                *readable(folders), "--chdir", "/tmp", "--", *shell(script, limits)]
-    places = {name: f"/{name}" for name in folders}
+    places = {name: f"/room/{name}" for name in folders}
     return supervise(command, limits, Path("/"), environment("/tmp", places))
 
 
@@ -142,11 +142,18 @@ def as_another_user(script: str, folders: Mapping[str, Path], limits: type[Limit
         os.chown(tmp, user.number, user.number)
         places = {name: str(room / name) for name in folders}
         for name, place in places.items():
-            shutil.copytree(folders[name], place, symlinks=True)
+            copy(folders[name], place)
             subprocess.run(["chmod", "-R", "a+rX", place], check=True)
         command = ["setpriv", f"--reuid={user.number}", f"--regid={user.number}", "--clear-groups",
                    "--no-new-privs", *shell(script, limits)]
         return supervise(command, limits, tmp, environment(str(tmp), places))
+
+
+def copy(path: Path, to: str) -> None:
+    if path.is_dir():
+        shutil.copytree(path, to, symlinks=True)
+    else:
+        shutil.copy2(path, to)
 
 
 class User:
