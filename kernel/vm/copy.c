@@ -313,9 +313,8 @@ static inline void enter_pages(struct vm_map *map, uint32_t base, const struct o
 			   VM_PROT_DEFAULT);
 }
 
-/* Maps the copy's pages at `*base`, or with `anywhere` where there is room, and tells where. */
-static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, bool anywhere,
-				       uint32_t *base)
+/* Maps the copy's pages where there is room, and tells where. */
+static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, uint32_t *base)
 {
 	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
 							 VM_INHERIT_DEFAULT};
@@ -325,11 +324,7 @@ static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, bo
 
 	if (object == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if (anywhere)
-		result = map_enter_anywhere(map, base, object->size * PAGE_SIZE, 0, &attributes,
-					    &content);
-	else
-		result = map_enter(map, *base, object->size * PAGE_SIZE, &attributes, &content);
+	result = map_enter_anywhere(map, base, object->size * PAGE_SIZE, 0, &attributes, &content);
 	if (result == KERN_SUCCESS) {
 		enter_pages(map, *base, object);
 		return KERN_SUCCESS;
@@ -339,27 +334,13 @@ static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, bo
 	return result;
 }
 
-kern_return_t copy_give_at(struct vm_map *map, struct copy *copy, uint32_t start)
-{
-	kern_return_t result;
-
-	assert((start & PAGE_MASK) == 0);
-	if (copy->kind == COPY_PAGES)
-		result = give_pages(copy, map, false, &start);
-	else
-		result = copy_entries_give(copy, map, start);
-	if (result == KERN_SUCCESS)
-		copy_free(copy);
-	return result;
-}
-
 kern_return_t copy_give(struct vm_map *map, struct copy *copy, uint32_t *address)
 {
 	uint32_t base;
 	kern_return_t result;
 
 	if (copy->kind == COPY_PAGES) {
-		result = give_pages(copy, map, true, &base);
+		result = give_pages(copy, map, &base);
 	} else {
 		result = map_find_space(map, copy_span(copy), 0, &base);
 		if (result == KERN_SUCCESS)

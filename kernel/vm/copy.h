@@ -88,9 +88,6 @@ struct copy *copy_of_object(struct object *object);
  */
 kern_return_t copy_give(struct vm_map *map, struct copy *copy, uint32_t *address);
 
-/* The same at [start, start + size) of whole pages, where nothing is mapped. */
-kern_return_t copy_give_at(struct vm_map *map, struct copy *copy, uint32_t start);
-
 void copy_destroy(struct copy *copy);
 
 /* ---------------- Contents: copy_contents.c ---------------- */
@@ -138,7 +135,7 @@ void copy_clear_around(const struct copy *copy, uint32_t start, struct page *pag
  */
 kern_return_t copy_page_alloc(struct page **page);
 
-/* copy_entries.c: what copy_take(), copy_give_at() and copy_destroy() do for COPY_ENTRIES. */
+/* copy_entries.c: what copy_take(), copy_give() and copy_destroy() do for COPY_ENTRIES. */
 kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t base);
 kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t base);
 void copy_entries_free(struct copy *copy);
