@@ -103,6 +103,21 @@ def test_the_readme_s_commands(tmp_path: Path) -> None:
                                       for file in pictures)
 
 
+def test_a_bundle_needs_no_tree(tmp_path: Path) -> None:
+    """It is the same each time, and grades where nothing of the tree is."""
+    for name in "one.tar", "other.tar":
+        subprocess.run([ROOT / "tools" / "bundle", tmp_path / name], check=True)
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
+    subprocess.run(["tar", "xf", "one.tar"], cwd=tmp_path, check=True)
+    environment = {name: text for name, text in os.environ.items() if name != "ASSAY_OUT"}
+    done = subprocess.run(["tools/grade", "docs/grading/pager/grade_pager.py",
+                           "docs/grading/pager/submissions/right"], cwd=tmp_path / "assay-grader",
+                          env=environment, text=True, capture_output=True, check=False)
+    assert done.returncode == 0 and "100 of 100 points" in done.stdout, done.stderr
+    links = [path for path in (tmp_path / "assay-grader").rglob("*") if path.is_symlink()]
+    assert links == []
+
+
 # ---------------- The CI files ----------------
 
 # What such a file may consist of, of all that GitHub and GitLab know what one for grading needs.
