@@ -6,6 +6,7 @@ It is made of links: what is built is built, and what is made there, such as the
 """
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from assay import OUT, ROOT
 
 BUILT = OUT.relative_to(ROOT)
 # Of out/, what belongs to a machine of somebody's or to a run of the tests.
-OTHERS = ("root.", "agent.", "test", "san", "clang", "fast", "grade", "defects", "fuzz")
+OTHERS = re.compile(r"(?:root|agent)\..*|test|san|clang|fast|grade|defects|fuzz")
 KIND = {"san": ("SAN=1",), "clang": ("CLANG=1",), "fast": ("FAST=1",)}.get(OUT.name, ())
 # Options of the make that runs the tests must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SAN", "CLANG", "FAST", "WERROR",
@@ -32,7 +33,7 @@ class Room:
             if entry.name not in ("out", ".git"):
                 (folder / entry.name).symlink_to(entry)
         for entry in OUT.iterdir():
-            if not entry.name.startswith(OTHERS):
+            if not OTHERS.fullmatch(entry.name):
                 (self.out / entry.name).symlink_to(entry)
         self.environment = {name: value for name, value in os.environ.items()
                             if name not in OF_MAKE} | {"ASSAY_OUT": str(self.out)}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What the book shows of the host's shell, typed there: that it does what it is there for.
+
+README.md's commands are test_docs.py's, and those of pages that are read as a session, with all
+that is printed, test_transcripts.py's.  What goes into a machine that runs, or comes out of it, is
+tried by tests/tools/test_live.py.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from assay import ROOT
+from framework.room import Room
+
+from docs import book
+from docs.test_transcripts import PAGES as TRANSCRIPTS
+
+ELSEWHERE = {"README.md", *(f"docs/{page}" for page in TRANSCRIPTS)}
+
+# A page's files.
+WORDS = "docs/grading/submissions/right/words.c"
+PREPARED = {
+    "docs/commands/gprof.md":
+        "tools/guest run --icount --get /tmp/file:. -- "
+        "'monctl -record /tmp/file -run slowprog 20' 2>/dev/null",
+    "docs/grading/README.md": f"cp {WORDS} .",
+    "docs/tools/guest.md": "echo a note >notes",
+}
+# Shorter than in the book.
+SHORTER = {"seq 1 100": "seq 1 2", "rounds=100": "rounds=5", "sleep 100": "sleep 0.1"}
+STATUS = {"crash=null": 125, "crash=hang-off": 124}
+
+EXCEPTIONS = {
+    r"make (test|SAN=1|FAST=1)": "the tests run beside this one, and test_build.py builds these",
+    r"make (qemu|gdb)": "tests/docs/test_typed.py and tests/tools/test_live.py sit at these",
+    r"make (perf|profile-view)": "tests/gprof/test_profile_view.py looks at the pages that these "
+                                 "show, for which somebody has to have run `./setup viewers`",
+    r"(go tool|google-)": "the same, and tests/gprof/test_views.py",
+    r"tools/guest get": "tests/tools/test_live.py has a machine that runs",
+    r"tools/grade": "tests/grade tries the example, with all that was handed in",
+    r"tools/guest --icount$": "is no command but its name",
+}
+
+
+def reason(command: str) -> str:
+    return next((why for start, why in EXCEPTIONS.items() if re.match(start, command)), "")
+
+
+EXAMPLES = [one for one in book.examples() if one.who == "host" and one.page not in ELSEWHERE]
+TRIED = [one for one in EXAMPLES if not reason(one.command)]
+
+
+def shorter(command: str) -> str:
+    for long, short in SHORTER.items():
+        command = command.replace(long, short)
+    lines = (line for line in command.split("\n") if not reason(line))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("page", dict.fromkeys(one.page for one in TRIED))
+def test_examples(tmp_path: Path, page: str) -> None:
+    room = Room(tmp_path / "room")
+    assert room.run(PREPARED.get(page, "true")).returncode == 0
+    for one in TRIED:
+        if one.page == page:
+            done = room.run(shorter(one.command))
+            wanted = next((status for word, status in STATUS.items() if word in one.command), 0)
+            assert done.returncode == wanted, f"{one.command}\n{done.stdout}{done.stderr}"
+            assert not re.search(r"seed \d+: status", done.stdout), done.stdout
+
+
+def test_every_exception_is_needed() -> None:
+    for start in EXCEPTIONS:
+        assert any(re.match(start, one.command) for one in EXAMPLES), start
+
+
+def is_borne(name: str) -> bool:
+    """Whether something bears this name of `make test T=NAME`."""
+    tests, (first, _, last) = ROOT / "tests", name.partition("::")
+    if any(tests.glob(f"{first}{end}") for end in ("", ".c", "/*.c")) or \
+            list(tests.glob(f"*/{first}.c")) or list(tests.glob(f"*/host/{first}.c")):
+        first = last
+    return not first or any(f"TEST({first})" in path.read_text() for path in tests.rglob("*.c"))
+
+
+def test_names_of_tests_are_borne() -> None:
+    names = [name for one in book.examples()
+             for names in re.findall(r"make test (?:\w+=1 )*T=('[^']*'|\S+)", one.command)
+             for name in names.strip("'").split()]
+    assert "vm" in names
+    assert not [name for name in names if not is_borne(name)]
+
+
+def test_make_s_words_are_targets() -> None:
+    """Of all that the book calls `make WORD`."""
+    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    for page in book.PAGES:
+        words = re.findall(r"`make ([a-z-]+)", page.read_text())
+        assert set(words) <= set(targets.split()), page
+
+
+@pytest.mark.parametrize("text, commands", [
+    ("# x\n\n    $ one a   # why\n    1\n    # two\n", ["student one a", "root two"]),
+    ("# x\n\n    make x \\\n        y    why\n    tools/y z\n",
+     ["host make x y", "host tools/y z"]),
+    ("# x\n\n    make T=NAME\n\ntext `make x A=1` and `make y`\n", ["host make x A=1"]),
+    ("# x\n\n    int make;\n", []),
+])
+def test_what_is_an_example(tmp_path: Path, monkeypatch, text: str, commands: list[str]) -> None:
+    monkeypatch.setattr(book, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    monkeypatch.setattr(book, "PAGES", (page,))
+    assert [f"{one.who} {one.command}" for one in book.examples()] == commands
