@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is to be written (pager.c), and is called by the program that uses its memory (file.c). */
-#ifndef PAGER_H
-#define PAGER_H
+#ifndef GRADING_PAGER_H
+#define GRADING_PAGER_H
 
 #include <assay.h>
 #include <mach.h>
