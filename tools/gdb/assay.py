@@ -172,7 +172,7 @@ class Stack(Look):
 
 
 class Program(gdb.Command):
-    """Reads the symbols of a user program, instead of those of the one before: assay program NAME
+    """Reads the symbols of a program or server, instead of those before: assay program NAME
 
     All programs are linked at the same address, so gdb can know only one of them at a time."""
 
@@ -181,10 +181,11 @@ class Program(gdb.Command):
         self.path: Optional[Path] = None
 
     def invoke(self, argument: str, _: bool) -> None:
-        found = [OUT / "user" / argument, *sorted((OUT / "tests").glob(f"*/{argument}"))]
+        found = [OUT / "user" / argument, OUT / "servers" / argument,
+                 *sorted((OUT / "tests").glob(f"*/{argument}"))]
         path = next((path for path in found if path.is_file()), None)
         if not argument or path is None:
-            raise gdb.GdbError(f"there is no program {argument!r} in {OUT}/user or {OUT}/tests")
+            raise gdb.GdbError(f"no program {argument!r} in {OUT}/user, /servers or /tests")
         if self.path:
             gdb.execute(f"remove-symbol-file '{self.path}'")
         gdb.execute(f"add-symbol-file '{path}'", to_string=True)
