@@ -343,3 +343,16 @@ def test_what_does_not_exist(word: str, hint: str) -> None:
 def test_wrong_options(made: Path, options_: list[str], what: str) -> None:
     done = run(GPROF, *options_, "program", "gmon.out", cwd=made)
     assert (done.returncode, done.stdout) == (1, "") and what in done.stderr
+
+
+def test_without_names_the_program_is_a_out(made: Path, tmp_path: Path) -> None:
+    """And the profile gmon.out, as GNU's."""
+    done = subprocess.run([GPROF], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "gprof: a.out: cannot be read: No such file or directory\n"
+    (tmp_path / "a.out").write_bytes((made / "program").read_bytes())
+    (tmp_path / "gmon.out").write_bytes((made / "gmon.out").read_bytes())
+    named = subprocess.run([GPROF, "a.out", "gmon.out"], cwd=tmp_path, capture_output=True,
+                           check=True)
+    bare = subprocess.run([GPROF], cwd=tmp_path, capture_output=True, check=True)
+    assert bare.stdout == named.stdout
