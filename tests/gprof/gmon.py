@@ -124,6 +124,14 @@ class Profile:
 
 # ---------------- Output ----------------
 
+def make_bins(names: list[str], counts: dict[int, int]) -> list[int]:
+    """The histogram of a program of make_program(), with so many samples at these places."""
+    bins = [0] * (len(names) * FUNCTION_BYTES // 2)
+    for place, count in counts.items():
+        bins[(place - USER) // 2] = count
+    return bins
+
+
 def run(program: str | Path, *arguments: str | Path, cwd: Path | None = None
         ) -> subprocess.CompletedProcess:
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False,

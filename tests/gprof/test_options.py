@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from assay import ROOT
-from gprof.gmon import (FUNCTION_BYTES, GNU, GPROF, PERIODIC, USER, Profile, assemble, make_program,
-                        output, read_flat, read_graph, run)
+from gprof.gmon import (FUNCTION_BYTES, GNU, GPROF, PERIODIC, USER, Profile, assemble, make_bins,
+                        make_program, output, read_flat, read_graph, run)
 from gprof.test_gnu import FUNCTIONS, differences, random_profile
 
 NAMES = ["main", "work", "leaf", "rest", "idle"]
@@ -25,9 +25,7 @@ def made_fixture(tmp_path_factory) -> Path:
     """A folder with a program and profiles of it in each form."""
     folder = tmp_path_factory.mktemp("made")
     make_program(folder / "program", NAMES)
-    bins = [0] * (len(NAMES) * FUNCTION_BYTES // 2)
-    for place, count in (MAIN, 10), (WORK, 20), (LEAF, 40), (REST, 30):
-        bins[(place - USER) // 2] = count
+    bins = make_bins(NAMES, {MAIN: 10, WORK: 20, LEAF: 40, REST: 30})
     profile = Profile(USER, bins, ARCS)
     (folder / "gmon.out").write_bytes(profile.gnu())
     (folder / "bsd").write_bytes(profile.bsd())

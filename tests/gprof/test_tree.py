@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from gprof.gmon import (FUNCTION_BYTES, GPROF, USER, Profile, make_program, output, read_graph,
-                        run)
+from gprof.gmon import (FUNCTION_BYTES, GPROF, USER, Profile, make_bins, make_program, output,
+                        read_graph, run)
 from gprof.test_stacks import FUNCTIONS, random_samples, write
 
 NAMES = ["main", "work", "leaf", "rest"]
@@ -41,9 +41,7 @@ def read(text: str) -> list[tuple[tuple[str, ...], float, float, float]]:
 def made_fixture(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     make_program(folder / "program", NAMES)
-    bins = [0] * (len(NAMES) * FUNCTION_BYTES // 2)
-    for place, count in (MAIN, 10), (WORK, 20), (LEAF, 40), (REST, 30):
-        bins[(place - USER) // 2] = count
+    bins = make_bins(NAMES, {MAIN: 10, WORK: 20, LEAF: 40, REST: 30})
     (folder / "gmon.out").write_bytes(Profile(USER, bins, CHAIN).gnu())
     cycle = [*CHAIN, (LEAF + 5, WORK, 2)]
     (folder / "cycle").write_bytes(Profile(USER, bins, cycle).gnu())

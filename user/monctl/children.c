@@ -131,14 +131,8 @@ static void take_record(const struct prof_record *record)
 
 void children_watch(const uint32_t *words, size_t count)
 {
-	const struct prof_record *record;
-
 	programs_new_message();
-	while ((record = record_first(words, count)) != NULL) {
-		take_record(record);
-		words += record->words;
-		count -= record->words;
-	}
+	records_take(words, count, take_record);
 }
 
 /* ---------------- Writing ---------------- */

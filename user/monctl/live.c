@@ -82,21 +82,20 @@ static void count(const struct prof_sample *sample)
 	live.samples++;
 }
 
+static void take_record(const struct prof_record *record)
+{
+	const struct prof_sample *sample = record_as_sample(record);
+
+	if (sample != NULL && stream_wants(sample))
+		count(sample);
+	else if (record_is(record, PROF_STREAM, sizeof(struct prof_stream)))
+		live.lost = prof_u64(((const struct prof_stream *)record)->lost);
+}
+
 static void take_message(const uint32_t *words, size_t left)
 {
-	const struct prof_record *record;
-
 	programs_new_message();
-	while ((record = record_first(words, left)) != NULL) {
-		const struct prof_sample *sample = record_as_sample(record);
-
-		if (sample != NULL && stream_wants(sample))
-			count(sample);
-		else if (record_is(record, PROF_STREAM, sizeof(struct prof_stream)))
-			live.lost = prof_u64(((const struct prof_stream *)record)->lost);
-		words += record->words;
-		left -= record->words;
-	}
+	records_take(words, left, take_record);
 }
 
 /* ---------------- The table ---------------- */

@@ -192,14 +192,8 @@ static bool write_records(void)
 /* What a message brings is written together, so the file is whole after each. */
 static void take_message(const uint32_t *words, size_t count)
 {
-	const struct prof_record *record;
-
 	programs_new_message();
-	while ((record = record_first(words, count)) != NULL) {
-		take_record(record);
-		words += record->words;
-		count -= record->words;
-	}
+	records_take(words, count, take_record);
 	put_samples();
 	put_counts();
 	if (write_records() || recording.is_late)

@@ -7,14 +7,19 @@
 
 #include <mach/prof.h>
 
-/* The record at the beginning of what is left; NULL at the end, or if it does not make sense. */
-static inline const struct prof_record *record_first(const uint32_t *words, size_t left)
+/* Hands over each in turn, up to the end or to what does not make sense. */
+static inline void records_take(const uint32_t *words, size_t left,
+				void (*take)(const struct prof_record *record))
 {
-	const struct prof_record *record = (const struct prof_record *)words;
+	while (left > 0) {
+		const struct prof_record *record = (const struct prof_record *)words;
 
-	if (left == 0 || record->words == 0 || record->words > left)
-		return NULL;
-	return record;
+		if (record->words == 0 || record->words > left)
+			return;
+		take(record);
+		words += record->words;
+		left -= record->words;
+	}
 }
 
 /* Whether it is of this type, and as long as a structure of it. */
