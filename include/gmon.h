@@ -15,7 +15,8 @@
  *	GMON_EXTRA_CPU_HIGH              GMON_CPU_VALUE GMON_DUE to GMON_TAKEN, and GMON_PARKED
  *	GMON_EXTRA_LABEL                 a task        samples of the kernel on its behalf
  *	GMON_EXTRA_LABEL_PID             a task        its process's number + 1, if it has one
- *	GMON_EXTRA_LABEL_NAME + n        a task        bytes 4n to 4n + 3 of its program's name
+ *	GMON_EXTRA_LABEL_NAME + n        a task        bytes 4n to 4n + 3 of its program's name:
+ *	                                               first of all for the profile's own task
  *	GMON_EXTRA_CODE                  an address    bytes of the program from there on
  *	GMON_EXTRA_CODE_SUM              the same      that have this sum: <gmon_program.h>
  *
@@ -84,6 +85,7 @@ struct gmon_44bsd_header {
 #define GMON_EXTRA_LABEL      0x020u
 #define GMON_EXTRA_LABEL_PID  0x021u
 #define GMON_EXTRA_LABEL_NAME 0x022u /* To 0x029. */
+#define GMON_NAME_ROOM        32u    /* Bytes of such a name, the last of them 0. */
 #define GMON_EXTRA_CODE       0x030u
 #define GMON_EXTRA_CODE_SUM   0x031u
 #define GMON_EXTRA_PC         0x100u /* + 2 * flavor's bit number + mode */

@@ -58,6 +58,17 @@ static void say_not_written(const char *path, int error)
 	__gprof_say(text, advice_for(error));
 }
 
+/* Another program's profile stays where it is. */
+static void say_beside(const char *usual, const struct whose *other, const char *path)
+{
+	char stays[LINE / 2], goes[LINE / 2];
+
+	snprintf(stays, sizeof stays, "%s is the profile of %s, process %u, and stays", usual,
+		 other->name, other->pid);
+	snprintf(goes, sizeof goes, "this one is %s", path);
+	__gprof_say(stays, goes);
+}
+
 /* 0, or an errno. */
 static int write_all(int fd, const char *data, size_t size)
 {
@@ -119,6 +130,29 @@ static int replace(const char *path, const char *data, size_t size)
 	return error;
 }
 
+/* 0, or an errno. */
+static int place(const char *usual, const struct whose *own, const char *data, size_t size,
+		 char path[PATH_MAX])
+{
+	char temporary[PATH_MAX];
+	struct whose other;
+	bool is_beside = false;
+	int fd = open_new(usual, temporary);
+	int error;
+
+	strlcpy(path, usual, PATH_MAX);
+	if (fd < 0)
+		return errno;
+	error = write_and_close(fd, data, size);
+	if (error == 0)
+		error = __whose_place(temporary, usual, own, path, &other, &is_beside);
+	if (error != 0)
+		unlink(temporary);
+	else if (is_beside)
+		say_beside(usual, &other, path);
+	return error;
+}
+
 /*
  * 0, or an errno.  A pipe that nobody reads from is not waited for, and one whose reader has ended
  * does not end the program.
@@ -146,6 +180,16 @@ bool __gprof_is_special(const char *path)
 
 	return lstat(path, &status) == 0 &&
 	       (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISFIFO(status.st_mode));
+}
+
+bool __gprof_write_beside(const char *usual, const struct whose *own, const char *data, size_t size)
+{
+	char path[PATH_MAX];
+	int error = place(usual, own, data, size, path);
+
+	if (error != 0)
+		say_not_written(path, error);
+	return error == 0;
 }
 
 bool __gprof_write_file(const char *path, const char *data, size_t size)

@@ -10,11 +10,15 @@
 #include <mach.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/collector.h"
+#include "core/ports.h"
 #include "gprof.h"
 #include "internal.h"
+#include "whose.h"
 
 bool swtch(void);
 
@@ -54,6 +58,50 @@ static void say_not_collected(kern_return_t result)
 	__gprof_say(text, "give the program more memory");
 }
 
+/* Where users say it as they do to other systems' programs; not to one that has others' rights. */
+static const char *prefix(void)
+{
+	const char *text = getenv("GMON_OUT_PREFIX");
+	bool is_own = getuid() == geteuid() && getgid() == getegid();
+
+	return text != NULL && text[0] != '\0' && is_own ? text : NULL;
+}
+
+static const char *usual_path(void)
+{
+	return gprof_gmon_out != NULL && gprof_gmon_out[0] != '\0' ? gprof_gmon_out : "gmon.out";
+}
+
+static bool write_numbered(const char *name, const char *data, size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s.%d", name, getpid());
+	return __gprof_write_file(path, data, size);
+}
+
+static bool write_beside(const char *usual, const char *data, size_t size)
+{
+	struct whose own = {.task = __prof_task_number(mach_task_self_cached()),
+			    .pid = (uint32_t)getpid()};
+
+	strlcpy(own.name, getprogname(), sizeof own.name);
+	return __gprof_write_beside(usual, &own, data, size);
+}
+
+/* Where nobody has said which file. */
+static bool write_usual(const char *data, size_t size)
+{
+	const char *usual = usual_path();
+
+	if (prefix() != NULL)
+		return write_numbered(prefix(), data, size);
+	if (__gprof_is_special(usual))
+		return __gprof_write_file(usual, data, size);
+	return is_child ? write_numbered(usual, data, size) : write_beside(usual, data, size);
+}
+
+/* To this file, or with none to the usual one. */
 static bool write_to(const char *path)
 {
 	mach_msg_type_number_t size = 0;
@@ -65,26 +113,9 @@ static bool write_to(const char *path)
 		say_not_collected(result);
 		return false;
 	}
-	is_written = __gprof_write_file(path, data, size);
+	is_written = path != NULL ? __gprof_write_file(path, data, size) : write_usual(data, size);
 	syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
 	return is_written;
-}
-
-static const char *usual_path(void)
-{
-	return gprof_gmon_out != NULL && gprof_gmon_out[0] != '\0' ? gprof_gmon_out : "gmon.out";
-}
-
-static void write_usual(void)
-{
-	const char *usual = usual_path();
-	char path[PATH_MAX];
-
-	if (is_child && !__gprof_is_special(usual))
-		snprintf(path, sizeof path, "%s.%d", usual, getpid());
-	else
-		snprintf(path, sizeof path, "%s", usual);
-	write_to(path);
 }
 
 /* Whether something was collected that is in no file of the program's own making. */
@@ -107,7 +138,7 @@ int gprof_stop(char *mon_file_name)
 
 	lock(&mask);
 	end_sampling();
-	is_done = write_to(mon_file_name != NULL ? mon_file_name : usual_path());
+	is_done = write_to(mon_file_name);
 	if (is_done)
 		written = __collector_beginnings();
 	unlock(&mask);
@@ -125,7 +156,7 @@ void __profile_exit(void)
 		return;
 	lock(&mask);
 	end_sampling();
-	write_usual();
+	write_to(NULL);
 	unlock(&mask);
 }
 
@@ -137,7 +168,7 @@ void __profile_exec(void)
 	if (!has_something())
 		return;
 	lock(&mask);
-	write_usual();
+	write_to(NULL);
 	unlock(&mask);
 }
 

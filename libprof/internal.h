@@ -9,6 +9,8 @@
 #include <mach/kern_return.h>
 #include <mach/pc_sample.h>
 
+#include "whose.h"
+
 /* Makes the collector and its thread; nothing if they are there. */
 kern_return_t __gprof_prepare(void);
 
@@ -35,6 +37,10 @@ bool __gprof_is_special(const char *path);
 
 /* Writes `size` bytes: the file is complete, or not there.  False, and said why, if it is not. */
 bool __gprof_write_file(const char *path, const char *data, size_t size);
+
+/* The same at the usual place, or beside it where another program's profile is: told if so. */
+bool __gprof_write_beside(const char *usual, const struct whose *own, const char *data,
+			  size_t size);
 
 /* Called by libc, if they are there: see its exit(), fork(), execve() and sigaction(). */
 void __profile_exit(void);

@@ -7,6 +7,7 @@
  */
 #include <mach.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ux.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ static struct collector_target this_program(void)
 		.image_size = PAGE, /* More need not be in memory. */
 		.runs_here = true,
 		.pid = (uint32_t)getpid(),
+		.name = getprogname(),
 		.counts_calls = true,
 		.owner_only = gprof_owner_only != 0,
 	};

@@ -89,6 +89,7 @@ void __collection_clear(struct collection *collection, uint32_t flavors)
 		.low = collection->low,
 		.high = collection->high,
 		.pid = collection->pid,
+		.name = collection->name,
 		.task = collection->task,
 		.own_thread = collection->own_thread,
 		.of_kernel = collection->of_kernel,

@@ -45,6 +45,7 @@ struct collection {
 	bool runs_here;      /* Its code is in this memory, at its own addresses. */
 	bool has_program;    /* Which executable it is, is known: */
 	struct gmon_program program;
+	const char *name; /* The program's.  May be null. */
 
 	/* How it was sampled: of the last stream. */
 	uint32_t flavors;

@@ -432,6 +432,7 @@ kern_return_t __collector_prepare(const struct collector_target *target)
 	collector.collection = (struct collection){.low = target->low,
 						   .high = target->high,
 						   .pid = target->pid,
+						   .name = target->name,
 						   .task = __prof_task_number(target->task),
 						   .of_kernel = target->of_kernel,
 						   .runs_here = target->runs_here,

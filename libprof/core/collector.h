@@ -30,7 +30,8 @@ struct collector_target {
 	const struct gmon_program *program; /* Or that, if it has been read; else NULL. */
 	bool runs_here;                     /* It is this program, and all its code can be read. */
 	uint32_t pid;
-	uint32_t proxy; /* The task is another program's, and this is the number of ours; or 0. */
+	const char *name; /* The program's, which stays where it is.  May be null. */
+	uint32_t proxy;   /* The task is another program's, and this is the number of ours; or 0. */
 	bool counts_calls;  /* It has arcs, those of this program (arcs.h). */
 	bool of_kernel;     /* By a host's stream, the kernel's program counters; */
 	bool only_task;     /* by one, this task alone. */

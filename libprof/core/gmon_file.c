@@ -202,6 +202,23 @@ static void put_value(struct output *output, enum gmon_value value, uint64_t num
 		put_arc(output, GMON_EXTRA_VALUE_HIGH, value, (uint32_t)(number >> 32));
 }
 
+#define NAME_WORDS (GMON_NAME_ROOM / sizeof(uint32_t))
+
+/* Before all else that is ours, for who looks whose the file is (whose.c). */
+static void put_owner(struct output *output, const struct collection *collection)
+{
+	uint32_t words[NAME_WORDS] = {0};
+	size_t length;
+
+	if (collection->name == NULL)
+		return;
+	length = strlen(collection->name);
+	memcpy(words, collection->name, length < sizeof words ? length : sizeof words - 1);
+	put_arc(output, GMON_EXTRA_LABEL_PID, collection->task, collection->pid + 1);
+	for (uint32_t n = 0; n < NAME_WORDS && words[n] != 0; n++)
+		put_arc(output, GMON_EXTRA_LABEL_NAME + n, collection->task, words[n]);
+}
+
 static void put_settings(struct output *output, const struct collection *collection)
 {
 	uint32_t world = (collection->clock_is_block ? GMON_CLOCK_IS_BLOCK : 0) |
@@ -386,7 +403,7 @@ size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gpr
 	if (format != GPROF_GNU)
 		return sizeof(struct gmon_44bsd_header) + bins + records * ARC_SIZE;
 	room = sizeof(struct gmon_header) + histograms_of(collection) * (HISTOGRAM_SIZE + bins);
-	records += 2 * VALUES_MAX + 2 * CPU_VALUES * collection->cpus +
+	records += 1 + NAME_WORDS + 2 * VALUES_MAX + 2 * CPU_VALUES * collection->cpus +
 		   2 * __code_ranges(collection) + records_of(&collection->pcs) +
 		   records_of(&collection->labels);
 	return room + records * ARC_SIZE;
@@ -399,6 +416,7 @@ size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gp
 
 	if (format == GPROF_GNU) {
 		put_gnu_head(&output, collection);
+		put_owner(&output, collection);
 		put_settings(&output, collection);
 		put_program(&output, collection, with_arcs);
 		put_sums(&output, collection);

@@ -46,6 +46,7 @@ static struct child_profile *add(const struct program *program)
 		.high = (uint32_t)executable->elf.text_end,
 		.pid = program->pid,
 		.task = program->task,
+		.name = executable_name(executable),
 	};
 	profile->collection.program = executable->program;
 	profile->collection.has_program = executable->program.high > 0;
@@ -137,18 +138,11 @@ void children_watch(const uint32_t *words, size_t count)
 
 /* ---------------- Writing ---------------- */
 
-static const char *name_in(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* Programs of one name in several places are told apart by a number. */
 static void name_file(char *name, size_t room, const char *file,
 		      const struct child_profile *profile, const char *first)
 {
-	const char *own = name_in(profile->program->executable.path);
+	const char *own = executable_name(&profile->program->executable);
 	unsigned same = 0;
 
 	if (strcmp(profile->program->executable.path, first) == 0) {
@@ -157,7 +151,7 @@ static void name_file(char *name, size_t room, const char *file,
 	}
 	for (const struct child_profile *other = profiles; other != profile; other = other->next)
 		same += strcmp(other->program->executable.path, first) != 0 &&
-			strcmp(name_in(other->program->executable.path), own) == 0;
+			strcmp(executable_name(&other->program->executable), own) == 0;
 	if (same == 0)
 		snprintf(name, room, "%s.%s", file, own);
 	else
@@ -176,7 +170,8 @@ static bool write_one(FILE *to, const struct child_profile *profile, const char 
 	kept = output_keep(name, (int)profile->program->pid, data, size);
 	free(data);
 	fprintf(to, "%s: %llu samples of %s", kept != NULL ? kept : "not written",
-		(unsigned long long)profile->samples, name_in(profile->program->executable.path));
+		(unsigned long long)profile->samples,
+		executable_name(&profile->program->executable));
 	if (profile->processes > 1)
 		fprintf(to, " in %lu processes", (unsigned long)profile->processes);
 	fputc('\n', to);

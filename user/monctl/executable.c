@@ -152,3 +152,10 @@ bool executable_is_of(const struct executable *executable, const struct target *
 		       executable->path, target->pid, (unsigned long)differs);
 	return false;
 }
+
+const char *executable_name(const struct executable *executable)
+{
+	const char *slash = strrchr(executable->path, '/');
+
+	return slash != NULL ? slash + 1 : executable->path;
+}

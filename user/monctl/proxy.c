@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* -proxy: profiling exported in the name of a program that was not linked for it. */
 #include <errno.h>
+#include <limits.h>
 #include <mach.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libprof/core/collector.h"
+#include "libprof/whose.h"
 #include <servers/netname.h>
 #include <ux/bsd.h>
 
@@ -85,9 +87,23 @@ static void check_out(void)
 static struct {
 	const char *path;
 	int pid;
+	struct whose own;
 	char *data;
 	size_t size;
 } profile;
+
+/* Nobody has named the file: another program's profile, which perhaps nobody has read, stays. */
+static void choose_path(void)
+{
+	static char chosen[PATH_MAX];
+	struct whose other;
+
+	if (!__whose_choose(DEFAULT_FILE, &profile.own, chosen, &other))
+		report("%s is the profile of %s, process %u, and stays; "
+		       "say -monfile FILE to choose",
+		       DEFAULT_FILE, other.name, other.pid);
+	profile.path = chosen;
+}
 
 static bool dump(const struct arguments *arguments)
 {
@@ -119,6 +135,8 @@ static bool write_profile(const struct arguments *arguments, const struct target
 	char *kept = NULL;
 	bool done;
 
+	if (arguments->monfile == NULL)
+		choose_path();
 	if (dump(arguments))
 		kept = output_keep(profile.path, profile.pid, profile.data, profile.size);
 	else
@@ -139,6 +157,8 @@ static bool write_profiles(const struct arguments *arguments, const struct targe
 {
 	FILE *to = arguments->command != NULL ? stderr : stdout;
 
+	if (arguments->monfile == NULL)
+		choose_path();
 	session_summary(to, target, "");
 	return children_write(to, profile.path, executable->path, arguments->format);
 }
@@ -183,6 +203,8 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 
 	profile.path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
 	profile.pid = target->pid;
+	profile.own = (struct whose){.task = target->task_id, .pid = (uint32_t)target->pid};
+	strlcpy(profile.own.name, executable_name(executable), sizeof(profile.own.name));
 	if (executable_is_running(profile.path, profile.pid))
 		return false;
 	if (!stream_prepare(&stream))

@@ -173,6 +173,7 @@ bool stream_prepare(const struct stream *wanted)
 		target.low = (uint32_t)wanted->executable->elf.text_start;
 		target.high = (uint32_t)wanted->executable->elf.text_end;
 		target.program = &wanted->executable->program;
+		target.name = executable_name(wanted->executable);
 	}
 	if (arguments->thread != 0) {
 		thread = target_thread(wanted->target, arguments->thread);

@@ -73,6 +73,9 @@ bool executable_read_functions(struct executable *executable);
 
 void executable_close(struct executable *executable);
 
+/* The last part of its path, which is the path's. */
+const char *executable_name(const struct executable *executable);
+
 /* Whether the process executes this very file, with a report: its profile is not to be there. */
 bool executable_is_running(const char *path, int pid);
 
