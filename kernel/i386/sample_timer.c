@@ -79,10 +79,13 @@ void machine_sample_timer_end(uint32_t rest)
 	pit_one_shot_end(rest);
 }
 
-/* As many whole counts, by a ratio that is as much too small as the other one is too large. */
+/*
+ * As many counts, by a ratio that is as much too small as the other one is too large.  An emulator
+ * that runs CPUs in turn counts from the store on, and has no edge to wait for.
+ */
 uint32_t machine_sample_timer_least(uint32_t cycles)
 {
-	return (uint32_t)(((uint64_t)(counts_for(cycles) - 1) * cycles_per_count) >> CYCLES_SHIFT);
+	return (uint32_t)(((uint64_t)counts_for(cycles) * cycles_per_count) >> CYCLES_SHIFT);
 }
 
 /* The mask is what counts: a shot already in flight in the PIT ends there. */

@@ -108,9 +108,10 @@ static void arm_in_turn(void)
 
 		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
 		timer.until = (uint32_t)now + ahead;
-		holder_watch(HOLDER_AT_SHOT, now + machine_sample_timer_least(ahead));
 		rest = machine_sample_timer_begin(ahead);
 		holder_give();
+		holder_watch(HOLDER_AT_SHOT,
+			     machine_cycles() + machine_sample_timer_least(ahead));
 		__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
 		machine_sample_timer_end(rest);
 		holder_note();
