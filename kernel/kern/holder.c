@@ -57,7 +57,10 @@ static inline void end_if_past(enum holder_moment moment, uint32_t now, uint32_t
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* The clock is read after the exchange: whoever is interrupted in between has held it till then. */
+/*
+ * The clock is read after the exchange: whoever is interrupted in between as it notes that it has
+ * the turn has held it till then.  Who passes it on names the next some twenty instructions early.
+ */
 static void change(uint32_t to)
 {
 	uint32_t before = __atomic_exchange_n(&holder, to, __ATOMIC_SEQ_CST);

@@ -214,7 +214,7 @@ static __attribute__((noinline)) void tick_irregular(struct cpu *cpu, uint64_t b
 {
 	uint64_t passed;
 
-	if (behind >> 63 != 0) {
+	if (behind >> 63 != 0) { /* Too early to be a moment, so nothing is noted. */
 		machine_timer_arm(-(uint32_t)behind);
 		return;
 	}

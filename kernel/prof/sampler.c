@@ -41,7 +41,6 @@ static struct {
 	uint32_t wanted;
 	uint32_t until; /* When the last shot comes: the low half of the time. */
 	uint32_t by;    /* The CPU that armed it. */
-	uint32_t shots; /* How many there were. */
 } timer;
 
 /* The less of `ahead` and how far ahead something is due, which has not come yet. */
@@ -65,7 +64,6 @@ static void program(uint32_t ahead, uint64_t now)
 {
 	timer.until = (uint32_t)now + ahead;
 	timer.by = cpu_number();
-	timer.shots++;
 	machine_sample_timer_arm(ahead);
 }
 
@@ -108,10 +106,10 @@ static void arm_in_turn(void)
 
 		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
 		timer.until = (uint32_t)now + ahead;
+		timer.by = cpu_number();
 		rest = machine_sample_timer_begin(ahead);
 		holder_give();
-		holder_watch(HOLDER_AT_SHOT,
-			     machine_cycles() + machine_sample_timer_least(ahead));
+		holder_watch(HOLDER_AT_SHOT, machine_cycles() + machine_sample_timer_least(ahead));
 		__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
 		machine_sample_timer_end(rest);
 		holder_note();
@@ -143,35 +141,14 @@ static bool is_armed(uint64_t now)
 }
 
 /*
- * An emulator may run the CPUs in turn, in one thread, and give up a CPU's turn when it programs a
- * timer; the next CPU then has it until the timer is due.  So who arms must be another CPU from
- * shot to shot, or that one would never come to do anything else; and all CPUs must have had their
- * interrupt before somebody arms, or the rest would have theirs late.  On a machine whose CPUs all
- * run this is two instructions of no effect.
- */
-static void take_turns(uint64_t now)
-{
-	bool last = timer.shots % cpu_count() == cpu_number();
-
-	for (int turn = last ? 1 : 0; turn < 2 && !is_armed(now); turn++)
-		machine_relax();
-}
-
-/*
  * With several CPUs somebody has to arm the next shot: whoever comes first, and who armed the last
  * in any case, for its interrupt may be an early one, and nobody else would know.
  */
 static __attribute__((noinline)) void arm_shared(const struct sampler_cpu *cpu, uint32_t ahead,
 						 uint64_t now)
 {
-	bool early = timer.by == cpu_number() && is_armed(now);
-
-	if (!early) {
-		take_turns(now);
-		if (is_armed(now))
-			return;
-	}
-	arm(cpu, ahead, now);
+	if (!is_armed(now) || timer.by == cpu_number())
+		arm(cpu, ahead, now);
 }
 
 /* The only CPU's interrupt is not interrupted here (sampler_interrupt()), so it needs no turn. */
@@ -377,7 +354,8 @@ static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
  * The first CPU to come after a shot shares out what is due; each has what is its own of it.
  * Whoever finds the timer not armed is to arm it, and with that gives its turn to the next CPU.
  * That is to be the one that waited longest; if it is not, this one passes once, so that the CPU
- * before that one comes to arm.  It may come back after the next shot.
+ * before that one comes to arm.  It may come back after the next shot.  Who armed does so again if
+ * an interrupt comes to it before its time, as above.
  */
 static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 {
@@ -389,8 +367,10 @@ static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 		     cursor = cursor->next)
 			if (cursor->owed != 0)
 				serve_owed(cpu, cursor, frame, now);
-		if (is_armed(now) || sampler_is_sharing())
+		if (sampler_is_sharing())
 			return false;
+		if (is_armed(now))
+			return timer.by == cpu_number();
 		if (turn != 0 || holder_next_is_first())
 			return true;
 		machine_relax();

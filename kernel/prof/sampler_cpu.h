@@ -52,7 +52,7 @@ struct sampler_cursor {
 	 * but that the owner takes `owed`.
 	 */
 	uint32_t owed;   /* Due times at which this CPU executed, and which it has not served. */
-	uint64_t inside; /* Those at which it executed the interrupt itself. */
+	uint64_t inside; /* Those at which it executed the interrupt itself, or none came. */
 	uint64_t parked; /* Those of others. */
 	uint64_t came;   /* In CPU 0's cursor: all there were. */
 };

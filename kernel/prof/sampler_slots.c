@@ -247,6 +247,17 @@ static void rendezvous(void)
 			machine_relax();
 }
 
+/* What was due at a CPU whose interrupt has not come: none will, so it is missed. */
+static void miss_owed(uint32_t slot)
+{
+	for (uint32_t n = 0; n < cpu_count(); n++) {
+		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
+
+		cursor->inside += cursor->owed;
+		cursor->owed = 0;
+	}
+}
+
 void sampler_end(uint32_t slot)
 {
 	assert(kernel_locked());
@@ -254,6 +265,7 @@ void sampler_end(uint32_t slot)
 	unlink_cursors(slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	rendezvous();
+	miss_owed(slot);
 	nmi_slots -= slots[slot].nmi;
 	if (!is_running())
 		machine_sample_timer_silence();

@@ -121,7 +121,7 @@ DEFECTS = (
            ("prof/conservation.c::interrupts_off",)),
     Defect("a-sample-of-a-parked-cpu",
            (Change("kernel/prof/sampler_turns.c", "if (n != holder)", "if (n != 0)"),),
-           ("prof/host/sampler.c::in_turn_each_due_time_is_one_cpu_s",)),
+           ("prof/host/sampler_turns.c::in_turn_each_due_time_is_one_cpu_s",)),
     Defect("a-fixed-clock",
            (Change("kernel/prof/schedule.h", "if (kind == SCHEDULE_UNIFORM)",
                    "if (kind == SCHEDULE_UNIFORM && false)"),),

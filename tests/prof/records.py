@@ -27,6 +27,7 @@ class Recording(NamedTuple):
     samples: list[Sample]
     lost: int
     taken: int
+    due: int  # At one CPU: all have the same.
     missed: int
     ended: bool
 
@@ -57,17 +58,18 @@ def streams(data: bytes) -> list[bytes]:
 
 
 def read(data: bytes) -> Recording:
-    samples, missed, taken, lost, ended = [], {}, 0, 0, False
+    samples, dues, missed, taken, lost, ended = [], set(), {}, 0, 0, False
     for kind, record in records(data):
         if kind == SAMPLE:
             samples.append(sample(record))
         elif kind == CLOCK:
             cpu, due, fired, late, parked = struct.unpack_from("<4xI4Q", record)
             assert due == fired + late + parked
+            dues.add(due)
             missed[cpu] = late
         elif kind == STREAM:
             taken, delivered, lost, buffered = struct.unpack_from("<4x4Q", record)
             assert taken == delivered + lost + buffered and delivered == len(samples)
         elif kind == END:
             ended = True
-    return Recording(samples, lost, taken, sum(missed.values()), ended)
+    return Recording(samples, lost, taken, max(dues, default=0), sum(missed.values()), ended)

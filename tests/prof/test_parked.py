@@ -84,8 +84,8 @@ def check_cpus(gmon: gmon_reader.Gmon, value: dict[int, int], cpus: int) -> None
     for each in counts.values():
         assert each[DUE] == each[FIRED] + each[MISSED] + each[PARKED]
         assert each[FIRED] == each[IDLE] + each[ELSEWHERE] + each[TAKEN]
-        assert abs(each[DUE] * cpus - value[DUE]) <= cpus
-    assert abs(value[FIRED] + value[MISSED] - value[DUE] // cpus) <= 1
+        assert each[DUE] * cpus == value[DUE]
+    assert value[FIRED] + value[MISSED] == value[DUE] // cpus
 
 
 @pytest.mark.parametrize("cpus", each_time(8))
