@@ -29,6 +29,10 @@ COMMANDS = {
            "cat ../said; echo gmon.out*",
     "at once": "mkdir a; cd a; monctl -children -run sh -c 'slowprog 20 & slowprog 20 & wait; "
                "true' 2>&1 >/dev/null",
+    # A program with another in its file's place, and others whose names would be alike.
+    "replaced": "mkdir b b/d; cd b; cp /bin/sh job; cp /bin/slowprog n; cp n job.1; cp n d/job; "
+                "monctl -children -run ./job -c './job.1 4; mv n job; ./job 20; d/job 40; true' "
+                "2>&1 >/dev/null; echo; wc -c gmon.out*",
     "proxy": "sh -c 'sleep 0.3; slowprog 20; slowprog 20; true' >/dev/null & P=$!; "
              "monctl -pid $P -proxy -children -on periodic -monfile p; wait; rm p p.*",
     "status": "monctl -children -run sh -c 'slowprog 2 >/dev/null; exit 3' 2>/dev/null",
@@ -117,6 +121,19 @@ def test_a_profile_for_each_program(job) -> None:
     shares.check(counts, {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40})
     value = values(parse((folder / "gmon.out.slowprog").read_bytes()))
     assert value.get(OTHERS, 0) == samples_of(total) - found["gmon.out.slowprog"][0]
+
+
+def test_no_profile_takes_anothers_place(job) -> None:
+    """A file replaced is another program: each has a profile, and no two profiles have one name."""
+    said, listed = job[0]["replaced"].text.split("\n\n")
+    found = re.findall(r"^(gmon\.out\S*): (\d+) samples of (\S+)$", said, re.MULTILINE)
+    files = re.findall(r" (gmon\.out\S*)$", listed, re.MULTILINE)
+    assert sorted(name for name, _, _ in found) == sorted(files), job[0]["replaced"].text
+    counts = {name: int(count) for name, count, _ in found}
+    assert {"gmon.out", "gmon.out.job.1", "gmon.out.job", "gmon.out.job.2"} <= set(counts)
+    near(counts["gmon.out.job.1"], 4)
+    near(counts["gmon.out.job"], 20)
+    near(counts["gmon.out.job.2"], 40)
 
 
 def test_processes_side_by_side(job) -> None:

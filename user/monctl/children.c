@@ -17,10 +17,13 @@
 #include "programs.h"
 #include "records.h"
 
+#define NUMBER_ROOM 16 /* Two dots, a number and the end. */
+
 struct child_profile {
 	struct child_profile *next;
 	const struct program *program; /* One of those that ran it. */
 	struct collection collection;
+	char *file; /* Its name; NULL: it was not written yet. */
 	uint64_t samples;
 	uint32_t *pids; /* Of the processes that ran it. */
 	uint32_t processes;
@@ -138,28 +141,36 @@ void children_watch(const uint32_t *words, size_t count)
 
 /* ---------------- Writing ---------------- */
 
-/* Programs of one name in several places are told apart by a number. */
-static void name_file(char *name, size_t room, const char *file,
-		      const struct child_profile *profile, const char *first)
+/* Whether an earlier profile has that name already. */
+static bool is_taken(const char *file, const struct child_profile *profile)
 {
-	const char *own = executable_name(&profile->program->executable);
-	unsigned same = 0;
-
-	if (strcmp(profile->program->executable.path, first) == 0) {
-		snprintf(name, room, "%s", file);
-		return;
-	}
 	for (const struct child_profile *other = profiles; other != profile; other = other->next)
-		same += strcmp(other->program->executable.path, first) != 0 &&
-			strcmp(executable_name(&other->program->executable), own) == 0;
-	if (same == 0)
-		snprintf(name, room, "%s.%s", file, own);
-	else
-		snprintf(name, room, "%s.%s.%u", file, own, same);
+		if (strcmp(other->file, file) == 0)
+			return true;
+	return false;
 }
 
-static bool write_one(FILE *to, const struct child_profile *profile, const char *name,
-		      enum gprof_format format)
+/*
+ * The first program's has the name as it is, others that of their program too, and those of several
+ * programs of one name a number.  A file that another replaced counts as a program of its own.
+ */
+static void name_file(struct child_profile *profile, const char *file)
+{
+	const char *own = executable_name(&profile->program->executable);
+	size_t room = strlen(file) + strlen(own) + NUMBER_ROOM;
+
+	free(profile->file);
+	profile->file = allocate(room);
+	if (profile == profiles) {
+		snprintf(profile->file, room, "%s", file);
+		return;
+	}
+	snprintf(profile->file, room, "%s.%s", file, own);
+	for (unsigned number = 1; is_taken(profile->file, profile); number++)
+		snprintf(profile->file, room, "%s.%s.%u", file, own, number);
+}
+
+static bool write_one(FILE *to, const struct child_profile *profile, enum gprof_format format)
 {
 	size_t room = __gmon_room(&profile->collection, false, format), size;
 	char *data = allocate(room), *kept;
@@ -167,7 +178,7 @@ static bool write_one(FILE *to, const struct child_profile *profile, const char 
 
 	memset(data, 0, room);
 	size = __gmon_write(&profile->collection, false, format, data, room);
-	kept = output_keep(name, (int)profile->program->pid, data, size);
+	kept = output_keep(profile->file, (int)profile->program->pid, data, size);
 	free(data);
 	fprintf(to, "%s: %llu samples of %s", kept != NULL ? kept : "not written",
 		(unsigned long long)profile->samples,
@@ -175,23 +186,19 @@ static bool write_one(FILE *to, const struct child_profile *profile, const char 
 	if (profile->processes > 1)
 		fprintf(to, " in %lu processes", (unsigned long)profile->processes);
 	fputc('\n', to);
-	done = kept != NULL && strcmp(kept, name) == 0;
+	done = kept != NULL && strcmp(kept, profile->file) == 0;
 	free(kept);
 	return done;
 }
 
-bool children_write(FILE *to, const char *file, const char *first, enum gprof_format format)
+bool children_write(FILE *to, const char *file, enum gprof_format format)
 {
 	bool done = true;
 
 	for (struct child_profile *profile = profiles; profile; profile = profile->next) {
-		size_t room = strlen(file) + strlen(profile->program->executable.path) + 16;
-		char *name = allocate(room);
-
 		profile->collection.others = samples - profile->samples;
-		name_file(name, room, file, profile, first);
-		done &= write_one(to, profile, name, format);
-		free(name);
+		name_file(profile, file);
+		done &= write_one(to, profile, format);
 	}
 	if (unknown > 0)
 		fprintf(to, "%llu samples are of programs that ended before they were asked for\n",

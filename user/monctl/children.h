@@ -18,9 +18,9 @@ void children_begin(const struct program *first);
 void children_watch(const uint32_t *words, size_t count);
 
 /*
- * Writes them: that of the first program, of that path, to `file`, and others to `file.NAME`.  Says
+ * Writes them: that of the first program to `file`, and others to `file.NAME`, no two to one.  Says
  * of each what it has.  False with a report if one is not where it belongs.
  */
-bool children_write(FILE *to, const char *file, const char *first, enum gprof_format format);
+bool children_write(FILE *to, const char *file, enum gprof_format format);
 
 #endif

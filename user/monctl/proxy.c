@@ -152,15 +152,14 @@ static bool write_profile(const struct arguments *arguments, const struct target
 }
 
 /* One for each program; the first line says how many samples there are of all of them. */
-static bool write_profiles(const struct arguments *arguments, const struct target *target,
-			   const struct executable *executable)
+static bool write_profiles(const struct arguments *arguments, const struct target *target)
 {
 	FILE *to = arguments->command != NULL ? stderr : stdout;
 
 	if (arguments->monfile == NULL)
 		choose_path();
 	session_summary(to, target, "");
-	return children_write(to, profile.path, executable->path, arguments->format);
+	return children_write(to, profile.path, arguments->format);
 }
 
 /* A proxy is there to be found by its name. */
@@ -222,7 +221,7 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	stream_serve();
 	check_out();
 	stream_end();
-	return arguments->children ? write_profiles(arguments, target, executable)
+	return arguments->children ? write_profiles(arguments, target)
 				   : write_profile(arguments, target);
 }
 
