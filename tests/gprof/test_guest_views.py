@@ -196,6 +196,35 @@ def test_callgrind(case: Case) -> None:
     assert re.search(rf"^Recording: .*\blost={case.lost}\b", said, re.MULTILINE), said[:1000]
 
 
+BY_ROW = re.compile(r"% +(\d+) +[\d.]+ % +(\d+)  ([1-9]\d*) ", re.MULTILINE)
+
+
+def test_by_process(case: Case) -> None:
+    """A table for each flavor, as the clock's samples and events are not to be added up."""
+    program = [OUT / "bin" / "gprof", "--by=process"]
+    text, alone = (subprocess.run([*program, *flavor, PROGRAM, case.data], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout
+                   for flavor in ([], ["--flavor=zfill"]))
+    tables = {flavor: (int(count), table) for flavor, count, table in
+              re.findall(r"^(\w+): (\d+) samples\n((?:.+\n)+)", text, re.MULTILINE)}
+    assert set(tables) == set(PERIODS) and alone == tables["zfill"][1]
+    recording = perf_data.read(case.data.read_bytes())
+    for flavor, (count, table) in tables.items():
+        samples = [one for one in recording.samples if recording.events[one.flavor] == flavor]
+        served = Counter(recording.labels[one.label].lstrip("/").partition(":")[0]
+                         for one in samples)
+        ran = Counter(str(one.pid) for one in samples)
+        rows = BY_ROW.findall(table)
+        assert count == len(samples) and len(rows) > 3
+        assert [(served[pid], ran[pid]) for _, _, pid in rows] == [
+            (int(one), int(other)) for one, other, _ in rows]
+        assert {pid for pid in served if re.fullmatch(r"[1-9]\d*", pid)} <= {
+            pid for _, _, pid in rows}
+    done = subprocess.run([*program, "--flavor=cow", PROGRAM, case.data], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and "no such samples; it has:" in done.stderr, done
+
+
 def perf_rows(file: Path, key: str, flavor: str) -> Counter:
     """What perf makes of the samples, sorted by something."""
     report = read_back.call("perf", "report", "--stdio", "-g", "none", "--sort", key, "-t", "|",

@@ -44,6 +44,7 @@ COMMANDS = {
                  "ps -a | grep '[s]leep' >/dev/null && echo it goes on",
     "recorded": f"monctl -children -record file -run {JOB} 2>&1 >/dev/null",
     "by job": f"monctl -children -live 1 -by job -run {JOB} 2>/dev/null | cat",
+    "by flavor": "monctl -on periodic,zfill -live -by command -run vmprog 2000 2>/dev/null | cat",
     "by what": "monctl -live -by nothing -run true",
     "both": "monctl -children -for 1 -live",
     "nobody else": "monctl -for job:$$ -live; /sbin/top",
@@ -196,6 +197,18 @@ def test_tables_of_a_job(job) -> None:
     assert samples_of(said["by job"].text) in [row[0] for row in loops]
     assert all(row[0] == row[1] for row in loops)
     near(table["slowprog, 3 processes"][1], 12)
+
+
+def test_a_table_for_each_flavor(job) -> None:
+    """The clock's samples and events are not to be added up."""
+    last = job[0]["by flavor"].text.split("\n\n")[-1]
+    tables = {flavor: (int(count), rows(table)) for flavor, count, table in
+              re.findall(r"^(\w+): (\d+) samples\n((?: .*\n?)+)", last, re.MULTILINE)}
+    assert sum(count for count, _ in tables.values()) == samples_of(last), last
+    assert set(tables) <= {"periodic", "zfill"}
+    for count, table in tables.values():
+        assert sum(row[0] for row in table.values()) == count
+    assert tables["zfill"][1]["vmprog"][1] >= 2000, last
 
 
 def test_nobody_samples_another_user(root) -> None:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* --by: a recording's samples by process, command, job or user, for whom and by whom. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "print.h"
@@ -32,33 +33,88 @@ static struct rollup_task *row_of(struct rollup *rollup, struct profile *profile
 	return row;
 }
 
-static bool is_wanted(const struct profile *profile, const struct profile_sample *sample,
-		      const char *flavor)
+static uint64_t count_samples(const struct profile *profile, size_t flavor)
 {
-	return flavor == NULL || strcmp(profile->flavors[sample->flavor].name, flavor) == 0;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < profile->n_samples; i++)
+		count += profile->samples[i].flavor == flavor;
+	return count;
 }
 
-void print_by(struct profile *profile, const struct options *options)
+static bool has_table(const struct profile *profile, size_t flavor, const char *wanted)
+{
+	return (wanted == NULL || strcmp(profile->flavors[flavor].name, wanted) == 0) &&
+	       count_samples(profile, flavor) > 0;
+}
+
+static void add_samples(struct rollup *rollup, struct profile *profile, size_t flavor)
+{
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->flavor != flavor)
+			continue;
+		row_of(rollup, profile, sample->task)->ran++;
+		row_of(rollup, profile, sample->label)->served++;
+	}
+}
+
+/* A kernel's profile has sums alone, of whatever it was sampled by. */
+static void add_labels(struct rollup *rollup, struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_labels; i++)
+		row_of(rollup, profile, profile->labels[i].task)->served +=
+			profile->labels[i].samples;
+}
+
+/* Of a flavor, or behind the last one of what has none. */
+static void print_table(struct profile *profile, size_t flavor, enum rollup_by by)
 {
 	struct rollup rollup = {0};
+
+	/* All that are named, as those without samples may be parents of those with some. */
+	for (size_t i = 0; i < profile->n_tasks; i++)
+		row_of(&rollup, profile, profile->tasks[i].id);
+	if (flavor < profile->n_flavors)
+		add_samples(&rollup, profile, flavor);
+	else
+		add_labels(&rollup, profile);
+	rollup_print(&rollup, by, 0, stdout);
+	rollup_free(&rollup);
+}
+
+static void print_title(const struct profile *profile, size_t flavor, bool is_first)
+{
+	printf("%s", is_first ? "" : "\n");
+	if (flavor < profile->n_flavors)
+		printf("%s: %" PRIu64 " samples\n", profile->flavors[flavor].name,
+		       count_samples(profile, flavor));
+	else
+		printf("of profiles of the kernel:\n");
+}
+
+/* Time and events are not to be added up, so each flavor has a table of its own. */
+void print_by(struct profile *profile, const struct options *options)
+{
+	size_t tables = profile->n_labels > 0, printed = 0;
 
 	if (profile->n_samples == 0 && profile->n_labels == 0)
 		fail("--by: the profile does not say of which task its samples are; what "
 		     "monctl -record writes does");
-	/* All that are named, as those without samples may be parents of those with some. */
-	for (size_t i = 0; i < profile->n_tasks; i++)
-		row_of(&rollup, profile, profile->tasks[i].id);
-	for (size_t i = 0; i < profile->n_samples; i++) {
-		const struct profile_sample *sample = &profile->samples[i];
-
-		if (!is_wanted(profile, sample, options->flavor))
+	for (size_t i = 0; i < profile->n_flavors; i++)
+		tables += has_table(profile, i, options->flavor);
+	if (tables == 0)
+		fail("--flavor=%s: there were no such samples; without --flavor there is a table "
+		     "of each that there were",
+		     options->flavor);
+	for (size_t i = 0; i <= profile->n_flavors; i++) {
+		if (i < profile->n_flavors ? !has_table(profile, i, options->flavor)
+					   : profile->n_labels == 0)
 			continue;
-		row_of(&rollup, profile, sample->task)->ran++;
-		row_of(&rollup, profile, sample->label)->served++;
+		if (tables > 1)
+			print_title(profile, i, printed == 0);
+		print_table(profile, i, options->by);
+		printed++;
 	}
-	for (size_t i = 0; i < profile->n_labels; i++)
-		row_of(&rollup, profile, profile->labels[i].task)->served +=
-			profile->labels[i].samples;
-	rollup_print(&rollup, options->by, 0, stdout);
-	rollup_free(&rollup);
 }

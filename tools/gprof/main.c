@@ -393,6 +393,7 @@ static void add_up(const struct options *options)
 	open_program(&elf, &program, options->ignores_labels);
 	profile_begin(&profile);
 	read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
+	check_flavor(&profile, options->flavor);
 	print_by(&profile, options);
 	profile_end(&profile);
 	elfsym_close(&elf);

@@ -26,7 +26,10 @@ static struct {
 	sampled_pc_flavor_t flavors;
 	uint64_t samples;
 	uint64_t lost;
-	struct rollup rollup;
+
+	/* For -by: events and time are not to be added up. */
+	struct rollup rollups[FLAVORS];
+	uint64_t rolled[FLAVORS];
 } live;
 
 /* ---------------- Counting ---------------- */
@@ -51,10 +54,11 @@ static size_t row_of(const struct program *program, const struct prof_sample *sa
 	return (size_t)(function - program->executable.elf.functions);
 }
 
-static void count_tasks(const struct prof_sample *sample)
+static void count_tasks(const struct prof_sample *sample, unsigned flavor)
 {
-	rolled_task(&live.rollup, sample->task)->ran++;
-	rolled_task(&live.rollup, sample->label)->served++;
+	rolled_task(&live.rollups[flavor], sample->task)->ran++;
+	rolled_task(&live.rollups[flavor], sample->label)->served++;
+	live.rolled[flavor]++;
 	live.samples++;
 }
 
@@ -63,12 +67,12 @@ static void count(const struct prof_sample *sample)
 	unsigned flavor = flavor_number(sample->flavor);
 	struct program *program;
 
-	if (live.arguments->by != BY_NOTHING) {
-		count_tasks(sample);
-		return;
-	}
 	if (flavor == FLAVORS)
 		return;
+	if (live.arguments->by != BY_NOTHING) {
+		count_tasks(sample, flavor);
+		return;
+	}
 	program = program_sampled(sample->task);
 	if (program->counts == NULL) {
 		size_t size;
@@ -194,6 +198,24 @@ static void print_row(const struct row *row)
 		printf("  %s\n", row->name);
 }
 
+static bool is_only(unsigned flavor)
+{
+	return live.flavors == flavor_bit(flavor);
+}
+
+/* A table for each flavor, with a title if there may be others. */
+static void print_rollups(void)
+{
+	for (unsigned i = 0; i < FLAVORS; i++) {
+		if (!(live.flavors & flavor_bit(i)) || (live.rolled[i] == 0 && !is_only(i)))
+			continue;
+		if (!is_only(i))
+			printf("%s: %llu samples\n", flavor_name(i),
+			       (unsigned long long)live.rolled[i]);
+		rollup_print(&live.rollups[i], live.arguments->by, ROWS_SHOWN, stdout);
+	}
+}
+
 static void print_table(bool is_first)
 {
 	struct row *rows;
@@ -202,7 +224,7 @@ static void print_table(bool is_first)
 	screen_next_table(is_first);
 	if (live.arguments->by != BY_NOTHING) {
 		print_counts();
-		rollup_print(&live.rollup, live.arguments->by, ROWS_SHOWN, stdout);
+		print_rollups();
 	} else {
 		print_title();
 	}
