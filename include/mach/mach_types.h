@@ -31,12 +31,16 @@ typedef mach_port_t task_t;
 typedef mach_port_t vm_task_t;
 typedef mach_port_t ipc_space_t;
 typedef mach_port_t thread_t;
+typedef mach_port_t thread_act_t; /* The same: as later systems have it. */
 typedef mach_port_t host_t;
 typedef mach_port_t host_priv_t;
 typedef mach_port_t processor_t;
 typedef mach_port_t processor_set_t;
 typedef mach_port_t processor_set_name_t;
 #endif
+
+/* A name of a receive right, of which a send right is made for who is called. */
+typedef mach_port_t mach_port_make_send_t;
 
 typedef mach_port_t *task_array_t;
 typedef mach_port_t *thread_array_t;

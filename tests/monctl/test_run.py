@@ -81,7 +81,7 @@ def test_live(unix_machine) -> None:
 def test_live_of_events(cases) -> None:
     """A column for each flavor, and an end with the target's."""
     text, status = cases({
-        "live": "monctl -on zfill,cow -live -run vmprog 100 | cat"})["live"]
+        "live": "monctl -on 'SAMPLED_PC_VM_ZFILL_FAULTS|cow' -live -run vmprog 100 | cat"})["live"]
     rows = {row.split()[-1]: row.split() for row in text.splitlines() if "%" in row}
     assert status == 0
     assert "zfill          cow  function" in text

@@ -148,6 +148,18 @@ TEST(one_stream_a_port)
 	child_end(child);
 }
 
+/* The calls as their book declares them, with its names of types. */
+TEST(types_of_the_calls)
+{
+	kern_return_t (*const of_task)(task_t, mach_port_make_send_t) = task_sample;
+	kern_return_t (*const of_thread)(thread_act_t, mach_port_make_send_t) = thread_sample;
+
+	EXPECT_EQ(of_task(MACH_PORT_NULL, MACH_PORT_NULL),
+		  task_sample(MACH_PORT_NULL, MACH_PORT_NULL));
+	EXPECT_EQ(of_thread(MACH_PORT_NULL, MACH_PORT_NULL),
+		  thread_sample(MACH_PORT_NULL, MACH_PORT_NULL));
+}
+
 /* A null port ends what task_sample() began, and not what another call did. */
 TEST(a_null_port_ends)
 {
