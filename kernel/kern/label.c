@@ -28,12 +28,16 @@ void label_charge(uint32_t label, bool in_kernel)
 	task->served_system_ticks += in_kernel;
 }
 
-/* The label that a right gives to whoever holds it in `task`; false if it gives none. */
+/*
+ * The label that a right gives to whoever holds it in `task`; false if it gives none.  A reply
+ * right to a port of the task's own is nobody's who waits: the task made it, perhaps while it
+ * served, and would keep a client's label by it after the answer.
+ */
 static bool label_of_right(const struct entry *entry, const struct task *task, uint32_t *label)
 {
 	if ((entry->type & MACH_PORT_TYPE_SEND_ONCE) != 0) {
 		*label = entry->port->label;
-		return true;
+		return entry->port->receiver != task->space;
 	}
 	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
 		return false;

@@ -562,23 +562,29 @@ TEST(no_label_can_be_forged)
 	port_drop_send(host);
 }
 
-/* One's own send-once right has the label with which one made it, and no other. */
+/* A reply right to a port of one's own has no label to give, whenever it was made. */
 TEST(ones_own_reply_right)
 {
-	mach_port_t service = port_new(), notice = port_new(), own = port_new(), once;
+	mach_port_t service = port_new(), notice = port_new(), own = port_new(), before, during;
 	struct stage client;
 	struct message message;
 	uint32_t id;
 
-	once = port_send_once(own);
+	before = port_send_once(own);
 	stage_ask(&client, service, notice);
 	id = task_id_of(client.task);
 	EXPECT_EQ(message_get(&message, service, LONG_WAIT), MACH_MSG_SUCCESS);
 	EXPECT_EQ(my_label(), id);
-	EXPECT_EQ(assay_thread_serve(once), KERN_SUCCESS);
-	EXPECT_EQ(my_label(), task_id_of(self()));
+	during = port_send_once(own);
+	EXPECT_EQ(assay_thread_serve(message.head.msgh_remote_port), KERN_SUCCESS);
+	EXPECT_EQ(my_label(), id);
+	expect_refused(before);
+	expect_refused(during);
 	message_drop_reply(&message);
-	port_destroy(once);
+	serve_oneself();
+	expect_refused(during);
+	port_destroy(before);
+	port_destroy(during);
 	stage_end(&client);
 	port_destroy(own);
 	port_destroy(notice);

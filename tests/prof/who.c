@@ -367,3 +367,48 @@ TEST(empty_messages_put_nobody_to_work)
 	child_end(child);
 	port_destroy(port);
 }
+
+/* ---------------- After the answer ---------------- */
+
+/* Makes a reply right to a port of its own while it serves, and works on by it when all is over. */
+static void serve_and_keep(void *port)
+{
+	mach_port_t own = port_new(), kept;
+
+	EXPECT_EQ(message_get(&request, (mach_port_t)port, LONG_WAIT), MACH_MSG_SUCCESS);
+	kept = port_send_once(own);
+	EXPECT_EQ(assay_thread_serve(request.head.msgh_remote_port), KERN_SUCCESS);
+	message_drop_reply(&request);
+	EXPECT_EQ(assay_thread_serve(SELF), KERN_SUCCESS);
+	EXPECT_EQ(assay_thread_serve(kept), KERN_INVALID_ARGUMENT);
+	for (uint32_t n = 0; n < OWN_WORK; n++)
+		spin_0();
+	EXPECT_EQ(host_sample_stop(check_number(0), tally.port), KERN_SUCCESS);
+	port_destroy(kept);
+	port_destroy(own);
+}
+
+/* Whoever was served pays for nothing that its server does for itself afterwards. */
+TEST(a_server_keeps_no_label)
+{
+	mach_port_t port = port_new();
+
+	n_own = n_others = 0;
+	clients[0] = child_new();
+	child_give(clients[0], SERVER, port, MACH_MSG_TYPE_MAKE_SEND);
+	EXPECT_EQ(mach_port_allocate_name(clients[0], MACH_PORT_RIGHT_RECEIVE, ANSWER),
+		  KERN_SUCCESS);
+	tally_new(&tally, 1, count_own);
+	must_begin(host_sample_start(check_number(0), 0, SAMPLED_PC_PERIODIC, FULL_RATE, usual,
+				     tally.port));
+	worker_start(0, serve_and_keep, (void *)port);
+	EXPECT_EQ(thread_priority(worker_port(0), WORSE, FALSE), KERN_SUCCESS);
+	client_threads[0] = child_start(clients[0], 0, ask, 1);
+	tally_all(&tally, 1);
+	worker_join(0);
+	EXPECT_LT(150, n_own);
+	EXPECT_EQ(n_others, 0);
+	port_drop_send(client_threads[0]);
+	child_end(clients[0]);
+	port_destroy(port);
+}
