@@ -228,7 +228,7 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 /* Whether one task, or all, have too many with this one; the last are for the host's port. */
 static bool exceeds_share(const struct stream *stream)
 {
-	uint32_t own = 0, own_clocks = 1, clocks = 1;
+	uint32_t own = 0, own_clocks = 1, own_jobs = 1, clocks = 1;
 	struct list *link;
 
 	if (n_streams <= SAMPLE_CLOCKS_SHARE || stream->target.kind == PROF_TARGET_HOST ||
@@ -240,10 +240,13 @@ static bool exceeds_share(const struct stream *stream)
 
 		own += is_own;
 		own_clocks += is_own && other->clock_runs;
+		own_jobs += is_own && other->target.job != 0;
 		clocks += other->clock_runs;
 	}
 	if ((stream->flavors & SAMPLED_PC_PERIODIC) != 0 &&
 	    (own_clocks > SAMPLE_CLOCKS_SHARE || clocks > SAMPLE_CLOCKS_TASKS))
+		return true;
+	if (stream->target.kind == PROF_TARGET_JOB && own_jobs > STREAMS_JOBS)
 		return true;
 	return own > STREAMS_SHARE || n_streams > STREAMS_TASKS;
 }

@@ -30,6 +30,7 @@ struct port;
 #define STREAMS_MAX   64u
 #define STREAMS_TASKS 60u /* Of these, those that are of tasks and threads, */
 #define STREAMS_SHARE 48u /* and those that are begun on behalf of one task. */
+#define STREAMS_JOBS  24u /* Of the 32 of jobs, those that are begun on behalf of one task. */
 
 /* One is being filled; the others wait for a receiver that is late. */
 #define STREAM_BUFFERS 4u

@@ -14,7 +14,9 @@
 #define SELF    mach_task_self()
 #define RATE    5000u
 #define FLAVORS (SAMPLED_PC_PERIODIC | SAMPLED_PC_VM_ZFILL_FAULTS)
-#define JOBS    32u /* That there can be at a time. */
+#define JOBS    32u    /* That there can be at a time, */
+#define SHARE   24u    /* and of one task (docs/calls/task_sample.md). */
+#define REPORT  0x123u /* Where the child says how many it got. */
 
 static struct collected collected;
 
@@ -186,10 +188,10 @@ TEST(the_receiver_ends_it)
 	port_destroy(plain);
 }
 
-/* Threads and the host have no children; and there are so many jobs, which can be had again. */
-TEST(how_many)
+/* Threads and the host have no children. */
+TEST(only_tasks_have_children)
 {
-	mach_port_t thread = mach_thread_self(), first = child_of(SELF), ports[JOBS + 1];
+	mach_port_t thread = mach_thread_self();
 
 	samples_new(&collected);
 	EXPECT_EQ(thread_sample_start(thread, FLAVORS, 0, with_children, collected.port),
@@ -197,17 +199,56 @@ TEST(how_many)
 	EXPECT_EQ(host_sample_start(check_number(0), 0, FLAVORS, 0, with_children, collected.port),
 		  KERN_INVALID_ARGUMENT);
 	samples_forget(&collected);
+	port_drop_send(thread);
+}
+
+/* Begins a stream of this task's job, without a clock. */
+static kern_return_t begin_job(mach_port_t port)
+{
+	return task_sample_start(SELF, SAMPLED_PC_VM_ZFILL_FAULTS, 0, with_children, port);
+}
+
+/* In a child: as many jobs as it gets. */
+static void take_jobs(uint32_t unused)
+{
+	uint32_t n = 0;
+
+	(void)unused;
+	while (begin_job(port_new()) == KERN_SUCCESS)
+		n++;
+	message_send_id(REPORT, MACH_MSG_TYPE_COPY_SEND, (mach_msg_id_t)n);
+	for (;;)
+		sleep_ms(LONG_WAIT);
+}
+
+/* A task that has its share leaves the rest to another, which gets it and no more. */
+static void expect_the_rest(void)
+{
+	mach_port_t child = child_new(), report = port_new(), thread;
+	struct message message;
+
+	child_give(child, REPORT, report, MACH_MSG_TYPE_MAKE_SEND);
+	thread = child_start(child, 0, take_jobs, 0);
+	EXPECT_EQ(message_get(&message, report, LONG_WAIT), MACH_MSG_SUCCESS);
+	EXPECT_EQ(message.head.msgh_id, JOBS - SHARE);
+	port_drop_send(thread);
+	child_end(child);
+	port_destroy(report);
+}
+
+/* One task cannot have all jobs; those that end can be had again. */
+TEST(how_many)
+{
+	mach_port_t ports[SHARE + 1];
+
 	for (uint32_t round = 0; round < 2; round++) {
-		for (uint32_t n = 0; n <= JOBS; n++) {
+		for (uint32_t n = 0; n <= SHARE; n++) {
 			ports[n] = port_new();
-			EXPECT_EQ(task_sample_start(first, SAMPLED_PC_VM_ZFILL_FAULTS, 0,
-						    with_children, ports[n]),
-				  n < JOBS ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE);
+			EXPECT_EQ(begin_job(ports[n]),
+				  n < SHARE ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE);
 		}
-		for (uint32_t n = 0; n <= JOBS; n++)
+		expect_the_rest();
+		for (uint32_t n = 0; n <= SHARE; n++)
 			port_destroy(ports[n]);
 	}
-	EXPECT_EQ(task_terminate(first), KERN_SUCCESS);
-	port_destroy(first);
-	port_drop_send(thread);
 }
