@@ -126,19 +126,36 @@ def interrupt(shell: Shell, command: str, sign: str) -> str:
     return ""
 
 
+PROXY_S_END = r"process \d+: \d+ samples.*\n"
+
+
+def end_twelve(shell: Shell, has_proxy: bool) -> None:
+    """A proxy in the background has its last word at any time: nothing is typed into it."""
+    if not has_proxy:
+        shell.do("kill $P; wait $P; true")
+        return
+    keyboard = shell.keyboard
+    keyboard.press("kill $P; wait $P; echo ended=$?\r")
+    told = keyboard.wait_for(r"\nended=\d+")
+    told += keyboard.wait_for(r"[$#] ((monctl|process \d+): .*\n)*$")
+    if not re.search(PROXY_S_END, told):
+        keyboard.wait_for(PROXY_S_END)
+
+
 def try_example(shell: Shell, one: book.Example) -> str:
     """What is wrong with it."""
     command = TWELVE.sub("$P", one.command)
+    has_proxy = bool(ASKED.search(one.command))
     if command != one.command:
         shell.do(BEGIN_TWELVE)
-        if ASKED.search(one.command):
+        if has_proxy:
             shell.do("monctl -pid $P -proxy -bg")
     if one.command in FOREVER:
         wrong = interrupt(shell, command, FOREVER[one.command])
     else:
         wrong = compare(shell, one, command)
     if command != one.command:
-        shell.do("kill $P; wait $P; true")
+        end_twelve(shell, has_proxy or " -proxy " in command)
     return wrong
 
 
