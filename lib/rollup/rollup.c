@@ -22,6 +22,7 @@ struct row {
 };
 
 struct table {
+	const struct rollup *rollup;
 	enum rollup_by by;
 	struct row *rows;
 	size_t n;
@@ -90,7 +91,29 @@ struct rollup_task *rollup_task(struct rollup *rollup, uint32_t task)
 void rollup_free(struct rollup *rollup)
 {
 	free(rollup->tasks);
+	free(rollup->users);
 	*rollup = (struct rollup){.n = 0};
+}
+
+void rollup_name_user(struct rollup *rollup, int32_t uid, const char *name)
+{
+	struct rollup_user *user;
+
+	if (rollup->n_users == rollup->users_room) {
+		rollup->users_room = 2 * rollup->users_room + 4;
+		rollup->users = more(rollup->users, rollup->users_room * sizeof(*rollup->users));
+	}
+	user = &rollup->users[rollup->n_users++];
+	user->uid = uid;
+	snprintf(user->name, sizeof(user->name), "%s", name);
+}
+
+const char *rollup_user_name(const struct rollup *rollup, int32_t uid)
+{
+	for (size_t i = 0; i < rollup->n_users; i++)
+		if (rollup->users[i].uid == uid)
+			return rollup->users[i].name;
+	return NULL;
 }
 
 /* The last of a process's tasks, by whose program it is called; NULL: there is none. */
@@ -228,12 +251,22 @@ static void print_share(FILE *file, uint64_t count, uint64_t all)
 		(unsigned long long)count);
 }
 
+static void label_user(const struct table *table, int32_t uid, char label[LABEL_ROOM])
+{
+	const char *name = rollup_user_name(table->rollup, uid);
+
+	if (uid < 0)
+		snprintf(label, LABEL_ROOM, "nobody: the system, and what is no process");
+	else if (name != NULL && name[0] != '\0')
+		snprintf(label, LABEL_ROOM, "%ld %s", (long)uid, name);
+	else
+		snprintf(label, LABEL_ROOM, "%ld", (long)uid);
+}
+
 static void label_of(const struct table *table, const struct row *row, char label[LABEL_ROOM])
 {
-	if (table->by == BY_USER && row->uid < 0)
-		snprintf(label, LABEL_ROOM, "nobody: the system, and what is no process");
-	else if (table->by == BY_USER)
-		snprintf(label, LABEL_ROOM, "%ld", (long)row->uid);
+	if (table->by == BY_USER)
+		label_user(table, row->uid, label);
 	else if (row->processes > 1)
 		snprintf(label, LABEL_ROOM, "%s, %lu processes", row->name,
 			 (unsigned long)row->processes);
@@ -278,7 +311,7 @@ void rollup_print(const struct rollup *rollup, enum rollup_by by, size_t rows, F
 					     [BY_COMMAND] = "command",
 					     [BY_JOB] = "job: with descendants",
 					     [BY_USER] = "user"};
-	struct table table = {.by = by};
+	struct table table = {.rollup = rollup, .by = by};
 	struct printing printing = {.file = file, .left = rows != 0 ? rows : SIZE_MAX};
 
 	for (size_t i = 0; i < rollup->n; i++) {

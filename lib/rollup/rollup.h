@@ -42,10 +42,18 @@ struct rollup_task {
 	uint64_t ran;           /* and those of itself, for whomever. */
 };
 
+struct rollup_user {
+	int32_t uid;
+	char name[ROLLUP_NAME]; /* "": he has none. */
+};
+
 struct rollup {
 	struct rollup_task *tasks; /* By their numbers. */
 	size_t n;
 	size_t room;
+	struct rollup_user *users;
+	size_t n_users;
+	size_t users_room;
 };
 
 /* What a word such as `job` says; BY_NOTHING: nothing. */
@@ -56,6 +64,12 @@ enum rollup_by rollup_way(const char *word);
  * next call.
  */
 struct rollup_task *rollup_task(struct rollup *rollup, uint32_t task);
+
+/* What a user is called; of two names the first counts, and a long one is cut off. */
+void rollup_name_user(struct rollup *rollup, int32_t uid, const char *name);
+
+/* NULL: nobody has said yet. */
+const char *rollup_user_name(const struct rollup *rollup, int32_t uid);
 
 /* A table, the most first, of so many rows at most; 0: of all that have samples. */
 void rollup_print(const struct rollup *rollup, enum rollup_by by, size_t rows, FILE *file);

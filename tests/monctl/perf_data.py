@@ -151,7 +151,8 @@ def take(recording: Recording, kind: int, misc: int, data: bytes) -> None:
     elif kind == FEATURE:
         words = read_words(data)
         assert words[0] == "monctl"
-        pairs = {key: int(value) for key, value in (word.split("=") for word in words[1:])}
+        pairs = {key: int(value) for key, value in (word.split("=") for word in words[1:])
+                 if not key.startswith("name.")}
         if words[1].startswith("user."):
             recording.users |= {int(key[5:]): value for key, value in pairs.items()}
         else:

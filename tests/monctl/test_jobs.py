@@ -185,7 +185,7 @@ def test_the_tree_of_a_recording(job) -> None:
     assert loop[2] == job_row[2] + 1 and table["slowprog, 3 processes"][2] == loop[2] + 1
     users = subprocess.run([OUT / "bin" / "gprof", "--by=user", OUT / "user" / "slowprog",
                             folder / "file"], check=True, text=True, stdout=subprocess.PIPE).stdout
-    assert list(rows(users)) == ["100"]
+    assert list(rows(users)) == ["100 student"]
     later = perf_data.read((folder / "later").read_bytes())
     assert "slowprog" in later.commands.values()
 
@@ -252,7 +252,7 @@ def test_top(root) -> None:
     shells = [row for name, row in table.items() if re.fullmatch(r"\d+ sh|sh, 2 processes", name)]
     assert shells and max(row[1] for row in shells) > 0.9 * busy
     users = rows(said["top of users"].text)
-    assert users["100"][0] > 0.7 * samples_of(said["top of users"].text)
+    assert users["100 student"][0] > 0.7 * samples_of(said["top of users"].text)
     assert said["top, twice"].text.count("busy ") == 2
     assert said["wrong"].text.count("usage: ") == 3 and said["wrong"].status == 2
     assert said["wrong"].text.count("process, command, job or user") >= 2
@@ -263,7 +263,7 @@ def test_the_kernels_list(root) -> None:
     by_command, by_user, by_job = text.split("samples  for ")[1:]
     found = re.search(r"([\d.]+) % +(\d+)  callbench, \d+ processes$", by_command, re.MULTILINE)
     assert float(found[1]) > 50
-    assert re.search(r"^ *[\d.]+ % +\d+  0$", by_user, re.MULTILINE)
+    assert re.search(r"^ *[\d.]+ % +\d+  0 root$", by_user, re.MULTILINE)
     # With what they started.
     job = re.search(r"^ *([\d.]+) % +(\d+)  +callbench, 8 processes$", by_job, re.MULTILINE)
     assert int(job[2]) > int(found[2]) and float(job[1]) > 75

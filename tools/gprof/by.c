@@ -76,6 +76,8 @@ static void print_table(struct profile *profile, size_t flavor, enum rollup_by b
 	/* All that are named, as those without samples may be parents of those with some. */
 	for (size_t i = 0; i < profile->n_tasks; i++)
 		row_of(&rollup, profile, profile->tasks[i].id);
+	for (size_t i = 0; i < profile->n_users; i++)
+		rollup_name_user(&rollup, profile->users[i].uid, profile->users[i].name);
 	if (flavor < profile->n_flavors)
 		add_samples(&rollup, profile, flavor);
 	else

@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,7 @@ void profile_end(struct profile *profile)
 	map_free(&profile->image_places);
 	free(profile->kin);
 	map_free(&profile->kin_places);
+	free(profile->users);
 	*profile = (struct profile){0};
 }
 
@@ -232,6 +234,17 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 	profile->samples = grow(profile->samples, profile->n_samples, &profile->samples_room,
 				sizeof(*profile->samples));
 	profile->samples[profile->n_samples++] = sample;
+}
+
+void profile_name_user(struct profile *profile, int32_t uid, const char *name)
+{
+	struct profile_user *user;
+
+	profile->users = grow(profile->users, profile->n_users, &profile->users_room,
+			      sizeof(*profile->users));
+	user = &profile->users[profile->n_users++];
+	user->uid = uid;
+	snprintf(user->name, sizeof(user->name), "%s", name);
 }
 
 struct profile_kin *profile_kin(struct profile *profile, int32_t pid)

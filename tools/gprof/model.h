@@ -109,6 +109,11 @@ struct profile_kin {
 	int32_t user;   /* -1 too. */
 };
 
+struct profile_user {
+	int32_t uid;
+	char name[PROFILE_NAME];
+};
+
 /* Samples of the kernel on behalf of a task, in files that have their sums only. */
 struct profile_label {
 	uint32_t task;
@@ -172,6 +177,10 @@ struct profile {
 	size_t n_kin;
 	size_t kin_room;
 	struct map kin_places; /* By pid. */
+
+	struct profile_user *users; /* Those with a name; of two names the first counts. */
+	size_t n_users;
+	size_t users_room;
 
 	/* Sums over the files of what counts; of what does not, the last file's. */
 	uint64_t values[PROFILE_VALUES];
@@ -252,6 +261,8 @@ void profile_add_sample(struct profile *profile, struct profile_sample sample,
 /* The task of that id, made without a name if it is not there. */
 struct profile_task *profile_task(struct profile *profile, uint32_t id);
 void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const char *name);
+
+void profile_name_user(struct profile *profile, int32_t uid, const char *name);
 
 /* Of the process of that number, new if it was not there.  Good until the next call. */
 struct profile_kin *profile_kin(struct profile *profile, int32_t pid);

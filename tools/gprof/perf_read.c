@@ -242,6 +242,14 @@ static void read_user(struct reader *reader, const char *pid, const char *user)
 		profile_kin(reader->profile, (int32_t)process)->user = (int32_t)number;
 }
 
+static void read_user_name(struct reader *reader, const char *user, const char *name)
+{
+	unsigned long number = strtoul(user, NULL, 10);
+
+	if (number <= INT32_MAX)
+		profile_name_user(reader->profile, (int32_t)number, name);
+}
+
 /* The value of that name, as GMON_* has it; PROFILE_VALUES if there is none. */
 static unsigned find_count(const char *name, size_t length)
 {
@@ -281,6 +289,8 @@ static void read_word(struct reader *reader, const char *word, size_t length)
 		return;
 	if (strncmp(word, "user.", 5) == 0)
 		read_user(reader, word + 5, sign + 1);
+	if (strncmp(word, "name.", 5) == 0)
+		read_user_name(reader, word + 5, sign + 1);
 	if (is_cpu(word))
 		read_cpu(reader, word + 3, sign + 1);
 	value = find_count(word, (size_t)(sign - word));

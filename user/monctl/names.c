@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tasks and threads in a recording's file: see names.h. */
+#include <pwd.h>
 #include <string.h>
 
 #include "common/common.h"
@@ -141,6 +142,29 @@ static void take_away(struct perf_file *file, const struct program *from, struct
 static void hand_over(struct perf_file *file, struct program *from, struct program *to,
 		      uint64_t time);
 
+/* Whether the user was not named yet; then he is from now on. */
+static bool is_new_user(uid_t uid)
+{
+	static uid_t *named;
+	static size_t n;
+
+	for (size_t i = 0; i < n; i++)
+		if (named[i] == uid)
+			return false;
+	named = reallocate(named, (n + 1) * sizeof(*named));
+	named[n++] = uid;
+	return true;
+}
+
+/* Whoever reads it has other users, so their names are in it. */
+static void put_user(struct perf_file *file, const struct program *program)
+{
+	uid_t uid = program->life.uid;
+	const struct passwd *entry = is_new_user(uid) ? getpwuid(uid) : NULL;
+
+	perf_user(file, program->pid, uid, entry != NULL ? entry->pw_name : NULL);
+}
+
 /*
  * A process's parent is named before it, whether anything was sampled of that or not: so all that
  * are named hang together.
@@ -152,7 +176,7 @@ static void put_birth(struct perf_file *file, const struct program *program)
 
 	if (life->task_id == 0 || (uint32_t)life->pid != program->pid)
 		return;
-	perf_user(file, program->pid, life->uid);
+	put_user(file, program);
 	if (life->ppid == 0 || life->parent_task == 0)
 		return;
 	/* Of the process's earlier programs the first was forked, by whom is what is wanted. */

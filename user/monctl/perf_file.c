@@ -229,13 +229,14 @@ void perf_exit(struct perf_file *file, uint32_t pid, uint32_t parent, uint64_t t
 	put_kin(file, RECORD_EXIT, pid, parent, time);
 }
 
-void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid)
+void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid, const char *name)
 {
-	char command[] = "monctl", word[40];
-	char *words[] = {command, word};
+	char command[] = "monctl", word[40], called[80];
+	char *words[] = {command, word, called};
 
+	snprintf(called, sizeof(called), "name.%lu=%s", (unsigned long)uid, name ? name : "");
 	snprintf(word, sizeof(word), "user.%lu=%lu", (unsigned long)pid, (unsigned long)uid);
-	perf_counts(file, words, 2);
+	perf_counts(file, words, name != NULL ? 3 : 2);
 }
 
 void perf_map(struct perf_file *file, const struct perf_map *map)

@@ -54,8 +54,11 @@ void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const c
 void perf_fork(struct perf_file *file, uint32_t pid, uint32_t parent);
 void perf_exit(struct perf_file *file, uint32_t pid, uint32_t parent, uint64_t time);
 
-/* The user who has a process run: a word of the header, for perf has no record of that. */
-void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid);
+/*
+ * The user who has a process run, and what he is called unless that is NULL: words of the header,
+ * for perf has no record of that.
+ */
+void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid, const char *name);
 
 void perf_map(struct perf_file *file, const struct perf_map *map);
 

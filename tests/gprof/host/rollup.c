@@ -48,6 +48,8 @@ static void expect(enum rollup_by by, size_t rows, const char *wanted)
 	FILE *file = fmemopen(text, sizeof(text), "w");
 
 	fill(&rollup);
+	rollup_name_user(&rollup, 100, "student");
+	rollup_name_user(&rollup, 0, "");
 	rollup_print(&rollup, by, rows, file);
 	fclose(file);
 	EXPECT_STREQ(text, wanted);
@@ -96,7 +98,7 @@ TEST(by_user)
 {
 	expect(BY_USER, 0,
 	       HEAD "user\n"
-		    "   85.0 %       85    65.0 %       65  100\n"
+		    "   85.0 %       85    65.0 %       65  100 student\n"
 		    "   10.0 %       10    35.0 %       35  0\n"
 		    "    5.0 %        5     0.0 %        0  nobody: the system, and what is no "
 		    "process\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes in tables of samples: see rolled.h. */
+#include <pwd.h>
 #include <string.h>
 #include <sys/ux.h>
 
@@ -15,6 +16,17 @@ static void describe(struct rollup_task *row, const struct ux_task_life *life)
 	row->pid = life->pid;
 	row->ppid = life->ppid;
 	row->uid = (int32_t)life->uid;
+}
+
+/* Each is looked up once. */
+static void name_user(struct rollup *rollup, uid_t uid)
+{
+	const struct passwd *entry;
+
+	if (rollup_user_name(rollup, (int32_t)uid) != NULL)
+		return;
+	entry = getpwuid(uid);
+	rollup_name_user(rollup, (int32_t)uid, entry != NULL ? entry->pw_name : "");
 }
 
 /* Ancestors are asked for when a task is new: those that ended are forgotten in time. */
@@ -34,6 +46,7 @@ struct rollup_task *rolled_task(struct rollup *rollup, uint32_t task)
 		return row;
 	}
 	describe(row, &life);
+	name_user(rollup, life.uid);
 	if (life.parent_task != 0 && life.parent_task < task)
 		rolled_task(rollup, life.parent_task);
 	return rollup_task(rollup, task);
