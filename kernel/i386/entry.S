@@ -65,7 +65,7 @@ FUNCTION gate_entry
 	popl	4(%esp)			/* eip cs cs esp ss */
 	pushfl
 	popl	8(%esp)			/* eip cs eflags esp ss */
-gate_flags_saved:
+.Lgate_flags_saved:
 	pushl	%eax
 	pushl	$VECTOR_CALL_GATE
 	SAVE_REGISTERS
@@ -112,7 +112,7 @@ FUNCTION gate_entry_traced
 	pushfl
 	popl	8(%esp)
 	orl	$EFLAGS_TF, 8(%esp)
-	jmp	gate_flags_saved
+	jmp	.Lgate_flags_saved
 END gate_entry_traced
 
 FUNCTION gate_wait
