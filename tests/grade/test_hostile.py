@@ -12,7 +12,9 @@ from assay import ROOT, ToolError, sandbox
 from assay.files import Files, Get, Put, fetch_one, make_image
 from assay.grade import Assignment, Failed, Submission
 
-KINDS = [kind for kind in sandbox.KINDS if kind == "bubblewrap" or not os.getuid()]
+# A machine without namespaces says so by the environment: .ci/run does.
+NAMESPACES = sandbox.kind == "bubblewrap"
+KINDS = ["bubblewrap"] * NAMESPACES + ["user"] * (os.getuid() == 0)
 HELLO = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n"
 
 
@@ -45,6 +47,7 @@ HOST_FILES = ['__asm__(".incbin \\"/etc/passwd\\"");', '#include "/etc/passwd"',
               f'#include "{ROOT}/docs/grading/grade_words.py"']
 
 
+@pytest.mark.skipif(not NAMESPACES, reason="whoever has no namespaces can read what all can")
 @pytest.mark.parametrize("text", HOST_FILES)
 def test_a_source_shows_no_file_of_the_host_s(submission: Submission, text: str) -> None:
     """A compiler on the host would take the first ones, or quote what they say."""
@@ -111,6 +114,7 @@ def test_what_is_printed_without_end_is_not_kept(kind: str) -> None:
 
 def test_no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled in the open then: it is refused, with what to do."""
+    monkeypatch.setattr(sandbox, "kind", "bubblewrap")
     sandbox.find.cache_clear()
     monkeypatch.setattr(sandbox, "PROGRAM", "no-such-program")
     with pytest.raises(ToolError, match="not installed: run ./setup"):
