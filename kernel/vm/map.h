@@ -185,8 +185,8 @@ static inline void map_discount(struct vm_map *map, const struct map_attributes 
 /* Whether the limit allows so much more.  What nobody may touch is free: it costs no memory. */
 static inline bool map_allows(const struct vm_map *map, uint32_t rights, uint32_t size)
 {
-	return rights == VM_PROT_NONE ||
-	       (map->counted <= map->size_limit && size <= map->size_limit - map->counted);
+	return (map->counted <= map->size_limit && size <= map->size_limit - map->counted) ||
+	       rights == VM_PROT_NONE;
 }
 
 /* For the files of maps and copies: an entry of nobody's, undefined; NULL without memory. */

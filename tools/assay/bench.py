@@ -427,7 +427,7 @@ ROWS = (
     Row("call-general", "the same without the fast path", "instructions",
         operation("bench call-task", append="fastpath=off"), 1_900, limits(2, 0, 0, 2)),
     Row("call-memory", "call with a page out of line, freed unread", "instructions",
-        operation("bench call-memory"), 4_220, limits(2, 1, 0, 5), gnu_mach="4,223"),
+        operation("bench call-memory"), 4_240, limits(2, 1, 0, 5), gnu_mach="4,223"),
     Row("thread-life", "thread created and terminated", "instructions",
         operation("bench thread-life"), 3_000, limits(0, 0, 0, 9), gnu_mach="6,514"),
     Row("task-life", "task created and terminated, empty", "instructions",
