@@ -118,6 +118,26 @@ TEST(in_turn_intervals_have_no_memory)
 		EXPECT(is_near(counts[n] / (double)intervals, longer[n]));
 }
 
+/* A stream there has such intervals: of 200 some 79 are below half of the mean. */
+TEST(in_turn_a_shot_may_follow_soon)
+{
+	uint32_t slot, soon = 0;
+
+	reset(2);
+	cpus_in_turn = true;
+	slot = begin(0, 1000, 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint64_t before = now;
+
+		shoot(0);
+		soon += now - before < MS / 2;
+		sampler_work_all();
+	}
+	EXPECT(soon > 44 && soon < 114); /* Five standard errors. */
+	end(slot);
+	cpus_in_turn = false;
+}
+
 /* Two slots: a shot for the one leaves the other's due times alone. */
 TEST(in_turn_slots_are_apart)
 {
