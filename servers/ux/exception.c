@@ -352,7 +352,7 @@ bool exceptions_catch(struct process *process)
 	    task_set_special_port(process->task, TASK_EXCEPTION_PORT, signals->exception_port) !=
 		    KERN_SUCCESS)
 		return false;
-	return !signals->is_stopped || task_suspend(process->task) == KERN_SUCCESS;
+	return !signals->is_held || task_suspend(process->task) == KERN_SUCCESS;
 }
 
 void exceptions_forget(struct process *process)

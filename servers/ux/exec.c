@@ -75,7 +75,8 @@ static bool begin(struct process *process, struct thread *first)
 	bool is_stopped = process->stops_at_exec;
 
 	process->stops_at_exec = false;
-	process->signals.is_stopped |= is_stopped; /* exceptions_catch() suspends the task then. */
+	process->signals.is_stopped |= is_stopped;
+	process->signals.is_held |= is_stopped; /* exceptions_catch() suspends the task then. */
 	/* Before it runs, since it would otherwise be seen without. */
 	if (!exceptions_catch(process) || thread_resume(first->kernel) != KERN_SUCCESS)
 		return false;

@@ -108,14 +108,14 @@ void signal_take(struct thread *thread, int signal, siginfo_t *info)
 
 /* ---------------- Sending ---------------- */
 
+/* Its threads run when what was pending has been taken: a signal that ends it comes before them. */
 static void let_go_on(struct process *process)
 {
 	if (!process->signals.is_stopped)
 		return;
 	process->signals.is_stopped = false;
-	/* It can only fail if the task is no more, and then nothing is to go on. */
-	task_resume(process->task);
 	process_stopped(process, 0);
+	signal_check_later(process);
 }
 
 /* What a signal does by being sent.  False: that was all, for the process does not want it. */

@@ -26,7 +26,8 @@ struct process_signals {
 	struct signal_action actions[NSIG];
 	uint32_t trampoline;        /* The last that was named; 0: none. */
 	unsigned taken;             /* For rusage. */
-	bool is_stopped;            /* Its task is suspended. */
+	bool is_stopped;            /* It takes nothing but SIGKILL. */
+	bool is_held;               /* Its task is suspended: it is stopped, or about to go on. */
 	bool is_queued;             /* See signal_check_later(). */
 	bool is_served;             /* A thread is at work for it there. */
 	mach_port_t exception_port; /* Its receive right; null: none yet. */

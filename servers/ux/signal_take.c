@@ -76,10 +76,27 @@ int signal_interrupt_result(struct thread *thread)
 /* Calls under way go on, but nobody hears of their end before SIGCONT. */
 static void stop(struct process *process, int signal)
 {
-	if (task_suspend(process->task) != KERN_SUCCESS)
+	struct process_signals *signals = &process->signals;
+
+	if (!signals->is_held && task_suspend(process->task) != KERN_SUCCESS)
 		return; /* It is ending. */
-	process->signals.is_stopped = true;
+	signals->is_held = signals->is_stopped = true;
 	process_stopped(process, signal);
+}
+
+/*
+ * After SIGCONT.  Not before what ends or stops the process again; but before a handler, whose
+ * stack may be in memory that the process's own threads provide.
+ */
+static void go_on(struct process *process)
+{
+	struct process_signals *signals = &process->signals;
+
+	if (!signals->is_held || signals->is_stopped || process->is_exiting)
+		return;
+	signals->is_held = false;
+	/* It can only fail if the task is no more, and then nothing is to go on. */
+	task_resume(process->task);
 }
 
 static bool has_handler(const struct process *process, int signal)
@@ -99,6 +116,7 @@ static void act(struct thread *thread, int signal)
 		return;
 	}
 	if (has_handler(process, signal)) {
+		go_on(process);
 		signal_deliver(thread, signal);
 		return;
 	}
@@ -139,6 +157,8 @@ void signal_check(struct process *process)
 	assert(ux_lock_held());
 	while (process != NULL && take_one(process))
 		process = process_by_pid(pid);
+	if (process != NULL)
+		go_on(process);
 }
 
 void signal_before_reply(struct thread *caller)

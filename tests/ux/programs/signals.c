@@ -261,6 +261,23 @@ TRY(stopped_children)
 	}
 }
 
+/* What came while it was stopped ends it before it does anything, wherever its CPU is. */
+TRY(it_ends_where_it_stopped)
+{
+	for (int n = 0; n < ROUNDS; n++) {
+		int status = -1;
+		pid_t pid = fork();
+
+		if (pid == 0)
+			stop_and_exit(SIGSTOP);
+		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+		CHECK_EQ(kill(pid, SIGTERM), 0);
+		CHECK_EQ(kill(pid, SIGCONT), 0);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(status, SIGTERM);
+	}
+}
+
 TRY(a_child_goes_on)
 {
 	int status = -1;
