@@ -105,6 +105,7 @@ def test_broken(): assert False
 @pytest.fixture(name="toy")
 def toy_fixture(tmp_path: Path) -> Path:
     files = {"Makefile": MAKEFILE, "toy/toy.c": PROGRAM, "tests/toy/test_toy.py": TEST,
+             "tests/toy/test_slow.py": "def test_slow(): assert False",
              "tests/pytest.ini": "[pytest]\n", "out/kept": "", ".gitignore": "out/\n"}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,8 @@ def toy_fixture(tmp_path: Path) -> Path:
 
 def test_the_whole_way(tool: ModuleType, toy: Path, capsys) -> None:
     """What the tests ask for is found, the rest is not; a test that fails anyway proves nothing."""
-    area = tool.Area(("toy/*.c",), "out/obj/{source}.o", ("out/toy",), ("toy/*.py",))
+    area = tool.Area(("toy/*.c",), "out/obj/{source}.o", ("out/toy",), ("toy/*.py",),
+                     ("toy/test_slow",))
     options = Namespace(seed=3, count=99, seconds=60)
     found = {(verdict.mutant.line, verdict.mutant.text.strip()): verdict.found
              for verdict in tool.try_area(toy, toy / "out" / "mutants", area, options)}
@@ -124,6 +126,7 @@ def test_the_whole_way(tool: ModuleType, toy: Path, capsys) -> None:
     assert found[3, "if (n >= 5)"] is False
     told = capsys.readouterr().out
     assert "without any mutant this fails" in told and "test_broken" in told
+    assert "test_slow" not in told
     assert "\n    - if (n > 5)\n    + if (n >= 5)\n" in told
     assert (toy / "toy" / "toy.c").read_text() == PROGRAM
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""No call keeps others out of the kernel for long: long loops have their pauses.
+
+tests/kern/long_loops.c makes calls with thousands of turns; that they work is its own business.
+Under the instruction clock the plugin of tools/hot counts how many instructions one CPU executes in
+the kernel without letting others in, and the same run gives the same number.  The kernel promises
+100,000; most calls are held to half of that here, so that a loop of two thousand short turns
+without its pause is too long.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from assay import ROOT, hot
+from assay.machine import find_kernel
+from framework.room import KIND
+
+PROGRAM = "kern/long_loops"
+SOURCE = ROOT / "tests" / f"{PROGRAM}.c"
+
+PROMISED = 100_000
+MOST = PROMISED // 2
+
+# Sixteen pages a pause, each of them copied twice: a thousand instructions of a string's.
+COPIERS = ("pages_are_written_to_one_by_one",)
+
+NAMES = tuple(re.findall(r"^TEST\((\w+)\)", SOURCE.read_text(), re.MULTILINE))
+OF_MEMORY = tuple(name for name in NAMES
+                  if name.startswith(("pages_", "entries_")) and name not in COPIERS)
+OTHERS = tuple(name for name in NAMES if name not in OF_MEMORY + COPIERS)
+
+
+@pytest.mark.skipif(KIND == ("SAN=1",), reason="with its checks the kernel executes more")
+@pytest.mark.parametrize("names, most", ((OF_MEMORY, MOST), (OTHERS, MOST), (COPIERS, PROMISED)),
+                         ids=("memory", "others", "copiers"))
+def test_nobody_is_kept_out(machine, tmp_path: Path, names: tuple[str, ...], most: int) -> None:
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    out = tmp_path / "counts"
+    run = machine([f"{PROGRAM} ${{host-port}} ${{device-port}} {' '.join(names)}"],
+                  append="ramdisk=4", plugin=hot.plugin_option(out, kernel))
+    assert (run.outcome, run.status) == ("exit", 0)
+    assert run.output.decode().rstrip().endswith(f"done {len(names)} 0")
+    stretch = hot.read_counts(out).stretch
+    where = f"from {kernel.place(stretch.first)} to {kernel.place(stretch.last)}"
+    assert 0 < stretch.length <= most, f"{stretch.length:,} instructions {where}"
