@@ -6,9 +6,11 @@ what it is there for: its status is 0 unless it is named below, and what is show
 """
 
 import re
+import shutil
 from typing import Iterator
 
 import pytest
+from assay import OUT
 from framework.keyboard import PROMPT, Keyboard
 from framework.room import Room
 
@@ -17,7 +19,8 @@ from docs.test_transcripts import unlike
 
 EXAMPLES = [one for one in book.examples() if one.who != "host"]
 LAST = "docs/commands/halt.md"  # It ends root's machine.
-PAGES = sorted({one.page for one in EXAMPLES} - {"docs/sampling.md", LAST})
+UX = "docs/ux.md"  # Its examples are of a Unix server without libprof.
+PAGES = sorted({one.page for one in EXAMPLES} - {"docs/sampling.md", LAST, UX})
 
 # What is there before a page's first example.
 PROFILED = "monctl -run slowprog 20 >/dev/null"
@@ -102,6 +105,20 @@ def root_fixture(tmp_path_factory) -> Iterator[Shell]:
     yield from login(Room(tmp_path_factory.mktemp("root")), "root")
 
 
+@pytest.fixture(name="without_libprof")
+def without_libprof_fixture(tmp_path_factory) -> Iterator[Shell]:
+    """The machine of somebody who has built UX with UX_PROFILE=none."""
+    room = Room(tmp_path_factory.mktemp("ux"))
+    for link in ("servers", "disk.img"):
+        (room.out / link).unlink()
+    (room.out / "servers").mkdir()
+    for file in (OUT / "servers").iterdir():
+        (room.out / "servers" / file.name).symlink_to(file)
+    (room.out / "servers" / "ux").unlink()
+    shutil.copy(OUT / "servers" / "ux-none", room.out / "servers" / "ux")
+    yield from login(room, "root")
+
+
 def is_compared(one: book.Example) -> bool:
     return any(map(str.strip, one.shown)) and one.command not in CHANGES and \
         not one.page.endswith(tuple(f"/{name}.md" for name in FIGURES))
@@ -170,6 +187,14 @@ def test_examples(request: pytest.FixtureRequest, page: str) -> None:
             shell.begin(page)
             wrong += [try_example(shell, one) for one in of_page]
     assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_examples_of_a_server_without_libprof(without_libprof: Shell) -> None:
+    shell = without_libprof
+    shell.begin(UX)
+    wrong = [compare(shell, one, one.command) for one in EXAMPLES if one.page == UX]
+    assert len(wrong) > 3 and not any(wrong), "\n".join(filter(None, wrong))
+    shell.do("gprof -b -p /mach_servers/startup /tmp/uxmon.out >/dev/null")
 
 
 def test_the_end(root: Shell) -> None:

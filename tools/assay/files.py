@@ -36,6 +36,7 @@ FILE_MODES = {False: "0100644", True: "0100755"}  # By whether the host's file c
 class Put(NamedTuple):
     host: Path
     guest: str
+    owner: Optional[tuple[int, int]] = None  # User and group; None: whose all the others are.
 
 
 class Get(NamedTuple):
@@ -154,7 +155,8 @@ def commands(put: Iterable[Put], staged: Path, there: Callable[[str], bool],
         if there(file.guest):
             lines.append(f'rm "{file.guest}"')
         mode = FILE_MODES[os.access(file.host, os.X_OK)]
-        lines += [f'write "{copy}" "{file.guest}"', *attributes(file.guest, mode, owner)]
+        lines += [f'write "{copy}" "{file.guest}"',
+                  *attributes(file.guest, mode, file.owner or owner)]
     return lines
 
 

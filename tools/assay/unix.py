@@ -14,6 +14,7 @@ from typing import Any, Iterable, NamedTuple
 from assay import OUT, ToolError, machine
 from assay.files import Files, Put
 from assay.image import USERS
+from assay.programs import find_program
 
 IMAGE = OUT / "disk.img"
 COMMANDS = "/.commands"
@@ -27,6 +28,8 @@ VALUE = 0xFF
 
 DEFAULT_USER = "student"
 SERVER = "ux"  # Of out/servers; others, such as ux-pg, can be named instead, or a path.
+SERVER_FILE = "/mach_servers/startup"  # Where its users find it: servers/ux/info.c.
+ROOT = (0, 0)
 
 
 class User(NamedTuple):
@@ -48,6 +51,13 @@ def server_command(root: str, words: str, server: str = SERVER, processes: int =
     return f"{server} {PORTS} root={root}{limit} -- {words}".strip()
 
 
+def server_files(server: str, put: tuple[Put, ...]) -> tuple[Put, ...]:
+    """The server that runs, where the disk has the usual one: profilers read its symbols there."""
+    if server == SERVER or any(file.guest == SERVER_FILE for file in put):
+        return ()
+    return (Put(find_program(server.split()[0]), SERVER_FILE, ROOT),)
+
+
 def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         limit: float = machine.DEFAULT_LIMIT, append: str = "", server: str = SERVER,
         modules: Iterable[str] = (), processes: int = 0, **options: Any) -> machine.Result:
@@ -62,7 +72,8 @@ def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         script = Path(name) / "commands"
         script.write_text(commands + "\n")
         script.chmod(0o755)
-        all_files = replace(files, put=(*files.put, Put(script, COMMANDS)), base=IMAGE,
+        put = (*files.put, *server_files(server, files.put), Put(script, COMMANDS))
+        all_files = replace(files, put=put, base=IMAGE,
                             owner=(owner.uid, owner.gid))
         result = machine.run(
             [*modules,
