@@ -16,10 +16,11 @@ static const char help_text[] =
 	"monctl -pid N -on FLAVOR[,FLAVOR...] [-rate HZ] [-fixed] [-nmi]\n"
 	"monctl -pid N [-off] [-monfile FILE] [-format gnu|4.4bsd|bsd] [-status]\n"
 	"monctl -pid N -proxy [-execfile FILE] [-on FLAVOR...] [-monfile FILE] [-children] [-bg]\n"
+	"       [-open]\n"
 	"monctl [-pid N] -record FILE [-stack] [-on FLAVOR...] [-for WHOM | -children] [-bg]\n"
 	"monctl [-pid N] -live [TABLES] [-by HOW] [-on FLAVOR...] [-for WHOM | -children]\n"
 	"monctl [-on FLAVOR...] [-monfile FILE | -record FILE | -live] [-children]\n"
-	"       -run COMMAND [ARGUMENT...]\n"
+	"       [-open] -run COMMAND [ARGUMENT...]\n"
 	"monctl -help\n"
 	"WHOM is all, a process PID, or job:PID for it and its descendants\n"
 	"HOW is process, command, job or user";
@@ -154,6 +155,7 @@ static const struct option {
 	{"-status", FLAG(status)},
 	{"-monfile", TEXT(monfile)},
 	{"-proxy", FLAG(proxy)},
+	{"-open", FLAG(open)},
 	{"-execfile", TEXT(execfile)},
 	{"-bg", FLAG(background)},
 	{"-format", VALUE(set_format)},
@@ -270,6 +272,8 @@ static const char *find_conflict(const struct arguments *arguments)
 			  arguments->beneficiary != FOR_ANYBODY;
 	bool writes_profile =
 		arguments->monfile != NULL || arguments->proxy || arguments->command != NULL;
+	bool is_proxy = arguments->proxy || (arguments->command != NULL && !arguments->live &&
+					     arguments->record == NULL);
 	bool controls = arguments->flavors != 0 || arguments->off || arguments->status ||
 			arguments->monfile != NULL;
 
@@ -302,6 +306,8 @@ static const char *find_conflict(const struct arguments *arguments)
 		 "-bg goes with -proxy or -record"},
 		{arguments->background && arguments->command != NULL,
 		 "-bg does not go with -run: put & behind the command"},
+		{arguments->open && !is_proxy,
+		 "-open goes with -proxy or -run, which others may ask: it says that all may"},
 		{arguments->stack && arguments->record == NULL,
 		 "-stack goes with -record only: gmon.out has no place for call stacks"},
 		{arguments->thread != 0 && !samples, "-thread goes with -proxy, -record or -live"},

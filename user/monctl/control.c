@@ -15,6 +15,7 @@
 #include "control.h"
 #include "monctl.h"
 #include "output.h"
+#include "proxies.h"
 #include "target.h"
 
 #define ANSWER_SECONDS 10u
@@ -90,23 +91,103 @@ void control_explain(const struct control *control, const char *what, kern_retur
 		report("process %d: %s: it answers error %d", control->pid, what, why);
 }
 
+/* ---------------- A program that does not answer ---------------- */
+
+static int asked; /* The number of its process. */
+
+static void give_up(int signal)
+{
+	(void)signal;
+	report("process %d: there is no answer; if it or its proxy is stopped (T in ps -a), "
+	       "kill -CONT lets that go on",
+	       asked);
+	_exit(EXIT_FAILED);
+}
+
+void control_expect_answer(int pid)
+{
+	asked = pid;
+	signal(SIGALRM, give_up);
+	alarm(ANSWER_SECONDS);
+}
+
+void control_has_answer(void)
+{
+	alarm(0);
+}
+
+/* Whoever answers the first question answers the others, too, however long they take. */
+kern_return_t control_ask(const struct control *control, gprof_status_t *status)
+{
+	kern_return_t result;
+
+	control_expect_answer(control->pid);
+	result = control_status(control, status);
+	control_has_answer();
+	return result;
+}
+
 /* ---------------- Opening ---------------- */
 
-/* A program that serves its owner only gives its control port to whoever knows its secret. */
-static bool open_by_token(struct control *control)
+/* It may have ended after its first answer. */
+static void explain_closed(struct control *control, mach_port_t known)
 {
-	char token[UX_TOKEN_ROOM];
-	mach_port_t port = MACH_PORT_NULL;
-	kern_return_t result = GPROF_NOT_ALLOWED;
+	gprof_status_t status;
+	kern_return_t result;
 
-	if (ux_gprof_token(control->pid, token) == 0)
-		result = gprof_mon_open(control->port, token, &port);
-	if (result != KERN_SUCCESS) {
-		control_explain(control, "control", result);
+	control->port = known;
+	result = control_ask(control, &status);
+	control_explain(control, "control", result != KERN_SUCCESS ? result : GPROF_NOT_ALLOWED);
+}
+
+/* Asks a port that serves some only to serve us: as the proxy that it is, or as the program. */
+static bool open_closed(struct control *control)
+{
+	struct ux_process_info proxy;
+	mach_port_t known = control->port;
+
+	control->port = proxies_open(ux_name_server(), control->pid, known, &proxy);
+	if (control->port == MACH_PORT_NULL && proxy.pid == 0)
+		control->port = proxies_open_program(control->pid, known);
+	if (control->port != MACH_PORT_NULL)
+		return true;
+	if (proxy.pid != 0)
+		proxies_explain(control->pid, &proxy);
+	else
+		explain_closed(control, known);
+	return false;
+}
+
+/* Whoever has a name to check in might check in another's port: that one says whose it is. */
+static bool is_of_whom_we_ask(const struct control *control, const gprof_status_t *status)
+{
+	if (status->pid == (unsigned)control->pid)
+		return true;
+	report("process %d: " GPROF_NAME_PREFIX "%d is checked in for the port of process %u, "
+	       "which was not asked for; say -pid %u if that one is meant",
+	       control->pid, control->pid, status->pid, status->pid);
+	return false;
+}
+
+/* What is checked in for a process. */
+static bool open_port(struct control *control)
+{
+	gprof_status_t status;
+	kern_return_t result;
+
+	control->port = export_await(control->pid);
+	if (control->port == MACH_PORT_NULL)
 		return false;
+	result = control_ask(control, &status);
+	if (result == GPROF_NOT_ALLOWED) {
+		if (!open_closed(control))
+			return false;
+		result = control_ask(control, &status);
 	}
-	control->port = port;
-	return true;
+	if (result == KERN_SUCCESS)
+		return is_of_whom_we_ask(control, &status);
+	control_explain(control, "control", result);
+	return false;
 }
 
 /* The Unix server without profiling of its own may have a proxy. */
@@ -124,53 +205,13 @@ static bool open_server(struct control *control)
 		return false;
 	}
 	control->is_server = false;
-	control->port = export_await(PID_SERVER);
-	return control->port != MACH_PORT_NULL;
-}
-
-/* ---------------- A program that does not answer ---------------- */
-
-static int asked; /* The number of its process. */
-
-static void give_up(int signal)
-{
-	(void)signal;
-	report("process %d: there is no answer; if it or its proxy is stopped (T in ps -a), "
-	       "kill -CONT lets that go on",
-	       asked);
-	_exit(EXIT_FAILED);
-}
-
-/* Whoever answers the first question answers the others, too, however long they take. */
-kern_return_t control_ask(const struct control *control, gprof_status_t *status)
-{
-	kern_return_t result;
-
-	asked = control->pid;
-	signal(SIGALRM, give_up);
-	alarm(ANSWER_SECONDS);
-	result = control_status(control, status);
-	alarm(0);
-	return result;
+	return open_port(control);
 }
 
 static bool open_control(struct control *control, int pid)
 {
-	gprof_status_t status;
-	kern_return_t result;
-
 	*control = (struct control){.pid = pid};
-	if (pid == PID_SERVER)
-		return open_server(control);
-	control->port = export_await(pid);
-	if (control->port == MACH_PORT_NULL)
-		return false;
-	result = control_ask(control, &status);
-	if (result == GPROF_NOT_ALLOWED)
-		return open_by_token(control);
-	if (result != KERN_SUCCESS)
-		control_explain(control, "control", result);
-	return result == KERN_SUCCESS;
+	return pid == PID_SERVER ? open_server(control) : open_port(control);
 }
 
 /* ---------------- What is asked for ---------------- */

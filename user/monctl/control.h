@@ -27,6 +27,10 @@ kern_return_t control_status(const struct control *control, gprof_status_t *stat
 /* The same as the first question to somebody: without an answer in time monctl says so and ends. */
 kern_return_t control_ask(const struct control *control, gprof_status_t *status);
 
+/* Around another call: for the process of which there is to be an answer. */
+void control_expect_answer(int pid);
+void control_has_answer(void);
+
 /* In memory that is to be deallocated. */
 kern_return_t control_dump(const struct control *control, char **data, size_t *size);
 

@@ -49,6 +49,7 @@ struct arguments {
 	bool off;
 	bool status;
 	bool proxy;
+	bool open; /* What a proxy exports is for everybody. */
 	bool background;
 	bool live;
 	bool nmi;

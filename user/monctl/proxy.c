@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* -proxy: profiling exported in the name of a program that was not linked for it. */
-#include <errno.h>
 #include <limits.h>
 #include <mach.h>
 #include <stdlib.h>
@@ -9,77 +8,18 @@
 
 #include "libprof/core/collector.h"
 #include "libprof/whose.h"
-#include <servers/netname.h>
-#include <ux/bsd.h>
 
 #include "children.h"
 #include "common/common.h"
-#include "common/name_server.h"
 #include "control.h"
 #include "keeper.h"
 #include "output.h"
 #include "programs.h"
+#include "registration.h"
 #include "session.h"
 #include "stream.h"
 
 #define DEFAULT_FILE "gmon.out"
-
-/* ---------------- The name ---------------- */
-
-static mach_port_t name_server;
-static netname_name_t name;
-
-/* Whether the program can be asked without a proxy, or has one. */
-static bool is_exported(int pid)
-{
-	const struct control control = {.pid = pid, .port = export_find(name_server, pid)};
-	gprof_status_t status = {0};
-	kern_return_t result;
-
-	if (control.port == MACH_PORT_NULL)
-		return false;
-	result = control_ask(&control, &status);
-	if (result == MACH_SEND_INVALID_DEST || result == MIG_SERVER_DIED)
-		return false;
-	if (result == KERN_SUCCESS && status.proxy != 0)
-		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
-	else
-		report("process %d exports its own profiling; use monctl -pid %d -on periodic", pid,
-		       pid);
-	return true;
-}
-
-static bool server_exports(void)
-{
-	gprof_status_t status;
-
-	if (bsd_gprof_mon_status(ux_server_port(), &status) == ENOTSUP)
-		return false;
-	report("UX exports its own profiling; use monctl -pid 0 -on periodic");
-	return true;
-}
-
-/* Anybody may look the name up; only who has the signature may take it back. */
-static bool check_in(int pid)
-{
-	kern_return_t result;
-
-	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
-	result = netname_check_in(name_server, name, ux_server_port(), __collector_public_port());
-	if (result == NETNAME_NOT_YOURS)
-		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
-	else if (result != NETNAME_SUCCESS)
-		report("the name server refuses %s: error %d", name, result);
-	return result == NETNAME_SUCCESS;
-}
-
-static void check_out(void)
-{
-	if (name_server == MACH_PORT_NULL)
-		return;
-	/* If that fails the name goes when our port does. */
-	netname_check_out(name_server, name, ux_server_port());
-}
 
 /* ---------------- Sampling ---------------- */
 
@@ -162,15 +102,6 @@ static bool write_profiles(const struct arguments *arguments, const struct targe
 	return children_write(to, profile.path, arguments->format);
 }
 
-/* A proxy is there to be found by its name. */
-static bool export(const struct target *target)
-{
-	if (target->pid == PID_SERVER && server_exports())
-		return false;
-	name_server = name_server_find();
-	return name_server != MACH_PORT_NULL && !is_exported(target->pid) && check_in(target->pid);
-}
-
 /* Whether the program was linked with libprof1, and so exports its profiling, or will. */
 static bool has_own_profiling(const struct executable *executable)
 {
@@ -188,8 +119,7 @@ static bool export_command(const struct arguments *arguments, const struct targe
 		       executable->path, DEFAULT_FILE);
 		return false;
 	}
-	name_server = is_own ? MACH_PORT_NULL : ux_name_server();
-	return name_server == MACH_PORT_NULL || check_in(target->pid);
+	return is_own || registration_begin_if_any(target->pid);
 }
 
 bool proxy_sample(const struct arguments *arguments, const struct target *target,
@@ -198,6 +128,7 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	const struct stream stream = {.arguments = arguments,
 				      .target = target,
 				      .executable = executable,
+				      .is_owners = !arguments->open,
 				      .watch = arguments->children ? children_watch : NULL};
 
 	profile.path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
@@ -209,17 +140,17 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 	if (!stream_prepare(&stream))
 		return false;
 	if (arguments->command != NULL ? !export_command(arguments, target, executable)
-				       : !export(target))
+				       : !registration_begin(target->pid))
 		return false;
 	if (arguments->children)
 		children_begin(program_add(target, executable));
 	if (!stream_begin(arguments->flavors)) {
-		check_out();
+		registration_end();
 		return false;
 	}
 	session_started(started);
 	stream_serve();
-	check_out();
+	registration_end();
 	stream_end();
 	return arguments->children ? write_profiles(arguments, target)
 				   : write_profile(arguments, target);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams that monctl has by itself: of a task, a thread, or the host. */
+#include <errno.h>
 #include <mach.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ux.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,6 +158,16 @@ static bool is_served_only(const struct arguments *arguments)
 	       (arguments->beneficiary == FOR_PROCESS || arguments->beneficiary == FOR_JOB);
 }
 
+/* By the token of our own process, which is its user's and root's to know. */
+static bool make_owners(struct collector_target *target)
+{
+	target->owner_only = true;
+	if (ux_gprof_token(0, target->token) == 0)
+		return true;
+	report("the Unix server gives no token (%s): -open does without", strerror(errno));
+	return false;
+}
+
 bool stream_prepare(const struct stream *wanted)
 {
 	const struct arguments *arguments = wanted->arguments;
@@ -191,6 +203,8 @@ bool stream_prepare(const struct stream *wanted)
 		target.flush = flush_host;
 		target.only_task = arguments->pid != NO_PID;
 	}
+	if (wanted->is_owners && !make_owners(&target))
+		return false;
 	if (__collector_prepare(&target) == KERN_SUCCESS && make_wake_port())
 		return true;
 	report("no memory left to sample with");

@@ -20,6 +20,7 @@ struct stream {
 	const struct arguments *arguments;
 	const struct target *target;         /* NULL: a host's stream. */
 	const struct executable *executable; /* Its text is the histogram's; NULL: there is none. */
+	bool is_owners;                      /* What it exports is for our user and root. */
 	void (*watch)(const uint32_t *words, size_t count); /* NULL, or sees all records. */
 };
 
