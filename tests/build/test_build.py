@@ -26,7 +26,7 @@ KIND = {"san": ("SAN=1",), "clang": ("CLANG=1",),
 LIMIT = 1200  # Seconds; a tree is built beside other tests.
 NOT_SOURCES = shutil.ignore_patterns("out", ".git", "__pycache__")
 # What tests leave in out/ while this one copies it, and other builds.
-NOT_BUILT = {"test", "fuzz", "defects", "grade", "san", "clang", "fast"}
+NOT_BUILT = {"test", "fuzz", "defects", "grade", "mutants", "san", "clang", "fast"}
 
 # The host tests' compiler here: they are compiled where they are run.
 HOSTCC = """\

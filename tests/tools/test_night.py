@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What `make test` has a small part of, at length: seeds of the machine, and random calls.
+"""What `make test` has a small part of, at length: seeds of the machine, random calls and files,
+and all the tests with kernels that are built otherwise.
 
-Its parts by day are tests/tools/test_seeds.py and the runs of tests/ipc/fuzz.c.
+Its parts by day are tests/tools/test_seeds.py, the runs of tests/ipc/fuzz.c,
+tests/gprof/test_corpus.py, and the builds of tests/build/test_build.py.
 """
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -12,12 +15,18 @@ from assay import ROOT
 
 SEEDS = 200
 CALLS = 400000
+FILES = 1800  # Seconds.
+
+# What tells a make how to build, and its tests where.
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "FAST",
+           "T")
 
 
-def last_line(*command: str) -> str:
+def last_line(*command: str, without: tuple[str, ...] = ("MAKEFLAGS",)) -> str:
     """Of what the command prints; its status must be 0."""
+    environment = {name: value for name, value in os.environ.items() if name not in without}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
-                          env=os.environ | {"MAKEFLAGS": ""})
+                          env=environment)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout.rstrip().rpartition("\n")[2]
 
@@ -35,3 +44,17 @@ def test_many_calls(cpus: int, seed: int) -> None:
     last_line("tools/guest", "boot", "--icount", "--timeout", "7200", "--cpus", str(cpus),
               "--seed", str(seed), "--append", "pool=48 ramdisk=1", "--",
               f"ipc/fuzz calls={CALLS} seed={seed} ${{host-port}} ${{device-port}}")
+
+
+@pytest.mark.nightly
+def test_many_files() -> None:
+    """It ends by saying how many lines of each of gprof's readers were reached."""
+    last_line("make", "-s", "fuzz-gprof", f"N={FILES}")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ("FAST=1", "CLANG=1"))
+def test_another_build(kind: str) -> None:
+    """All that `make test` tests: with a kernel compiled file by file, and one by clang."""
+    last = last_line("make", "-s", "test", kind, without=OF_MAKE)
+    assert re.fullmatch(r"[1-9]\d* passed, 0 failed(, \d+ skipped)?", last)
