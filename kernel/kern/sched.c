@@ -430,19 +430,23 @@ void sched_raise_depressed(struct thread *thread)
 
 uint32_t sched_charges_apart;
 
+static inline bool came_in_kernel(const struct cpu *cpu)
+{
+	return cpu->kernel_tick == cpu->ticks;
+}
+
 /*
  * Somebody besides the thread may want to know of the tick that it is charged.  Where the CPUs run
  * in turn it may be none, for most CPUs were parked, or several, for this one has not come to work
- * on them; note_kernel_tick() has counted one.
+ * on them.
  */
 static __attribute__((noinline)) void charge_apart(struct cpu *cpu, struct thread *thread)
 {
-	bool in_kernel = cpu->kernel_tick == cpu->ticks;
+	bool in_kernel = came_in_kernel(cpu);
 	uint32_t ticks = cpus_in_turn ? tick_take_charged(cpu) : 1;
 
 	thread->ticks += ticks;
-	if (in_kernel)
-		thread->system_ticks += ticks - 1;
+	thread->system_ticks += in_kernel ? ticks : 0;
 	for (; ticks > 0; ticks--) {
 		vtimer_tick(thread, in_kernel);
 		if (thread->label != thread->home)
@@ -454,10 +458,13 @@ void sched_tick(struct cpu *cpu)
 {
 	struct thread *thread = cpu->thread;
 
-	if ((sched_charges_apart | (thread->label ^ thread->home)) != 0)
+	if ((sched_charges_apart | (thread->label ^ thread->home)) != 0) {
 		charge_apart(cpu, thread);
-	else
+	} else {
 		thread->ticks++;
+		if (came_in_kernel(cpu))
+			thread->system_ticks++;
+	}
 	if (turn_left(cpu) > 0)
 		return;
 	turn_over(cpu);

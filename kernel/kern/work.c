@@ -49,10 +49,8 @@ static void note_kernel_tick(void)
 {
 	struct cpu *cpu = cpu_self();
 
-	if ((cpu->work & WORK_TICK) != 0) {
-		current_thread()->system_ticks++;
+	if ((cpu->work & WORK_TICK) != 0)
 		cpu->kernel_tick = cpu->ticks;
-	}
 }
 
 void kernel_pause(void)
