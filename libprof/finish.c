@@ -216,6 +216,7 @@ void __profile_fork_child(void)
 	writing = 0;
 	written = 0;
 	is_child = true;
+	__gprof_forget_registration();
 	if (!was_prepared || !__gprof_is_prepared())
 		return;
 	do_gprof_mon_options(MACH_PORT_NULL, options);

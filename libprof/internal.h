@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include <mach/kern_return.h>
+#include <mach/message.h>
 #include <mach/pc_sample.h>
 
 #include "whose.h"
@@ -31,6 +32,12 @@ void __gprof_write_at_end(void);
 
 /* Whether the name server knows gprof.<pid>. */
 bool __gprof_is_registered(void);
+
+/* Takes what has come to a port of the collector's set that is server.c's. */
+void __gprof_hear(mach_msg_header_t *message);
+
+/* In the child of a fork, whose ports are others. */
+void __gprof_forget_registration(void);
 
 /* Whether this is a device or a pipe, which stays what it is: it is written to. */
 bool __gprof_is_special(const char *path);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gprof.<pid>: how others find the collector of this program. */
+/*
+ * gprof.<pid>: how others find the collector of this program.
+ *
+ * A name server that begins later, or again, knows no names.  The kernel tells the collector's
+ * thread of it, which checks the name in; Unix does not know that thread, so it calls as the one
+ * that has said gprof_control_server_init().
+ */
 #include <mach.h>
 #include <servers/gprof_types.h>
 #include <servers/netname.h>
@@ -8,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/collector.h"
+#include "core/ports.h"
 #include "gprof.h"
 #include "internal.h"
 
@@ -15,6 +22,9 @@
 #define NO_SERVER "gprof_control_server_init netname_check_in (ipc/mig) server died"
 
 static bool is_registered;
+static mach_port_t call_port; /* Of the thread that registers, as whom the collector's calls. */
+static mach_port_t news_port; /* In the collector's set: that there is another name server. */
+static netname_name_t name;
 
 bool __gprof_is_registered(void)
 {
@@ -24,16 +34,40 @@ bool __gprof_is_registered(void)
 /* Registers the port; MIG_SERVER_DIED if there is no name server. */
 static kern_return_t check_in(void)
 {
-	mach_port_t server = ux_name_server();
-	netname_name_t name;
+	mach_port_t server;
 	kern_return_t result;
 
+	netname_watch(call_port, news_port, &server);
 	if (!MACH_PORT_VALID(server))
 		return MIG_SERVER_DIED;
-	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
-	result = netname_check_in(server, name, ux_server_port(), __collector_public_port());
+	result = netname_check_in(server, name, call_port, __collector_public_port());
 	syscall_mach_port_deallocate(mach_task_self_cached(), server);
 	return result == MACH_SEND_INVALID_DEST ? MIG_SERVER_DIED : result;
+}
+
+/* In the collector's thread.  If it cannot be now, it is tried with the next name server. */
+void __gprof_hear(mach_msg_header_t *message)
+{
+	if (netname_is_next(message))
+		is_registered = check_in() == KERN_SUCCESS;
+	else
+		mach_msg_destroy(message);
+}
+
+void __gprof_forget_registration(void)
+{
+	news_port = MACH_PORT_NULL;
+}
+
+static kern_return_t prepare(void)
+{
+	kern_return_t result = __gprof_prepare();
+
+	if (result == KERN_SUCCESS && news_port == MACH_PORT_NULL)
+		result = __prof_port_member(&news_port, __collector_set());
+	call_port = ux_server_port();
+	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
+	return result;
 }
 
 static void say(kern_return_t result)
@@ -51,7 +85,7 @@ static void say(kern_return_t result)
 
 kern_return_t gprof_control_server_init(void)
 {
-	kern_return_t result = __gprof_prepare();
+	kern_return_t result = prepare();
 
 	if (result == KERN_SUCCESS)
 		result = check_in();

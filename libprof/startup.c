@@ -45,6 +45,7 @@ static struct collector_target this_program(void)
 		.name = getprogname(),
 		.counts_calls = true,
 		.owner_only = gprof_owner_only != 0,
+		.other = __gprof_hear,
 	};
 
 	if (target.owner_only)

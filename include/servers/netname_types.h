@@ -3,6 +3,7 @@
 #ifndef SERVERS_NETNAME_TYPES_H
 #define SERVERS_NETNAME_TYPES_H
 
+#include <mach/message.h>
 #include <mach/port.h>
 
 #define NETNAME_NAME_MAX 80 /* Bytes, with the zero. */
@@ -16,6 +17,15 @@ typedef const char *const_netname_name_t;
  */
 mach_port_t netname_find_server(void);
 #define name_server_port (netname_find_server())
+
+/*
+ * Finds the name server, MACH_PORT_NULL if there is none, and has the kernel tell `notify` when
+ * another one begins, who knows no names.  Any thread may call it, by the ux_server_port() of one
+ * that lives.  netname_is_next() says whether a message at `notify` tells that, and lets go of what
+ * it brings if so: then this is to be called again, and names are to be checked in.
+ */
+kern_return_t netname_watch(mach_port_t caller, mach_port_t notify, mach_port_t *server);
+int netname_is_next(const mach_msg_header_t *message);
 
 #define NETNAME_SUCCESS        0
 #define NETNAME_NOT_YOURS      1000 /* The signature is another. */

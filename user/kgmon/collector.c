@@ -18,6 +18,7 @@
 
 #include "lib/elfsym/elfsym.h"
 #include "libprof/core/collector.h"
+#include "libprof/core/ports.h"
 #include <servers/netname.h>
 
 #include "common/common.h"
@@ -25,6 +26,7 @@
 #include "kgmon.h"
 
 static mach_port_t host;
+static mach_port_t news_port; /* In the collector's set: that there is another name server. */
 
 static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
 				mach_port_t reply)
@@ -82,6 +84,21 @@ static bool read_kernel(struct collector_target *target)
 
 /* ---------------- The process ---------------- */
 
+/* Says nothing: it is in the background. */
+static kern_return_t check_in(void)
+{
+	mach_port_t server;
+
+	netname_watch(ux_server_port(), news_port, &server);
+	return netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
+}
+
+static void hear(mach_msg_header_t *message)
+{
+	if (netname_is_next(message))
+		check_in();
+}
+
 static bool prepare(void)
 {
 	struct collector_target target = {
@@ -92,6 +109,7 @@ static bool prepare(void)
 		.begin = begin_host,
 		.end = end_host,
 		.flush = flush_host,
+		.other = hear,
 	};
 
 	host = host_find();
@@ -101,20 +119,20 @@ static bool prepare(void)
 		report_errno("the token that only root is to know");
 		return false;
 	}
-	if (__collector_prepare(&target) == KERN_SUCCESS)
+	if (__collector_prepare(&target) == KERN_SUCCESS &&
+	    __prof_port_member(&news_port, __collector_set()) == KERN_SUCCESS)
 		return true;
 	report("no memory left to sample with");
 	return false;
 }
 
-static bool check_in(void)
+static bool become_known(void)
 {
-	mach_port_t server = name_server_find();
 	kern_return_t result;
 
-	if (server == MACH_PORT_NULL)
+	if (name_server_find() == MACH_PORT_NULL)
 		return false;
-	result = netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
+	result = check_in();
 	if (result == NETNAME_NOT_YOURS)
 		report("the name %s is another process's: end that one first", KERNEL_NAME);
 	else if (result != NETNAME_SUCCESS)
@@ -137,7 +155,7 @@ static void go_to_background(void)
 
 static _Noreturn void run(int ready_end)
 {
-	if (!prepare() || !check_in())
+	if (!prepare() || !become_known())
 		exit(EXIT_FAILED);
 	go_to_background();
 	write_all(ready_end, ".", 1);

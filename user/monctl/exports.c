@@ -43,19 +43,28 @@ mach_port_t export_find(mach_port_t name_server, int pid)
 
 /* ---------------- Who may be about to check a name in ---------------- */
 
+static mach_port_t ready_port;
+
+static bool make_ready_port(void)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	return ready_port != MACH_PORT_NULL ||
+	       (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &ready_port) == KERN_SUCCESS &&
+		mach_port_insert_right(self, ready_port, ready_port, MACH_MSG_TYPE_MAKE_SEND) ==
+			KERN_SUCCESS);
+}
+
 /* If that fails, others wait for us a while in vain. */
 void export_nothing_more(void)
 {
-	mach_port_t self = mach_task_self_cached(), server = ux_name_server();
-	mach_port_t port = MACH_PORT_NULL;
+	mach_port_t server = ux_name_server();
 	netname_name_t name;
 
-	if (server == MACH_PORT_NULL ||
-	    mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &port) != KERN_SUCCESS ||
-	    mach_port_insert_right(self, port, port, MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS)
+	if (server == MACH_PORT_NULL || !make_ready_port())
 		return;
 	snprintf(name, sizeof(name), READY_PREFIX "%d", getpid());
-	netname_check_in(server, name, ux_server_port(), port);
+	netname_check_in(server, name, ux_server_port(), ready_port);
 }
 
 static bool is_ready(mach_port_t name_server, int pid)

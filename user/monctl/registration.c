@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <mach.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libprof/core/collector.h"
+#include "libprof/core/ports.h"
 #include <servers/netname.h>
 #include <ux/bsd.h>
 
@@ -17,8 +19,10 @@
 #include "target.h"
 
 static mach_port_t name_server;
+static mach_port_t news_port;   /* In the collector's set: that there is another name server. */
 static netname_name_t name;     /* Of what is sampled, */
-static netname_name_t own_name; /* and of this proxy. */
+static netname_name_t own_name; /* and of this proxy; "": there is none. */
+static bool is_ready;           /* No other name will come. */
 
 /* ---------------- Whoever has the name ---------------- */
 
@@ -87,20 +91,59 @@ static kern_return_t check_in(const char *text)
 }
 
 /* Whoever finds what is sampled finds out which process its proxy is. */
-static bool check_in_both(int pid)
+static bool check_in_both(void)
 {
-	kern_return_t result;
+	kern_return_t result = check_in(own_name);
 
-	snprintf(own_name, sizeof(own_name), PROXY_NAME_PREFIX "%d", getpid());
-	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
-	result = check_in(own_name);
 	if (result == NETNAME_SUCCESS)
 		result = check_in(name);
 	if (result == NETNAME_NOT_YOURS)
-		report("process %d has a proxy already; use monctl -pid %d -on periodic", pid, pid);
+		report("the name %s is taken: there is a proxy already; monctl -pid %s -on "
+		       "periodic asks it",
+		       name, name + strlen(GPROF_NAME_PREFIX));
 	else if (result != NETNAME_SUCCESS)
 		report("the name server refuses %s: error %d", name, result);
 	return result == NETNAME_SUCCESS;
+}
+
+/* Finds the name server; from now on another one is told the names, too. */
+static bool watch(void)
+{
+	if (news_port == MACH_PORT_NULL &&
+	    __prof_port_member(&news_port, __collector_set()) != KERN_SUCCESS)
+		return false;
+	netname_watch(ux_server_port(), news_port, &name_server);
+	return true;
+}
+
+static bool make_names(int pid)
+{
+	snprintf(own_name, sizeof(own_name), PROXY_NAME_PREFIX "%d", getpid());
+	snprintf(name, sizeof(name), GPROF_NAME_PREFIX "%d", pid);
+	if (watch())
+		return true;
+	report("no memory left to be found by a name");
+	return false;
+}
+
+void registration_hear(const mach_msg_header_t *message)
+{
+	if (message->msgh_local_port != news_port || !netname_is_next(message))
+		return;
+	watch();
+	if (name_server != MACH_PORT_NULL && own_name[0] != '\0')
+		check_in_both();
+	if (is_ready)
+		export_nothing_more();
+}
+
+/* What has no names has not watched yet. */
+void registration_ready(void)
+{
+	is_ready = true;
+	if (news_port == MACH_PORT_NULL)
+		watch();
+	export_nothing_more();
 }
 
 bool registration_begin(int pid)
@@ -108,20 +151,22 @@ bool registration_begin(int pid)
 	if (pid == PID_SERVER && server_exports())
 		return false;
 	name_server = name_server_find();
-	return name_server != MACH_PORT_NULL && !is_exported(pid) && check_in_both(pid);
+	if (name_server == MACH_PORT_NULL || !make_names(pid))
+		return false;
+	return !is_exported(pid) && check_in_both();
 }
 
 bool registration_begin_if_any(int pid)
 {
-	name_server = ux_name_server();
-	return name_server == MACH_PORT_NULL || check_in_both(pid);
+	return make_names(pid) && (name_server == MACH_PORT_NULL || check_in_both());
 }
 
 /* If that fails the names go when our port does. */
 void registration_end(void)
 {
-	if (name_server == MACH_PORT_NULL)
+	if (name_server == MACH_PORT_NULL || own_name[0] == '\0')
 		return;
 	netname_check_out(name_server, name, ux_server_port());
 	netname_check_out(name_server, own_name, ux_server_port());
+	own_name[0] = '\0';
 }

@@ -12,12 +12,20 @@
 
 #include <stdbool.h>
 
+#include <mach/message.h>
+
 /* Checks them in for the collector's port.  False, with a report, if others have them, or if there
  * is no name server. */
 bool registration_begin(int pid);
 
 /* The same for a proxy that can do without a name: true if there is no name server. */
 bool registration_begin_if_any(int pid);
+
+/* No name is to be checked in any more: nobody is to wait for one. */
+void registration_ready(void);
+
+/* Looks at a message to a port of the collector's set: another name server is told the names. */
+void registration_hear(const mach_msg_header_t *message);
 
 /* Takes back what there is of them. */
 void registration_end(void);

@@ -9,7 +9,7 @@
 #include "libprof/core/collector.h"
 
 #include "common/common.h"
-#include "control.h"
+#include "registration.h"
 #include "session.h"
 #include "stream.h"
 
@@ -39,7 +39,7 @@ void session_summary(FILE *file, const struct target *target, const char *path)
 void session_started(started_t started)
 {
 	stream_watch_signals();
-	export_nothing_more();
+	registration_ready();
 	started();
 }
 

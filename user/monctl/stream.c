@@ -14,6 +14,7 @@
 #include "common/common.h"
 #include "control.h"
 #include "programs.h"
+#include "registration.h"
 #include "stream.h"
 
 /* Samples of a table that is printed each second should not be older than this, */
@@ -64,10 +65,10 @@ static void wake(int signal)
 	stream_wake();
 }
 
-/* It has done its work by having come. */
+/* That of a signal has done its work by having come. */
 static void take_message(mach_msg_header_t *message)
 {
-	(void)message;
+	registration_hear(message);
 }
 
 static bool make_wake_port(void)
