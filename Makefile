@@ -15,7 +15,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)$(if $(FAST),/fast)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade clean help
+.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -507,8 +507,11 @@ out/plugin/hot.so: tools/hot.c tools/hot_who.c tools/hot_plugin.h Makefile
 iso: kernel programs disk
 	$(Q)tools/iso
 
-qemu qemu-grub gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
-	$(Q)tools/qemu $(patsubst qemu%,%,$(subst qemu-grub,qemugrub,$@))
+qemu-grub: MODE := grub
+qemu-gdb: MODE := stopped
+gdb: MODE := gdb
+qemu qemu-grub qemu-gdb gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
+	$(Q)tools/qemu $(MODE)
 
 test: all iso
 	$(Q)tools/test --out $(OUT) $(T)

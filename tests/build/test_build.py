@@ -265,7 +265,7 @@ def sources_fixture(tmp_path_factory) -> Path:
                                 ignore=NOT_SOURCES, symlinks=True))
 
 
-@pytest.mark.parametrize("target", ["qemu", "qemu-grub", "gdb", "iso"])
+@pytest.mark.parametrize("target", ["qemu", "qemu-grub", "qemu-gdb", "gdb", "iso"])
 def test_the_disk_is_built_before_it_is_booted(sources: Path, target: str) -> None:
     done = make(sources, "-n", target)
     assert done.returncode == 0, done.stdout

@@ -4,18 +4,25 @@
 Every wait has an end, so that a test fails where the program says nothing.
 """
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
 PATIENCE = 120  # Seconds of the host's, beside other tests.
 PROMPT = re.compile(r"(^|\n)\S* ?[$#] $")
+
+
+def take_terminal() -> None:
+    """Makes standard input the session's terminal, from which Ctrl-C comes."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Keyboard:
@@ -26,7 +33,7 @@ class Keyboard:
         self.master, terminal = pty.openpty()
         self.process = subprocess.Popen(list(map(str, command)), cwd=cwd, env=environment,
                                         stdin=terminal, stdout=terminal, stderr=terminal,
-                                        start_new_session=True)
+                                        start_new_session=True, preexec_fn=take_terminal)
         os.close(terminal)
         self.screen = ""  # All that was shown,
         self.seen = 0  # and up to where somebody has looked at it.

@@ -14,7 +14,8 @@ from assay import OUT, ROOT
 
 BUILT = OUT.relative_to(ROOT)
 # Of out/, what belongs to a machine of somebody's or to a run of the tests.
-OTHERS = re.compile(r"(?:root|agent)\..*|test|san|clang|fast|grade|defects|mutants|fuzz")
+OTHERS = re.compile(
+    r"(?:root|agent|gdb)\..*|test|san|clang|fast|grade|defects|mutants|fuzz")
 KIND = {"san": ("SAN=1",), "clang": ("CLANG=1",), "fast": ("FAST=1",)}.get(OUT.name, ())
 # Options of the make that runs the tests must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SAN", "CLANG", "FAST", "WERROR",

@@ -41,9 +41,9 @@ def locked() -> Iterator[Path]:
         yield ROOT_DISK
 
 
-def open_lock(path: Path) -> TextIO:
+def open_lock(path: Path, mode: str = "w") -> TextIO:
     try:
-        return path.open("w")
+        return path.open(mode)
     except PermissionError:
         raise ToolError(f"{path}: permission denied: the machine is whose out/ this is") from None
 

@@ -5,6 +5,7 @@ They read the kernel's own lists out of the machine's memory, through the types 
 information.  They change nothing, so they may be used wherever the machine was stopped.
 """
 
+import os
 from pathlib import Path
 from typing import Iterator, Optional
 
@@ -193,5 +194,18 @@ class Program(gdb.Command):
         print(f"symbols of {argument} are known")
 
 
-for command in (Assay, Tasks, Threads, Stack, Program):
+class Type(gdb.Command):
+    """Types a line at the machine's console, to be read when it goes on: assay type LINE"""
+
+    def __init__(self) -> None:
+        super().__init__("assay type", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument: str, _: bool) -> None:
+        keyboard = os.environ.get("ASSAY_KEYBOARD")
+        if not keyboard:
+            raise gdb.GdbError("this machine has a terminal of its own: type there")
+        Path(keyboard).write_text(f"{argument}\r", encoding="utf-8")
+
+
+for command in (Assay, Tasks, Threads, Stack, Program, Type):
     command()
