@@ -331,28 +331,17 @@ void __collector_status(gprof_status_t *status)
 
 kern_return_t __collector_dump(char **data, size_t *size)
 {
-	const struct collection *collection = &collector.collection;
-	bool with_arcs = collector.target.counts_calls;
-	size_t room;
+	size_t room, kept;
 
 	bring_all();
-	for (;;) {
-		room = __gmon_room(collection, with_arcs, collector.options.format);
-		*data = __prof_pages(room);
-		if (*data == NULL)
-			return GPROF_NO_MEMORY;
-		*size = __gmon_write(collection, with_arcs, collector.options.format, *data, room);
-		if (*size != 0)
-			break;
-		/* Other threads have called much that is new: those arcs are there now. */
-		__prof_pages_free(*data, room);
-	}
-	/* What is returned has as many pages as its size says. */
-	if (room > *size + PROF_PAGE) {
-		size_t kept = (*size + PROF_PAGE - 1) & ~(size_t)(PROF_PAGE - 1);
-
+	*data = __gmon_make(&collector.collection, collector.target.counts_calls,
+			    collector.options.format, size, &room);
+	if (*data == NULL)
+		return GPROF_NO_MEMORY;
+	/* As many pages as its size says: whoever gets it gives no more back. */
+	kept = (*size + PROF_PAGE - 1) & ~(size_t)(PROF_PAGE - 1);
+	if (room > kept)
 		__prof_pages_free(*data + kept, room - kept);
-	}
 	return KERN_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 
 #include "arcs.h"
 #include "code.h"
+#include "pages.h"
 
 #define BIN_BYTES 2u /* Of text, for each bin; the exact places are in records of our own. */
 #define BIN_MAX   0xffffu
@@ -144,8 +145,10 @@ static void put_arc(struct output *output, uint32_t from, uint32_t self, uint32_
 	static const char tag = GMON_TAG_ARC;
 	const struct gmon_arc arc = {.from = from, .self = self, .count = count};
 
-	if (output->room - output->size < ARC_SIZE)
+	if (output->room - output->size < ARC_SIZE) {
+		output->is_cut = true;
 		return;
+	}
 	if (output->has_tags)
 		put(output, &tag, sizeof tag);
 	put(output, &arc, sizeof arc);
@@ -429,4 +432,22 @@ size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gp
 	if (with_arcs)
 		__arcs_visit(write_arc, &output);
 	return output.is_cut ? 0 : output.size;
+}
+
+char *__gmon_make(const struct collection *collection, bool with_arcs, enum gprof_format format,
+		  size_t *size, size_t *room)
+{
+	for (;;) {
+		char *data;
+
+		*room = __gmon_room(collection, with_arcs, format);
+		data = __prof_pages(*room);
+		if (data == NULL)
+			return NULL;
+		*size = __gmon_write(collection, with_arcs, format, data, *room);
+		if (*size != 0)
+			return data;
+		/* Other threads have called much that is new: those arcs are there now. */
+		__prof_pages_free(data, *room);
+	}
 }

@@ -20,4 +20,11 @@ size_t __gmon_room(const struct collection *collection, bool with_arcs, enum gpr
 size_t __gmon_write(const struct collection *collection, bool with_arcs, enum gprof_format format,
 		    char *to, size_t room);
 
+/*
+ * Both, in pages that are the caller's, as often as it takes; NULL: there is no memory.  Tells the
+ * file's size, and how much room there is for it (pages.h).
+ */
+char *__gmon_make(const struct collection *collection, bool with_arcs, enum gprof_format format,
+		  size_t *size, size_t *room);
+
 #endif

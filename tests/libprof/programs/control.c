@@ -115,6 +115,30 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Memory and names of this task. */
+static vm_size_t memory(void)
+{
+	struct task_basic_info info = {.virtual_size = 0};
+	mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
+
+	CHECK(task_info(mach_task_self_cached(), TASK_BASIC_INFO, (task_info_t)&info, &count) ==
+	      KERN_SUCCESS);
+	return info.virtual_size;
+}
+
+static unsigned names(void)
+{
+	mach_port_t self = mach_task_self_cached();
+	mach_msg_type_number_t n = 0, n_types = 0;
+	mach_port_type_array_t types;
+	mach_port_array_t list;
+
+	CHECK(mach_port_names(self, &list, &n, &types, &n_types) == KERN_SUCCESS);
+	vm_deallocate(self, (vm_address_t)list, n * sizeof *list);
+	vm_deallocate(self, (vm_address_t)types, n_types * sizeof *types);
+	return n;
+}
+
 /* Dumps more often than samples are due: each has all up to its time, and no due time is missed. */
 static void test_dumps_in_a_row(void)
 {
@@ -124,6 +148,8 @@ static void test_dumps_in_a_row(void)
 	gprof_status_t status;
 	mon_data_t data;
 	uint64_t start, end = 0;
+	vm_size_t bytes = 0;
+	unsigned ports = 0;
 
 	CHECK(do_gprof_mon_options(MACH_PORT_NULL, options) == KERN_SUCCESS);
 	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
@@ -134,7 +160,12 @@ static void test_dumps_in_a_row(void)
 		vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
 		CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
 		CHECK(prof_u64(status.due) + 1 >= end - start);
+		if (n == DUMPS / 2) {
+			bytes = memory();
+			ports = names();
+		}
 	}
+	CHECK(memory() == bytes && names() == ports);
 	printf("%u dumps in %u ms, %u due\n", DUMPS, (unsigned)(end - start), status.due[0]);
 	flavors = 0;
 	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
