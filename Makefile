@@ -282,7 +282,8 @@ PROFILED  := $(SDK)/lib/gcrt0.o $(SDK)/lib/moncrt0.o $(SDK)/lib/libprof1.a $(SDK
 	     $(SDK)/lib/libthreads_p.a $(SDK)/lib/libmach_p.a
 EMPTY_LIBRARIES := $(SDK)/lib/libm.a $(SDK)/lib/libpthread.a
 LIBRARIES := $(SDK)/lib/crt0.o $(SDK)/lib/libc.a $(SDK)/lib/libthreads.a $(SDK)/lib/libmach.a \
-	     $(SDK)/lib/libcpuprofile.a $(SDK)/lib/libnetname.a $(EMPTY_LIBRARIES) $(PROFILED)
+	     $(SDK)/lib/libcpuprofile.a $(SDK)/lib/libnetname.a $(SDK)/lib/libgprof.a $(EMPTY_LIBRARIES) \
+	     $(PROFILED)
 UX_CC     := $(SDK)/bin/ux-cc
 
 $(OBJ)/lib/libc/%.c.o: lib/libc/%.c Makefile | $(USER_HEADERS)
@@ -344,6 +345,10 @@ $(SDK)/lib/libmach.a: $(MACH_OBJECTS)
 	$(archive)
 
 $(SDK)/lib/libnetname.a: $(call objects_below,lib/netname) $(OBJ)/gen/servers/netname_user.o
+	$(archive)
+
+# For programs that ask others for their profiles: libprof1.a has it, too, and much beside it.
+$(SDK)/lib/libgprof.a: $(OBJ)/gen/servers/gprof_user.o
 	$(archive)
 
 # Its core knows neither libc nor Unix: the Unix server, and whatever has no libc, links that.

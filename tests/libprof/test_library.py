@@ -205,6 +205,31 @@ def test_gprof_reads_it(ends: Ends) -> None:
     assert "main" in flat
 
 
+# ---------------- Control from without ----------------
+
+def test_a_program_that_only_asks(tmp_path: Path) -> None:
+    """By libgprof, which has the calls and nothing of the profiling library."""
+    asks = compile_program(tmp_path, "asks", "{source}", "-o", "{program}", "-lgprof", "-lnetname")
+    both = compile_program(tmp_path, "asks", "-pg", "{source}", "-o", "{program}", "-lgprof",
+                           out="both")
+    names = {name for _, name in asks.functions}
+    assert {"gprof_mon_switch", "gprof_mon_dump", "gprof_mon_open"} <= names
+    assert not [name for name in names if re.match("__collect|__gprof|do_gprof|monstart", name)]
+    files = Files(put=tuple(Put(one.path, f"/tmp/{one.path.name}") for one in (asks, both)),
+                  get=(Get("/tmp/a.out", tmp_path), Get("/tmp/b.out", tmp_path)))
+    result = unix.run("exec 2>&1; cd /tmp; slowprog 100000 >/dev/null & P=$!; "
+                      "monctl -pid $P -proxy -open -bg; ./asks $P >a.out && ./both $P >b.out; "
+                      "echo $?; ./asks 999; kill $P; "
+                      "until monctl -pid $P -status 2>&1 | grep 'no process'; do sleep 0.01; done",
+                      files=files, limit=60)
+    text = result.output.decode()
+    assert re.search(r"^0\nasks: gprof.999: error 1001$", text, re.M), text
+    for name in ("a.out", "b.out"):
+        low, high, size = struct.unpack("<3I", (tmp_path / name).read_bytes()[:12])
+        bins = (tmp_path / name).read_bytes()[12:size]
+        assert low < high and sum(struct.unpack(f"<{len(bins) // 2}H", bins)) >= 20, text
+
+
 # ---------------- Control from within ----------------
 
 @pytest.fixture(name="control", scope="module")
