@@ -11,13 +11,17 @@
 #include <mach/traps.h>
 
 #define STUB(name, number) STUB_TEXT(name, number)
-#define STUB_TEXT(name, number)                                                     \
-	__asm__(".pushsection .text." #name ", \"ax\", @progbits\n"                 \
-		".globl " #name "\n"                                                \
-		".type " #name ", @function\n" #name ": movl $-" #number ", %eax\n" \
-		" lcall $7, $0\n"                                                   \
-		" ret\n"                                                            \
-		".size " #name ", . - " #name "\n"                                  \
+#define STUB_TEXT(name, number)                                     \
+	__asm__(".pushsection .text." #name ", \"ax\", @progbits\n" \
+		".globl " #name "\n"                                \
+		".type " #name ", @function\n" #name ":\n"          \
+		" .cfi_sections .debug_frame\n"                     \
+		" .cfi_startproc\n"                                 \
+		" movl $-" #number ", %eax\n"                       \
+		" lcall $7, $0\n"                                   \
+		" ret\n"                                            \
+		" .cfi_endproc\n"                                   \
+		".size " #name ", . - " #name "\n"                  \
 		".popsection")
 
 STUB(mach_msg_trap, TRAP_mach_msg);

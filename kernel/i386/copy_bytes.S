@@ -10,12 +10,18 @@
 	.popsection
 	.endm
 
+	.cfi_sections .debug_frame	/* As in entry.S. */
+	.macro	PUSH register
+	pushl	\register; .cfi_adjust_cfa_offset 4; .cfi_rel_offset \register, 0
+	.endm
+
 	.text
 	.globl	copy_bytes
 	.type	copy_bytes, @function
 copy_bytes:
-	pushl	%esi
-	pushl	%edi
+	.cfi_startproc
+	PUSH	%esi
+	PUSH	%edi
 	movl	%eax, %edi
 	movl	%edx, %esi
 	movl	%ecx, %eax
@@ -24,9 +30,11 @@ copy_bytes:
 	andl	$3, %eax		/* The result, if there is no odd byte. */
 	jnz	copy_odd_bytes
 copy_bytes_end:
-	popl	%edi
-	popl	%esi
+	.cfi_remember_state
+	popl	%edi; .cfi_adjust_cfa_offset -4
+	popl	%esi; .cfi_adjust_cfa_offset -4
 	ret
+	.cfi_restore_state
 copy_odd_bytes:
 	movl	%eax, %ecx
 2:	rep movsb
@@ -37,12 +45,13 @@ copy_bytes_fault:
 	jmp	copy_bytes_end
 	RECOVER	1b, copy_bytes_fault
 	RECOVER	2b, copy_bytes_fault
+	.cfi_endproc
 	.size	copy_bytes, . - copy_bytes
 
 	.globl	copy_string
 	.type	copy_string, @function
 copy_string:
-	pushl	%ebp
+	pushl	%ebp			/* By which a debugger goes back from here. */
 	movl	%esp, %ebp
 	pushl	%esi
 	pushl	%edi

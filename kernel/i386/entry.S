@@ -16,6 +16,7 @@
 #include <mach/traps.h>
 
 #define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
+#define EFLAGS       9 /* DWARF's number: clang knows no name. */
 
 	/* Where a fault at `from` goes on: see i386/entry.h. */
 	.macro	RECOVER from, landing
@@ -24,11 +25,60 @@
 	.popsection
 	.endm
 
+	/*
+	 * For debuggers, in no memory of the machine: where what was interrupted has its registers.
+	 * The CFA, which does not move, is where the frame's `esp` is, or would be.
+	 */
+	.cfi_sections .debug_frame
+	.macro	CFI_SAVED_REGISTERS
+	.cfi_offset %eax, -24; .cfi_offset %ecx, -28; .cfi_offset %edx, -32; .cfi_offset %ebx, -36
+	.cfi_offset %ebp, -44; .cfi_offset %esi, -48; .cfi_offset %edi, -52
+	.endm
+
+	.macro	CFI_FRAME depth=FRAME_ESP	/* So far above %esp the CFA is. */
+	/* Who was interrupted may have another stack: a signal frame says that. */
+	.cfi_startproc simple; .cfi_signal_frame; .cfi_def_cfa %esp, \depth
+	.cfi_offset %eip, -12; .cfi_offset %cs, -8; .cfi_offset EFLAGS, -4
+	.if	\depth == FRAME_ESP
+	CFI_SAVED_REGISTERS
+	.endif
+	.endm
+
+	/* Of an interrupt: before it %esp was (cs & 3) != 0 ? *CFA : CFA, as a DWARF expression. */
+	.macro	CFI_INTERRUPT depth=FRAME_ESP
+	CFI_FRAME \depth
+	.cfi_escape 0x16, 4, 13, 0x12, 0x38, 0x1c, 6, 0x33, 0x1a, 0x28, 3, 0, 0x2f, 1, 0, 6
+	.endm
+
+	/* The call gate's, which only users go through. */
+	.macro	CFI_GATE depth=FRAME_ESP
+	CFI_FRAME \depth
+	.cfi_offset %esp, 0
+	.endm
+
+	.macro	PUSH value
+	pushl	\value; .cfi_adjust_cfa_offset 4
+	.endm
+
+	.macro	POP register
+	popl	\register; .cfi_adjust_cfa_offset -4
+	.endm
+
 	.macro	SAVE_REGISTERS
-	pushal
-	pushl	%ds
-	pushl	%es
-	pushl	%fs
+	pushal; .cfi_adjust_cfa_offset 32
+	CFI_SAVED_REGISTERS
+	PUSH	%ds
+	PUSH	%es
+	PUSH	%fs
+	.endm
+
+	/* As they were, and drops vector and error. */
+	.macro	LOAD_GENERAL_REGISTERS
+	popal; .cfi_adjust_cfa_offset -32
+	.irp	register, %eax, %ecx, %edx, %ebx, %ebp, %esi, %edi
+	.cfi_same_value \register
+	.endr
+	addl	$8, %esp; .cfi_adjust_cfa_offset -8
 	.endm
 
 	.macro	LOAD_KERNEL_SEGMENTS
@@ -39,13 +89,15 @@
 	movl	%edx, %fs
 	.endm
 
-	.macro	FUNCTION name
+	.macro	FUNCTION name, cfi=.cfi_startproc, depth
 	.globl	\name
 	.type	\name, @function
 \name:
+	\cfi	\depth
 	.endm
 
 	.macro	END name
+	.cfi_endproc
 	.size	\name, . - \name
 	.endm
 
@@ -59,15 +111,18 @@
 	 * instruction here; i386/trap.c takes it to gate_entry_traced.
 	 */
 	.balign	16
-FUNCTION gate_entry
-	pushl	(%esp)			/* eip eip cs esp ss */
-	pushl	8(%esp)			/* cs eip eip cs esp ss */
-	popl	4(%esp)			/* eip cs cs esp ss */
+FUNCTION gate_entry, CFI_GATE, 8
+	.cfi_offset %eip, -8; .cfi_offset %cs, -4; .cfi_same_value EFLAGS
+	PUSH	(%esp)			/* eip eip cs esp ss */
+	PUSH	8(%esp)			/* cs eip eip cs esp ss */
+	POP	4(%esp)			/* eip cs cs esp ss */
+	.cfi_offset %eip, -12; .cfi_offset %cs, -8
 	pushfl
 	popl	8(%esp)			/* eip cs eflags esp ss */
+	.cfi_offset EFLAGS, -4
 .Lgate_flags_saved:
-	pushl	%eax
-	pushl	$VECTOR_CALL_GATE
+	PUSH	%eax
+	PUSH	$VECTOR_CALL_GATE
 	SAVE_REGISTERS
 	pushl	$KERNEL_FLAGS
 	popfl
@@ -91,12 +146,11 @@ gate_leave:
 END gate_entry
 
 	/* Back to user mode with what the frame at %esp says. */
-FUNCTION restore_user
-1:	popl	%fs
-2:	popl	%es
-3:	popl	%ds
-	popal
-	addl	$8, %esp		/* vector, error */
+FUNCTION restore_user, CFI_INTERRUPT, FRAME_ESP
+1:	POP	%fs
+2:	POP	%es
+3:	POP	%ds
+	LOAD_GENERAL_REGISTERS
 4:	iret
 	RECOVER	1b, bad_fs
 	RECOVER	2b, bad_es
@@ -105,20 +159,22 @@ FUNCTION restore_user
 END restore_user
 
 	/* As gate_entry, for a user with TF set: it is put back into the saved flags. */
-FUNCTION gate_entry_traced
-	pushl	(%esp)
-	pushl	8(%esp)
-	popl	4(%esp)
+FUNCTION gate_entry_traced, CFI_GATE, 8
+	.cfi_offset %eip, -8
+	PUSH	(%esp)
+	PUSH	8(%esp)
+	POP	4(%esp)
+	.cfi_offset %eip, -12
 	pushfl
 	popl	8(%esp)
 	orl	$EFLAGS_TF, 8(%esp)
 	jmp	.Lgate_flags_saved
 END gate_entry_traced
 
-FUNCTION gate_wait
-	pushl	%eax
+FUNCTION gate_wait, CFI_GATE, FRAME_ESP
+	PUSH	%eax
 	call	kernel_lock_wait
-	popl	%eax
+	POP	%eax
 	jmp	gate_locked
 END gate_wait
 
@@ -145,9 +201,10 @@ gate_lost_\n:
 	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
 	 * arguments are on the stack.
 	 */
-FUNCTION gate_arguments
+FUNCTION gate_arguments, CFI_GATE, FRAME_ESP
 	movl	trap_table + 4(, %eax, 8), %ecx
 	movl	%esp, %ebx
+	.cfi_def_cfa_register %ebx
 	movl	FRAME_ESP(%esp), %esi
 	leal	4(%esi, %ecx, 4), %edx
 	cmpl	$USER_END, %edx
@@ -170,7 +227,8 @@ gate_pushes_end:
 	.popsection
 
 	/* The words at %esi + 4 * %ecx cannot be read: an exception of the caller. */
-FUNCTION gate_bad_arguments
+FUNCTION gate_bad_arguments, CFI_GATE, FRAME_ESP
+	.cfi_def_cfa_register %ebx
 	movl	%ebx, %esp
 	leal	(%esi, %ecx, 4), %eax
 	call	trap_bad_arguments
@@ -178,14 +236,14 @@ FUNCTION gate_bad_arguments
 	jmp	gate_leave
 END gate_bad_arguments
 
-FUNCTION gate_bad_number
+FUNCTION gate_bad_number, CFI_GATE, FRAME_ESP
 	movl	%esp, %ebx
 	call	trap_bad_number
 	movl	%ebx, %esp
 	jmp	gate_leave
 END gate_bad_number
 
-FUNCTION gate_work
+FUNCTION gate_work, CFI_GATE, FRAME_ESP
 	sti
 	call	trap_return		/* Releases the kernel lock. */
 	jmp	restore_user
@@ -196,15 +254,16 @@ END gate_work
 	 * frame again from where restore_user stood and falls into the next: the user's registers
 	 * are still whole, and the fault becomes an exception of the user.
 	 */
-FUNCTION bad_iret
-	pushl	$0
-	pushl	$VECTOR_PROTECTION
-	pushal
-	pushl	%ds
+FUNCTION bad_iret, CFI_INTERRUPT, 12
+	PUSH	$0
+	PUSH	$VECTOR_PROTECTION
+	pushal; .cfi_adjust_cfa_offset 32
+	CFI_SAVED_REGISTERS
+	PUSH	%ds
 bad_ds:
-	pushl	%es
+	PUSH	%es
 bad_es:
-	pushl	%fs
+	PUSH	%fs
 bad_fs:
 	cld
 	LOAD_KERNEL_SEGMENTS
@@ -226,11 +285,13 @@ END bad_iret
 	.balign	4
 	.globl	vector_\vector
 vector_\vector:
+	CFI_INTERRUPT (12+4*\has_error)
 	.if	\has_error == 0
-	pushl	$0
+	PUSH	$0
 	.endif
-	pushl	$\vector
+	PUSH	$\vector
 	jmp	interrupt_entry
+	.cfi_endproc
 	TABLE_ROW \vector, vector_\vector
 	.endm
 
@@ -281,9 +342,9 @@ interrupt_entry_count:
 
 	.text
 	/* The sampling clock's, ten thousand times a second: it goes straight to its function. */
-FUNCTION vector_sample
-	pushl	$0
-	pushl	$VECTOR_SAMPLE
+FUNCTION vector_sample, CFI_INTERRUPT, 12
+	PUSH	$0
+	PUSH	$VECTOR_SAMPLE
 	SAVE_REGISTERS
 	cld
 	LOAD_KERNEL_SEGMENTS
@@ -299,7 +360,7 @@ sample_returns:
 	jmp	restore_user
 END vector_sample
 
-FUNCTION interrupt_entry
+FUNCTION interrupt_entry, CFI_INTERRUPT, 20
 	SAVE_REGISTERS
 	cld
 	LOAD_KERNEL_SEGMENTS
@@ -311,12 +372,11 @@ interrupt_returns:
 	jnz	restore_user
 END interrupt_entry
 
-FUNCTION restore_kernel
-	popl	%fs
-	popl	%es
-	popl	%ds
-	popal
-	addl	$8, %esp
+FUNCTION restore_kernel, CFI_INTERRUPT, FRAME_ESP
+	POP	%fs
+	POP	%es
+	POP	%ds
+	LOAD_GENERAL_REGISTERS
 	iret
 END restore_kernel
 
@@ -324,9 +384,9 @@ END restore_kernel
 	 * An NMI can come anywhere, and goes back to exactly there: no lock, no work on the way
 	 * out.
 	 */
-FUNCTION vector_2
-	pushl	$0
-	pushl	$VECTOR_NMI
+FUNCTION vector_2, CFI_INTERRUPT, 12
+	PUSH	$0
+	PUSH	$VECTOR_NMI
 	SAVE_REGISTERS
 	cld
 	LOAD_KERNEL_SEGMENTS
@@ -363,16 +423,16 @@ END interrupts_wait
 	 * Leaves this thread's context on its stack and returns in that of another.
 	 */
 FUNCTION switch_stacks
-	pushl	%ebp
-	pushl	%ebx
-	pushl	%esi
-	pushl	%edi
+	.irp	register, %ebp, %ebx, %esi, %edi
+	PUSH	\register
+	.cfi_rel_offset \register, 0
+	.endr
 	movl	%esp, (%eax)
 	movl	%edx, %esp
-	popl	%edi
-	popl	%esi
-	popl	%ebx
-	popl	%ebp
+	.irp	register, %edi, %esi, %ebx, %ebp
+	POP	\register
+	.cfi_restore \register
+	.endr
 	ret
 END switch_stacks
 
@@ -381,6 +441,7 @@ END switch_stacks
 	 * user.
 	 */
 FUNCTION thread_entry
+	.cfi_undefined %eip		/* Nobody called it. */
 	xorl	%ebp, %ebp
 	call	thread_begin
 	testl	%ebx, %ebx

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""tools/gdb/assay.py: what its commands find without a machine."""
+"""tools/gdb/assay.py: what its commands find, and backtraces through the kernel's entries."""
 
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
-from assay import OUT, ROOT
+from assay import OUT
+from framework import under_gdb
+from framework.under_gdb import gdb
 
-
-def gdb(*commands: str) -> subprocess.CompletedProcess:
-    words = [word for command in commands for word in ("-ex", command)]
-    return subprocess.run(["gdb", "-q", "-nx", "-batch", OUT / "mach_kernel",
-                           "-x", ROOT / "tools/gdb/assay.py", *words],
-                          text=True, capture_output=True, timeout=120, check=False)
+FRAME = re.compile(r"^#\d+ +(?:0x[0-9a-f]+ in )?(<signal handler called>|\w+)", re.MULTILINE)
+INTERRUPT = "break *(char *) interrupt if "  # Before its first instruction:
+SAVED = "((struct frame *) $eax)"  # its argument.
+ENTRY = "<signal handler called>"  # gdb's words for whoever was interrupted.
 
 
 @pytest.mark.parametrize("program, file", [("hello", "user/hello/"), ("ux", "servers/ux/"),
@@ -25,3 +27,63 @@ def test_symbols_of_a_program(program: str, file: str) -> None:
 
 def test_a_program_that_is_not_there() -> None:
     assert "no program 'nobody' in" in gdb("assay program nobody").stderr
+
+
+def backtrace(folder: Path, *commands: str) -> list[str]:
+    """Names, innermost first, where the last of the commands has stopped the first program."""
+    said = under_gdb.run(folder, ("hello",), "assay program hello", "hbreak trap_mach_msg",
+                         "continue", "delete", *commands, "backtrace")
+    names = FRAME.findall(said)
+    assert names, said
+    return names
+
+
+def between(names: list[str], inner: str, outer: str) -> list[str]:
+    assert inner in names and outer in names, names
+    return names[names.index(inner) : names.index(outer) + 1]
+
+
+def test_from_a_trap_to_its_caller(tmp_path: Path) -> None:
+    names = backtrace(tmp_path)
+    assert names == ["trap_mach_msg", ENTRY, "mach_msg_trap", "mach_msg", *names[4:-1], "main"]
+
+
+def test_from_an_interrupt_to_the_program(tmp_path: Path) -> None:
+    names = backtrace(tmp_path, f"{INTERRUPT} ({SAVED}->cs & 3) && {SAVED}->vector >= 32",
+                      "continue")
+    assert names[:2] == ["interrupt", ENTRY] and names[-1] == "main"
+
+
+def test_from_an_interrupt_through_the_kernel_to_the_program(tmp_path: Path) -> None:
+    names = backtrace(tmp_path, "hbreak copy_bytes", "continue", "delete",
+                      f"{INTERRUPT} !({SAVED}->cs & 3)", "continue")
+    inside, outside = (number for number, name in enumerate(names) if name == ENTRY)
+    assert names[0] == "interrupt" and inside == 1
+    assert names[2] == "copy_bytes" and names[outside - 1] == "trap_mach_msg"
+    assert names[outside + 1] == "mach_msg_trap" and names[-1] == "main"
+
+
+def test_from_a_page_fault_to_who_touched(tmp_path: Path) -> None:
+    names = backtrace(tmp_path, "break fault", "continue")
+    assert names[0] == "fault" and names[-1] == "main"
+    assert between(names, "interrupt", "main")[1] == ENTRY
+
+
+def test_registers_of_who_was_interrupted(tmp_path: Path) -> None:
+    """As the frame that the kernel saved has them: another way to the same words."""
+    said = under_gdb.run(tmp_path, ("hello",), "hbreak trap_mach_msg", "continue", "delete",
+                         f"{INTERRUPT} {SAVED}->cs & 3", "continue",
+                         "set $f = (struct frame *) $eax",
+                         "printf \"%x %x %x %x %x\\n\", $f->eip, $f->esp, $f->ebp, $f->ebx, "
+                         "$f->edi", "up 2",
+                         "printf \"%x %x %x %x %x\\n\", $eip, $esp, $ebp, $ebx, $edi")
+    saved, found = re.findall(r"^(?:[0-9a-f]+ ){4}[0-9a-f]+$", said, re.MULTILINE)
+    assert saved == found
+
+
+def test_debugging_information_is_not_loaded() -> None:
+    """That of the assembler neither: what is in memory is code and data alone."""
+    headers = subprocess.run(["readelf", "-SW", OUT / "mach_kernel"], text=True,
+                             capture_output=True, check=True).stdout
+    sections = re.findall(r"\] (\.debug_frame|\.eh_frame)\s+\w+\s+([0-9a-f]+)", headers)
+    assert sections == [(".debug_frame", "00000000")]
