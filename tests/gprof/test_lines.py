@@ -184,3 +184,16 @@ def test_what_was_inlined_is_at_the_line_that_called_it(tmp_path: Path, view: st
         output("--view=pprof", "--any-date", "-o", view_file, program, file)
         assert read_back.pprof(view_file, "periodic", "-lines")[0] == {
             f"_start {source}:7": 3, f"_start {source}:8": 5}
+
+
+def test_a_source_that_is_gone(tmp_path: Path) -> None:
+    """The samples of the program are told of as before, and why there is no text."""
+    program, _ = make_program(tmp_path)
+    bins = [7] + [0] * (len(NAMES) * LENGTH // 2 - 1)
+    (tmp_path / "gmon.out").write_bytes(Profile(USER, bins, []).gnu())
+    text = output("-A", program, "gmon.out", cwd=tmp_path)
+    assert TEXT["f0", 0] in text and "no such source" not in text
+    (tmp_path / "program.s").unlink()
+    text = output("-A", program, "gmon.out", cwd=tmp_path)
+    assert "(no such source from this folder; debug information names it so)" in text
+    assert TEXT["f0", 0] not in text

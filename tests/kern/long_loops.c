@@ -16,7 +16,7 @@
 #define ENTRIES 4000u
 #define NAMES   8000u
 #define RIGHTS  6000u
-#define THREADS 1500u
+#define THREADS 4000u
 #define READERS 1500u
 #define IO_LAST 0xffffu
 
@@ -330,11 +330,28 @@ TEST(a_port_of_many_dies)
 
 /* ---------------- Many threads ---------------- */
 
+static mach_port_t default_set(void)
+{
+	mach_port_t name = MACH_PORT_NULL, set = MACH_PORT_NULL;
+
+	EXPECT_EQ(processor_set_default(host(), &name), KERN_SUCCESS);
+	EXPECT_EQ(host_processor_set_priv(host(), name, &set), KERN_SUCCESS);
+	port_drop_send(name);
+	return set;
+}
+
+static void drop_all(thread_array_t threads, mach_msg_type_number_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		port_drop_send(threads[i]);
+	EXPECT_EQ(vm_deallocate(self(), (vm_address_t)threads, n * sizeof *threads), KERN_SUCCESS);
+}
+
 TEST(threads_of_a_task)
 {
 	struct task_thread_times_info times;
 	mach_msg_type_number_t count = TASK_THREAD_TIMES_INFO_COUNT, n;
-	mach_port_t child = MACH_PORT_NULL, thread;
+	mach_port_t child = MACH_PORT_NULL, thread, set;
 	thread_array_t threads;
 
 	EXPECT_EQ(task_create(self(), FALSE, &child), KERN_SUCCESS);
@@ -344,12 +361,16 @@ TEST(threads_of_a_task)
 	}
 	EXPECT_EQ(task_threads(child, &threads, &n), KERN_SUCCESS);
 	EXPECT_EQ(n, THREADS);
-	for (uint32_t i = 0; i < n; i++)
-		port_drop_send(threads[i]);
-	EXPECT_EQ(vm_deallocate(self(), (vm_address_t)threads, n * sizeof *threads), KERN_SUCCESS);
+	drop_all(threads, n);
 	EXPECT_EQ(task_info(child, TASK_THREAD_TIMES_INFO, (task_info_t)&times, &count),
 		  KERN_SUCCESS);
 	EXPECT_EQ(task_priority(child, 30, TRUE), KERN_SUCCESS);
+	set = default_set();
+	EXPECT_EQ(task_max_priority(child, set, 35), KERN_SUCCESS);
+	EXPECT_EQ(processor_set_threads(set, &threads, &n), KERN_SUCCESS);
+	EXPECT_LT(THREADS, n);
+	drop_all(threads, n);
+	port_drop_send(set);
 	EXPECT_EQ(task_suspend(child), KERN_SUCCESS);
 	EXPECT_EQ(task_resume(child), KERN_SUCCESS);
 	child_end(child);
