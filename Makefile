@@ -4,7 +4,8 @@
 # Everything that is built lies in out/.  Variables: V=1 shows the commands, WERROR=1 makes warnings
 # errors, SAN=1 builds with checks for undefined behaviour (into out/san/), CLANG=1 with clang instead
 # of gcc (into out/clang/), FAST=1 compiles the kernel file by file, so that a change is built at once
-# (into out/fast/), CROSS= is the cross compiler's prefix.
+# (into out/fast/), CROSS= is the cross compiler's prefix, MIG_OUTPUT= a folder that `make mig-output`
+# has made elsewhere, for a host without MIG.
 
 CROSS   ?= i686-linux-gnu-
 HOSTCC  ?= gcc
@@ -15,7 +16,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)$(if $(FAST),/fast)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs unix unix-tests sdk disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade clean help
+.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade bundle clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -40,10 +41,11 @@ OBJDUMP := $(CROSS)objdump
 LTO     := $(if $(CLANG)$(FAST),,-flto=2)
 
 # One line instead of a screen of errors when a tool is not there.
-TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(MIG) $(PYTHON)
+TOOLS := $(firstword $(CC)) $(LD) $(HOSTCC) $(if $(MIG_OUTPUT),,$(MIG)) $(PYTHON)
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(strip $(foreach tool,$(TOOLS),$(if $(shell command -v $(tool)),,$(tool))))
-$(if $(MISSING),$(error not installed: $(MISSING).  Run ./setup, which installs what is missing))
+$(if $(MISSING),$(error not installed: $(MISSING).  Run ./setup, which installs what is \
+	missing$(if $(filter $(MIG),$(MISSING)),; or have MIG's output made elsewhere: MIG_OUTPUT= in `make help`)))
 endif
 
 WARNINGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes $(if $(WERROR),-Werror)
@@ -97,6 +99,12 @@ plugin: out/plugin/hot.so
 
 # ---------------- Interfaces ----------------
 
+# What MIG's output depends on: the definitions, and how they are made into files, from here on to
+# where the kernel begins.
+MADE_FROM = $(shell { cat defs/*/*.defs; sed -n '/^. -* Interfaces/,/^. -* The kernel/p' Makefile; } | \
+	      sha256sum | cut -d ' ' -f 1)
+
+ifeq ($(MIG_OUTPUT),)
 # defs/mach/NAME.defs becomes the kernel's half and its header (NAME_server), the caller's half and
 # its header <mach/NAME.h>, and for what programs serve that half and its header (NAME_catch).
 mig = $(Q)mkdir -p $(@D) && echo "  MIG     $<" && \
@@ -128,6 +136,19 @@ $(GEN)/user/servers/%_user.c $(GEN)/user/servers/%.h: defs/servers/%.defs $(DEFS
 
 $(GEN)/user/servers/%_server.c $(GEN)/user/servers/%_server.h: defs/servers/%.defs $(DEFS)
 	$(call mig,-D$$(echo $* | tr a-z A-Z)_SERVER=1 -server $(@D)/$*_server.c -sheader $(@D)/$*_server.h)
+
+else
+# Made elsewhere, of the same definitions.
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+$(if $(wildcard $(MIG_OUTPUT)/made-from),,$(error MIG_OUTPUT=$(MIG_OUTPUT) is no folder with MIG's \
+	output: unpack what `make mig-output` makes on a host with MIG))
+$(if $(filter $(MADE_FROM),$(file <$(MIG_OUTPUT)/made-from)),,$(error MIG_OUTPUT=$(MIG_OUTPUT) was \
+	made of other definitions than those in defs/: run `make mig-output` again on a host with MIG))
+endif
+
+$(GEN)/%: $(MIG_OUTPUT)/%
+	$(Q)mkdir -p $(@D) && echo "  COPY    $<" && cp $< $@
+endif
 
 # Generated code is compiled as ours is, but for what MIG is known to write: it adds to message ids
 # that may be any number.
@@ -163,6 +184,17 @@ USER_HEADERS   := $(patsubst %,$(GEN)/user/mach/%.h,$(SERVERS) $(CALLERS)) \
 # Named in a rule of their own, all are files that make knows of when it chooses a pattern.
 .PHONY: headers
 headers: $(KERNEL_HEADERS) $(USER_HEADERS)
+
+# For hosts without MIG: the same archive, byte for byte, for the same definitions.
+MIG_FILES := $(KERNEL_HEADERS) $(KERNEL_HEADERS:.h=.c) $(USER_HEADERS) \
+	     $(foreach header,$(USER_HEADERS),$(if $(filter %_catch.h %_server.h,$(header)),\
+	       $(header:.h=.c),$(header:.h=_user.c)))
+
+mig-output: $(MIG_FILES)
+	$(Q)echo "  TAR     $(OUT)/mig-output.tar" && echo $(MADE_FROM) > $(GEN)/made-from
+	$(Q)tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=a=r,u+wX \
+	    --transform 's,^,mig-output/,' -C $(GEN) -cf $(OUT)/mig-output.tar \
+	    made-from $(sort $(MIG_FILES:$(GEN)/%=%))
 
 # ---------------- The kernel ----------------
 
@@ -561,6 +593,10 @@ profile-view: gprof
 # The example assignment: what it says of right, wrong, cheating, hanging and panicking submissions.
 grade: all
 	$(Q)tools/grade --example --runs $(or $(N),2)
+
+# What grades elsewhere, without the tree.
+bundle: all
+	$(Q)tools/bundle $(OUT)/assay-grader.tar
 
 clean:
 	rm -rf out

@@ -176,3 +176,17 @@ def test_a_file_of_holes_does_not_come_out(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="3,221,225,472 bytes, more than its disk"):
         fetch_one(image, Get("/hole", tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not NAMESPACES, reason="one of the two cannot work here")
+def test_the_same_program_whoever_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A verdict tells of times, to which a program's size belongs."""
+    made = []
+    for name in sandbox.KINDS:
+        monkeypatch.setattr(sandbox, "kind", name)
+        (tmp_path / name / "in").mkdir(parents=True)
+        submission = hand_in(Submission(tmp_path / name / "in", tmp_path / name), HELLO)
+        (submission.path / "b.c").write_text('#include "assay.h"\nint main(void) { return 0; }\n')
+        made.append([submission.build("a.c").read_bytes(),
+                     submission.build_boot("b.c").read_bytes()])
+    assert made[0] == made[1]

@@ -162,6 +162,31 @@ def test_unknown_argument_is_refused(box: Machine):
     assert "usage" in result.stderr
 
 
+# ---------------- Less of it ----------------
+
+def test_grading_needs_little(box: Machine):
+    """No foreign architecture, no MIG, none of what builds or tests."""
+    box.lack(*box.all)
+    result = box.run("grading")
+    assert result.returncode == 0, result.stderr
+    assert "add-architecture" not in box.calls()
+    install, = (line for line in box.calls().splitlines() if " install " in line)
+    installed = set(install.split()) & set(box.all)
+    assert {"gcc-i686-linux-gnu", "qemu-system-x86", "e2fsprogs", "python3"} <= installed
+    assert not installed & {"mig-i686-gnu:i386", "make", "gdb", "python3-pytest"}
+
+
+def test_mig_is_not_asked_for_if_its_output_is_there(box: Machine, monkeypatch):
+    box.write("archive", [name for name in box.all if not name.startswith("mig-")])
+    box.lack("mig-i686-gnu:i386", "gdb")
+    assert "MIG_OUTPUT=" in box.run().stderr
+    monkeypatch.setenv("MIG_OUTPUT", "mig-output")
+    box.lack("mig-i686-gnu:i386", "gdb")
+    result = box.run()
+    assert (result.returncode, result.stderr) == (0, "setup: apt-get update failed in part;"
+                                                     " going on\n")
+
+
 # ---------------- Viewers ----------------
 
 def test_viewers_are_a_group_of_their_own(box: Machine):
