@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The example assignment: its verdicts, and the files by which GitHub and GitLab grade it."""
 
+import base64
+import gzip
 import json
 import os
 import re
@@ -179,3 +181,73 @@ def test_ci_files(commands, results: bool, tmp_path: Path) -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("6", "0")
     if results:
         assert json.loads((tmp_path / "results.json").read_text())["score"] == 100
+
+
+# ---------------- GitHub Classroom ----------------
+
+class Classroom:
+    """Runs a workflow's commands as Actions does, and adds up as Classroom's reporter does."""
+
+    def __init__(self, folder: Path, submission: Path):
+        yaml = pytest.importorskip("yaml", reason=f"python3-yaml: {viewers.HOW}")
+        self.repository, self.temp = folder / "repository", folder / "temp"
+        shutil.copytree(EXAMPLE / "classroom", self.repository)
+        self.temp.mkdir()
+        shutil.copy(submission, self.repository)
+        self.workflow = yaml.load(
+            (self.repository / ".github" / "workflows" / "classroom.yml").read_text(),
+            Loader=yaml.BaseLoader)
+        tar = folder / "assay-grader.tar"
+        subprocess.run([ROOT / "tools" / "bundle", tar], check=True)
+        with gzip.open(self.repository / "assay-grader.tar.gz", "wb", compresslevel=1) as packed:
+            packed.write(tar.read_bytes())
+        (folder / "apt-get").write_text("#!/bin/sh\nexit 1\n")  # What is missing stays so.
+        (folder / "apt-get").chmod(0o755)
+        self.environment = {name: text for name, text in os.environ.items() if "ASSAY" not in name}
+        self.environment |= {
+            "PATH": f"{folder}:{os.environ['PATH']}", "RUNNER_TEMP": str(self.temp),
+            "GITHUB_WORKSPACE": str(self.repository), "GITHUB_OUTPUT": str(self.temp / "output")}
+
+    def run(self, secret: str) -> dict:
+        """The steps; returns what the reporter is given."""
+        assert self.workflow["name"] == "Autograding Tests"
+        (name, job), = self.workflow["jobs"].items()
+        assert name == "run-autograding-tests"
+        *steps, report = job["steps"]
+        for step in steps:
+            variables = {key: secret if value == "${{ secrets.ASSAY_SECRET }}" else value
+                         for key, value in step.get("env", {}).items()}
+            if "run" in step:
+                done = subprocess.run(["sh", "-e", "-c", step["run"]], cwd=self.repository,
+                                      env=self.environment | variables, text=True, check=False,
+                                      capture_output=True)
+                assert done.returncode == 0, done.stdout + done.stderr
+                self.said = done.stdout
+        assert report["uses"].startswith("classroom-resources/autograding-grading-reporter@v")
+        runner = report["with"]["runners"]
+        assert report["env"] == {
+            f"{runner.upper()}_RESULTS": "${{ steps.%s.outputs.result }}" % steps[-1]["id"]}
+        outputs = dict(re.findall("^(.*?)=(.*)$", (self.temp / "output").read_text(), re.MULTILINE))
+        return json.loads(base64.b64decode(outputs["result"]))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="--sandbox=user takes root")
+@pytest.mark.parametrize(("submission", "secret", "points"), [
+    ("submissions/hanging", "a secret", 6),  # Of a test of 30.
+    ("classroom", "", 6),  # Right without words.
+])
+def test_classroom(tmp_path: Path, submission: str, secret: str, points: int) -> None:
+    classroom = Classroom(tmp_path, EXAMPLE / submission / "words.c")
+    results = classroom.run(secret)
+    assert (results["status"], results["max_score"]) == ("fail", 100)
+    assert sum(test["score"] for test in results["tests"]) == points
+    assert [test["status"] for test in results["tests"]] == ["fail"] * 6
+    assert ("(practice" in classroom.said) == (not secret)
+    assert "compile" not in classroom.said and "(a hidden test)" in classroom.said
+
+
+def test_classroom_s_table() -> None:
+    """What is to be done is the same there as in the exercise, and as in its script."""
+    tables = [re.findall(r"^\| (\d+) \|", (EXAMPLE / name).read_text(), re.MULTILINE)
+              for name in ("README.md", "classroom/README.md")]
+    assert tables[0][:6] == tables[1] and sum(map(int, tables[1])) == 100
