@@ -20,6 +20,8 @@
 #include "kern/string.h"
 
 #define BIT(console) (1u << (console))
+#define KEPT         BIT(MACHINE_CONSOLES) /* No console, but where the log's end is kept. */
+#define KEPT_BYTES   8192u
 
 /* By their names on the command line. */
 static const char *const console_names[MACHINE_CONSOLES] = {
@@ -41,10 +43,28 @@ static struct {
 	uint32_t programs; /* and what programs print. */
 	uint32_t with_cr;  /* Consoles that want a carriage return before each line feed. */
 } output = {
-	.kernel = CONSOLES_DEFAULT,
+	.kernel = CONSOLES_DEFAULT | KEPT,
 	.programs = CONSOLES_DEFAULT,
 	.with_cr = CONSOLES_SERIAL,
 };
+
+/*
+ * The end of the log, for gdb, which reads it from outside (`assay log`): byte n of all that was
+ * ever written is bytes[n % KEPT_BYTES], for the last KEPT_BYTES below `written`.  Guarded by the
+ * lock, as what is printed is.  Nothing in the kernel reads it, so the compiler is told that
+ * somebody does.  A byte is there before it is counted, so that a machine stopped between the two
+ * shows no other in its place.
+ */
+volatile struct log_kept {
+	uint32_t written; /* Goes around, which KEPT_BYTES divides. */
+	char bytes[KEPT_BYTES];
+} log_kept __attribute__((used));
+
+static void keep(char c)
+{
+	log_kept.bytes[log_kept.written % KEPT_BYTES] = c;
+	log_kept.written++;
+}
 
 /* cpu_number() is not asked before there is need: messages come before CPUs have numbers. */
 static uint32_t seizer(void)
@@ -90,7 +110,9 @@ static void put_on(enum machine_console console, char c)
 /* Puts a character on each console of the set, and notes where that leaves their lines. */
 static void put(uint32_t consoles, char c)
 {
-	assert(consoles < BIT(MACHINE_CONSOLES));
+	assert(consoles < 2 * KEPT);
+	if (consoles & KEPT)
+		keep(c);
 	for (unsigned console = 0; console < MACHINE_CONSOLES; console++) {
 		if (consoles & BIT(console))
 			put_on(console, c);
@@ -208,6 +230,7 @@ void log_configure(void)
 {
 	choose("console", &output.kernel, &output.programs);
 	choose("log", &output.kernel, &output.kernel);
+	output.kernel |= KEPT;
 	if (argument_present("raw"))
 		output.with_cr = 0;
 	assert(output.kernel != 0 && output.programs != 0);

@@ -87,3 +87,45 @@ def test_debugging_information_is_not_loaded() -> None:
                              capture_output=True, check=True).stdout
     sections = re.findall(r"\] (\.debug_frame|\.eh_frame)\s+\w+\s+([0-9a-f]+)", headers)
     assert sections == [(".debug_frame", "00000000")]
+
+
+def look(folder: Path, *commands: str) -> str:
+    """What is said of hello when it has a port and is about to spin."""
+    return under_gdb.run(folder, ("hello",), "assay program hello", "hbreak trap_mach_msg",
+                         "continue", "delete", "hbreak spin_and_trap", "continue", *commands)
+
+
+def test_ports_of_a_task(tmp_path: Path) -> None:
+    """By number and by name; its own port, and the one that the program says it has allocated."""
+    said = look(tmp_path, "assay ports hello", "assay ports 1", "up", "printf \"port %x\\n\", port")
+    assert said.count("0x1  send                2  task hello\n") == 2
+    name = re.search(r"^port (\w+)$", said, re.MULTILINE)[1]
+    assert f"0x{name}  receive             1  hello's 0x{name}, 0 of 5 messages\n" in said
+
+
+def test_map_of_a_task(tmp_path: Path) -> None:
+    """Where its file says that it is loaded, and how; and the stack, of which a page is touched."""
+    said = look(tmp_path, "assay map hello")
+    headers = subprocess.run(["readelf", "-lW", OUT / "user/hello"], text=True,
+                             capture_output=True, check=True).stdout
+    loaded = re.findall(r"LOAD +\w+ 0x(\w+) \w+ \w+ \w+ ([RWE ]{3})", headers)
+    assert len(loaded) > 2
+    for start, rights in loaded:
+        may = "".join(sign if flag in rights else "-" for sign, flag in zip("rwx", "RWE"))
+        page = f"{int(start, 16) & -4096:08x}"
+        assert re.search(rf"^{page}-\w{{8}}  {may}  rwx  copied  object", said, re.MULTILINE)
+    assert re.search(r"^\w{8}-c0000000  rw-  .*: 1 of 32 pages here$", said, re.MULTILINE)
+
+
+def test_the_log_of_the_kernel(tmp_path: Path) -> None:
+    """All that came out at the port, with the last line, though nobody reads it there any more."""
+    said = look(tmp_path, "delete", "hbreak machine_end", "continue", "assay log")
+    log = (tmp_path / "com1").read_text()
+    assert log.endswith("machine: exit status 0\n") and log in said
+
+
+@pytest.mark.parametrize("command, says", [
+    ("assay ports", "say which task: assay ports TASK; `assay tasks` lists them"),
+    ("assay map nobody", "there is no task nobody; `assay tasks` lists them")])
+def test_which_task(tmp_path: Path, command: str, says: str) -> None:
+    assert says in look(tmp_path, command)

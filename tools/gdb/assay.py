@@ -6,10 +6,19 @@ information.  They change nothing, so they may be used wherever the machine was 
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import Iterator, Optional
 
 import gdb
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from kernel import Look, listed, tasks  # noqa: E402
+from log import Log  # noqa: E402
+from map import Map  # noqa: E402
+from ports import Ports  # noqa: E402
 
 OUT = Path(gdb.current_progspace().filename).parent  # Where the kernel is, programs are.
 FRAMES_MAX = 64
@@ -26,20 +35,6 @@ WORD = 4
 def read_word(address: int) -> int:
     memory = gdb.selected_inferior().read_memory(address, WORD)
     return int.from_bytes(memory.tobytes(), "little")
-
-
-def listed(head: gdb.Value, type_name: str, member: str) -> Iterator[gdb.Value]:
-    """The objects on a list of the kernel's, which runs through their `member`."""
-    kind = gdb.lookup_type(type_name)
-    offset = next(field.bitpos // 8 for field in kind.fields() if field.name == member)
-    link, end = head["next"], head.address
-    while link != end and int(link):
-        yield gdb.Value(int(link) - offset).cast(kind.pointer()).dereference()
-        link = link["next"]
-
-
-def tasks() -> Iterator[gdb.Value]:
-    return listed(gdb.parse_and_eval("all_tasks"), "struct task", "link")
 
 
 def cpus() -> Iterator[gdb.Value]:
@@ -107,20 +102,6 @@ class Assay(gdb.Command):
 
     def __init__(self) -> None:
         super().__init__("assay", gdb.COMMAND_DATA, prefix=True)
-
-
-class Look(gdb.Command):
-    """What all commands have in common: they need the kernel's memory."""
-
-    def look(self, argument: str) -> None:
-        raise NotImplementedError
-
-    def invoke(self, argument: str, _: bool) -> None:
-        try:
-            self.look(argument)
-        except gdb.MemoryError:
-            raise gdb.GdbError("there is no kernel in memory yet: first say `hbreak "
-                               "kernel_main` and `continue`") from None
 
 
 class Tasks(Look):
@@ -207,5 +188,5 @@ class Type(gdb.Command):
         Path(keyboard).write_text(f"{argument}\r", encoding="utf-8")
 
 
-for command in (Assay, Tasks, Threads, Stack, Program, Type):
+for command in (Assay, Tasks, Threads, Stack, Ports, Map, Log, Program, Type):
     command()
