@@ -16,7 +16,7 @@ OUT     := out$(if $(SAN),/san)$(if $(CLANG),/clang)$(if $(FAST),/fast)
 OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 
-.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof hot perf profile-view grade bundle clean help
+.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof lines hot perf profile-view grade bundle clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -79,7 +79,7 @@ CALLERS  := device_request
 # Interfaces between programs.
 SERVICES := $(wildcard defs/servers/*.defs)
 
-KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS])))
+KERNEL_SOURCES := $(sort $(filter-out $(if $(SAN),,%/ubsan.c),$(wildcard kernel/*/*.[cS] kernel/*/*/*.[cS])))
 KERNEL_OBJECTS := $(KERNEL_SOURCES:%=$(OBJ)/%.o) $(SERVERS:%=$(OBJ)/gen/%_server.o)
 STUB_OBJECTS   := $(patsubst %,$(OBJ)/gen/%_user.o,$(SERVERS) $(CALLERS)) \
 		  $(CATCHERS:%=$(OBJ)/gen/%_catch.o)
@@ -202,7 +202,7 @@ $(OBJ)/kernel/%.c.o: kernel/%.c Makefile | $(KERNEL_HEADERS)
 	$(call compile,$(CC) $(KERNEL) $(LTO))
 
 # What reports undefined behaviour is not itself checked for it.
-$(OBJ)/kernel/kern/ubsan.c.o: KERNEL += -fno-sanitize=undefined
+$(OBJ)/kernel/base/ubsan.c.o: KERNEL += -fno-sanitize=undefined
 
 $(OBJ)/kernel/%.S.o: kernel/%.S Makefile
 	$(call compile,$(CC) $(KERNEL))
@@ -492,7 +492,7 @@ $(OUT)/disk.img: boot/manifest $(wildcard boot/disk/* boot/disk/*/*) tools/image
 
 # ---------------- Programs for the host ----------------
 
-# A host test says in a line `links: kern/zone.c ...` which sources it tests: of the kernel, or of the
+# A host test says in a line `links: base/zone.c ...` which sources it tests: of the kernel, or of the
 # Unix server (servers/...), of a library (lib/..., libprof/...) or of the tests (tests/...); in a line
 # `flags: -D...` with which options.
 source_of = tests/$(dir $(1))host/$(notdir $(1)).c
@@ -559,6 +559,10 @@ nightly: all
 
 bench: all
 	$(Q)tools/bench
+
+# How much code there is, floor by floor.
+lines:
+	$(Q)tools/floors
 
 # gprof's time and memory beside GNU's, with up to N functions.
 bench-gprof: gprof

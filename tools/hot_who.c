@@ -4,7 +4,7 @@
  *
  * Who runs on a CPU is in the kernel's memory: struct cpu has the thread, that has its label and
  * its task.  QEMU tells where the kernel's code lies in our memory, and the rest of the machine's
- * memory lies around that.  Where the fields are, the kernel's file tells (kernel/kern/layout.c)
+ * memory lies around that.  Where the fields are, the kernel's file tells (kernel/task/layout.c)
  * and then tools/hot.  Nothing else of the kernel's is believed, least of all what it counts.
  *
  * Only a store by the kernel can change who runs, and only to a word that we watch.  The storing

@@ -25,7 +25,7 @@
 #include <mach/vm_sync.h>
 #include <mach/vm_wire.h>
 
-/* The kernel has its own types for its own objects: kernel/ipc/convert.h. */
+/* The kernel has its own types for its own objects: kernel/task/convert.h. */
 #ifndef KERNEL
 typedef mach_port_t task_t;
 typedef mach_port_t vm_task_t;

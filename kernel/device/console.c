@@ -6,9 +6,9 @@
  */
 #include "device/console.h"
 
+#include "base/log.h"
+#include "base/machine.h"
 #include "device/line.h"
-#include "kern/log.h"
-#include "kern/machine.h"
 
 static struct line console, com1;
 

@@ -9,14 +9,14 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/string.h"
 #include "device/console.h"
 #include "device/device_port.h"
 #include "device/ramdisk.h"
 #include "device/time.h"
 #include "ipc/port.h"
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/string.h"
 
 /* Written at boot. */
 static struct list devices = LIST_INITIALIZER(devices);

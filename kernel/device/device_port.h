@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From ports to devices, for the stubs of the kernel's interfaces: see ipc/convert.h. */
+/* From ports to devices, for the stubs of the kernel's interfaces: see task/convert.h. */
 #ifndef DEVICE_DEVICE_PORT_H
 #define DEVICE_DEVICE_PORT_H
 

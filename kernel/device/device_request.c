@@ -11,17 +11,17 @@
 #include <mach/message.h>
 #include <mach/mig_errors.h>
 
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/string.h"
+#include "base/zone.h"
 #include "device/device.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
 #include "ipc/right.h"
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/string.h"
-#include "kern/thread.h"
-#include "kern/zone.h"
-#include "vm/copy.h"
+#include "thread/thread.h"
+#include "vm/map/copy.h"
 
 /* Ids of the replies: of writes, then of reads; each followed by that of its in-band form. */
 #define WRITE_REPLY_ID 2902

@@ -9,14 +9,14 @@
 
 #include <mach/mig_errors.h>
 
+#include "base/assert.h"
+#include "base/string.h"
 #include "device/device.h"
 #include "device/device_port.h"
 #include "ipc/port.h"
-#include "kern/assert.h"
-#include "kern/string.h"
 #include "mach/device_server.h"
-#include "vm/copy.h"
-#include "vm/object.h"
+#include "vm/map/copy.h"
+#include "vm/object/object.h"
 
 /* ---------------- Opening and closing ---------------- */
 

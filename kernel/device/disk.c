@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "kern/assert.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/page.h"
+#include "base/assert.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/page.h"
 
 io_return_t disk_check(const struct device_request *request, uint32_t records)
 {

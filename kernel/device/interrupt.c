@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kern/assert.h"
-#include "kern/cpu_state.h"
-#include "kern/lock.h"
+#include "base/assert.h"
+#include "base/lock.h"
+#include "thread/cpu_state.h"
 
 /* Written at boot, each before its device can interrupt. */
 static struct device_interrupt *interrupts[DEVICE_INTERRUPTS];

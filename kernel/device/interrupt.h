@@ -29,7 +29,7 @@ struct device_interrupt {
 
 /*
  * Gives the interrupt a number, below DEVICE_INTERRUPTS, for the machine to make a vector of
- * (i386/vectors.h).  At boot, and before the device can interrupt.
+ * (i386/cpu/vectors.h).  At boot, and before the device can interrupt.
  */
 unsigned device_interrupt_add(struct device_interrupt *interrupt);
 

@@ -2,11 +2,11 @@
 /* Lines: see line.h, which says who may touch what. */
 #include "device/line.h"
 
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/page.h"
+#include "base/assert.h"
+#include "base/lock.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/page.h"
 
 /* A line on which more than this comes at once is broken. */
 #define BYTES_AT_ONCE 65536u
@@ -22,7 +22,7 @@ static struct line *line_of(struct device *device)
 /* ---------------- The ring ---------------- */
 
 /* A byte for which there is no room is lost, as if the line had been. */
-static void ring_put(struct line *line, char byte)
+static void line_put(struct line *line, char byte)
 {
 	uint32_t taken = __atomic_load_n(&line->taken, __ATOMIC_ACQUIRE);
 
@@ -66,7 +66,7 @@ static bool show(const struct line *line, struct device_request *request, uint32
 }
 
 /* Answers a request for some bytes while there are some. */
-static void give(struct line *line, struct device_request *request)
+static void line_give(struct line *line, struct device_request *request)
 {
 	uint32_t n = ring_length(line);
 
@@ -87,7 +87,7 @@ static struct device_request *request_of(struct list *link)
 }
 
 /* Brings bytes and readers together, first to first. */
-static void serve(struct line *line)
+static void line_serve(struct line *line)
 {
 	assert(kernel_locked());
 	for (unsigned turn = 1; !list_empty(&line->readers) && ring_length(line) > 0; turn++) {
@@ -96,7 +96,7 @@ static void serve(struct line *line)
 		if (request_is_orphan(request))
 			request_done(request, D_DEVICE_DOWN);
 		else
-			give(line, request);
+			line_give(line, request);
 		if (turn % 64 == 0)
 			kernel_pause();
 	}
@@ -104,7 +104,7 @@ static void serve(struct line *line)
 
 static void work(struct device_interrupt *interrupt)
 {
-	serve(list_object(interrupt, struct line, input));
+	line_serve(list_object(interrupt, struct line, input));
 }
 
 /* In the interrupt handler. */
@@ -115,7 +115,7 @@ static bool take_input(struct device_interrupt *interrupt)
 	char byte;
 
 	for (n = 0; n < BYTES_AT_ONCE && machine_console_take(line->console, &byte); n++)
-		ring_put(line, byte);
+		line_put(line, byte);
 	return n > 0;
 }
 
@@ -148,7 +148,7 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 	    (ring_length(line) == 0 || !list_empty(&line->readers)))
 		return D_WOULD_BLOCK;
 	list_add_last(&line->readers, &request->link);
-	serve(line);
+	line_serve(line);
 	return D_SUCCESS;
 }
 

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/machine.h"
 #include "device/device.h"
 #include "device/interrupt.h"
-#include "kern/machine.h"
 
 #define LINE_RING_SIZE 1024u /* A power of two. */
 

@@ -4,17 +4,17 @@
 
 #include <stddef.h>
 
+#include "base/arguments.h"
+#include "base/assert.h"
+#include "base/command.h"
+#include "base/log.h"
+#include "base/string.h"
 #include "device/device.h"
 #include "device/disk.h"
-#include "i386/memory.h"
-#include "kern/arguments.h"
-#include "kern/assert.h"
-#include "kern/command.h"
-#include "kern/log.h"
-#include "kern/string.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/page.h"
+#include "i386/cpu/memory.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/page.h"
 
 #define MEGABYTE 0x100000u
 
@@ -86,14 +86,14 @@ static uint32_t records_of(const struct device *device)
 }
 
 /* Where the records of a request are, which has been checked. */
-static char *place_of(const struct device *device, const struct device_request *request)
+static char *ramdisk_place_of(const struct device *device, const struct device_request *request)
 {
 	const volatile struct machine_ramdisk *disk = device->state;
 
 	return (char *)phys_to_virt(disk->address) + request->record * DISK_RECORD_SIZE;
 }
 
-static void read_page(char *to, const char *from, uint32_t size)
+static void ramdisk_read_page(char *to, const char *from, uint32_t size)
 {
 	if (size == PAGE_SIZE && ((uintptr_t)from & PAGE_MASK) == 0)
 		page_copy(to, from);
@@ -111,7 +111,7 @@ static void read_pages(struct device_request *request, const char *from)
 		uint32_t left = request->size - request->done;
 		uint32_t size = left < PAGE_SIZE ? left : PAGE_SIZE;
 
-		read_page(page_data(list_object(link, struct page, link)), from, size);
+		ramdisk_read_page(page_data(list_object(link, struct page, link)), from, size);
 		from += size;
 		request->done += size;
 		if (++turn % 16 == 0)
@@ -127,7 +127,7 @@ static io_return_t ramdisk_read(struct device *device, struct device_request *re
 		return result;
 	if (!disk_make_room(request))
 		return D_NO_MEMORY;
-	read_pages(request, place_of(device, request));
+	read_pages(request, ramdisk_place_of(device, request));
 	request_done(request, D_SUCCESS);
 	return D_SUCCESS;
 }
@@ -138,7 +138,8 @@ static io_return_t ramdisk_write(struct device *device, struct device_request *r
 
 	if (result != D_SUCCESS)
 		return result;
-	if (copy_read(request->data, place_of(device, request), request->size) != KERN_SUCCESS)
+	if (copy_read(request->data, ramdisk_place_of(device, request), request->size) !=
+	    KERN_SUCCESS)
 		return D_IO_ERROR;
 	request->done = request->size;
 	request_done(request, D_SUCCESS);

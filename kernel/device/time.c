@@ -7,14 +7,14 @@
 #include <mach/time_value.h>
 #include <mach/vm_prot.h>
 
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/divide.h"
+#include "base/lock.h"
 #include "device/device.h"
-#include "kern/assert.h"
-#include "kern/clock.h"
-#include "kern/divide.h"
-#include "kern/lock.h"
-#include "vm/object.h"
-#include "vm/page.h"
-#include "vm/page_queue.h"
+#include "vm/object/object.h"
+#include "vm/page/page.h"
+#include "vm/page/page_queue.h"
 
 #define NS_PER_MICROSECOND 1000u
 

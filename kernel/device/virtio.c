@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/log.h"
-#include "kern/string.h"
-#include "vm/page.h"
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/string.h"
+#include "vm/page/page.h"
 
 #define STATUS_ACKNOWLEDGE 1u
 #define STATUS_DRIVER      2u
@@ -120,7 +120,7 @@ static void set_address(volatile uint32_t words[2], uint32_t physical)
 }
 
 /* Two pages: the allocator's addresses have nothing in their upper half. */
-static bool allocate(struct virtio *virtio, uint16_t size)
+static bool virtio_allocate(struct virtio *virtio, uint16_t size)
 {
 	ALLOCATES_AT_BOOT;
 	volatile struct virtio_common *common = virtio->common;
@@ -156,7 +156,7 @@ const char *virtio_queue_init(struct virtio *virtio)
 		return "its queue is too short";
 	if (doorbell > virtio->notify_size - sizeof *virtio->doorbell)
 		return "it has no place for notifications";
-	if (!allocate(virtio, size))
+	if (!virtio_allocate(virtio, size))
 		return "there is no memory for its queue";
 	virtio->doorbell = (volatile uint16_t *)(virtio->notify + doorbell);
 	common->queue_vector = 0;

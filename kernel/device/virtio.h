@@ -6,8 +6,8 @@
  * The queue's descriptors are divided into slots, each of which is one request: a chain of parts
  * that the device reads, followed by parts that it writes.  So a request needs no search for
  * descriptors, and what the device gives back names its slot.  The machine finds the device, maps
- * its registers and connects its interrupt (i386/virtio_pci.h); the driver does the rest.  Guarded
- * by the kernel lock.
+ * its registers and connects its interrupt (i386/devices/virtio_pci.h); the driver does the rest.
+ * Guarded by the kernel lock.
  */
 #ifndef DEVICE_VIRTIO_H
 #define DEVICE_VIRTIO_H

@@ -9,14 +9,14 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/log.h"
 #include "device/device.h"
 #include "device/disk.h"
 #include "device/virtio.h"
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/log.h"
-#include "vm/copy.h"
-#include "vm/page.h"
+#include "vm/map/copy.h"
+#include "vm/page/page.h"
 
 #define MAX_DISKS 4
 
@@ -104,7 +104,7 @@ static uint32_t piece_size(const struct disk *disk, const struct flight *flight)
 }
 
 /* Names the pages of the piece from part 1 on; returns the number of the part behind them. */
-static unsigned add_pages(struct disk *disk, unsigned slot)
+static unsigned disk_add_pages(struct disk *disk, unsigned slot)
 {
 	struct flight *flight = &disk->flights[slot];
 	uint32_t left = flight->piece;
@@ -143,14 +143,14 @@ static void send_piece(struct disk *disk, unsigned slot)
 	envelope->status = STATUS_NONE;
 	flight->piece = piece_size(disk, flight);
 	virtio_part(&disk->virtio, slot, 0, physical, sizeof envelope->header, false);
-	last = add_pages(disk, slot);
+	last = disk_add_pages(disk, slot);
 	virtio_part(&disk->virtio, slot, last, physical + offsetof(struct envelope, status),
 		    sizeof envelope->status, true);
 	virtio_give(&disk->virtio, slot, last + 1);
 }
 
 /* A slot that is free, or VIRTIO_NONE. */
-static unsigned free_slot(const struct disk *disk)
+static unsigned disk_free_slot(const struct disk *disk)
 {
 	for (unsigned slot = 0; slot < disk->virtio.slots; slot++) {
 		if (disk->flights[slot].request == NULL)
@@ -165,7 +165,7 @@ static void start_waiting(struct disk *disk)
 	bool any = false;
 	unsigned slot;
 
-	while (!list_empty(&disk->waiting) && (slot = free_slot(disk)) != VIRTIO_NONE) {
+	while (!list_empty(&disk->waiting) && (slot = disk_free_slot(disk)) != VIRTIO_NONE) {
 		struct list *link = list_take_first(&disk->waiting);
 		struct device_request *request = list_object(link, struct device_request, link);
 
@@ -182,7 +182,7 @@ static void start_waiting(struct disk *disk)
 }
 
 /* What became of a piece: a device that wrote less than it should have left old data in a page. */
-static io_return_t judge(const struct disk *disk, unsigned slot, uint32_t written)
+static io_return_t disk_judge(const struct disk *disk, unsigned slot, uint32_t written)
 {
 	const struct flight *flight = &disk->flights[slot];
 	uint32_t expected = sizeof disk->envelopes[slot].status;
@@ -199,7 +199,7 @@ static void piece_done(struct disk *disk, unsigned slot, uint32_t written)
 {
 	struct flight *flight = &disk->flights[slot];
 	struct device_request *request = flight->request;
-	io_return_t result = judge(disk, slot, written);
+	io_return_t result = disk_judge(disk, slot, written);
 
 	if (result == D_SUCCESS) {
 		request->done += flight->piece;
@@ -232,7 +232,7 @@ static void disk_work(struct device_interrupt *interrupt)
 
 /* ---------------- The device ---------------- */
 
-static io_return_t take(struct disk *disk, struct device_request *request)
+static io_return_t disk_take(struct disk *disk, struct device_request *request)
 {
 	assert(request->data->kind == COPY_PAGES && request->data->size >= request->size);
 	request->done = 0;
@@ -249,7 +249,7 @@ static io_return_t disk_read(struct device *device, struct device_request *reque
 
 	if (result != D_SUCCESS)
 		return result;
-	return disk_make_room(request) ? take(disk, request) : D_NO_MEMORY;
+	return disk_make_room(request) ? disk_take(disk, request) : D_NO_MEMORY;
 }
 
 static io_return_t disk_write(struct device *device, struct device_request *request)
@@ -257,7 +257,7 @@ static io_return_t disk_write(struct device *device, struct device_request *requ
 	struct disk *disk = device->state;
 	io_return_t result = disk->read_only ? D_READ_ONLY : disk_check(request, disk->records);
 
-	return result == D_SUCCESS ? take(disk, request) : result;
+	return result == D_SUCCESS ? disk_take(disk, request) : result;
 }
 
 static io_return_t disk_status(struct device *device, dev_flavor_t flavor, int *status, uint32_t *n)
@@ -307,7 +307,7 @@ static bool read_limits(struct disk *disk)
 	return disk->max_pages >= MIN_PAGES;
 }
 
-static const char *set_up(struct disk *disk)
+static const char *disk_set_up(struct disk *disk)
 {
 	ALLOCATES_AT_BOOT;
 	struct virtio *virtio = &disk->virtio;
@@ -334,7 +334,7 @@ const char *virtio_disk_start(struct virtio *virtio)
 	const char *wrong;
 
 	assert(n_disks < MAX_DISKS && virtio == &disk->virtio);
-	wrong = set_up(disk);
+	wrong = disk_set_up(disk);
 	if (wrong != NULL) {
 		virtio_fail(virtio);
 		return wrong;

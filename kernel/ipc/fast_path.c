@@ -22,6 +22,9 @@
 
 #include <mach/port.h>
 
+#include "base/arguments.h"
+#include "base/assert.h"
+#include "base/string.h"
 #include "ipc/inbox.h"
 #include "ipc/kernel_object.h"
 #include "ipc/message.h"
@@ -30,12 +33,9 @@
 #include "ipc/queue.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/arguments.h"
-#include "kern/assert.h"
-#include "kern/exchange.h"
-#include "kern/string.h"
-#include "kern/task.h"
-#include "kern/thread.h"
+#include "task/task.h"
+#include "thread/exchange.h"
+#include "thread/thread.h"
 
 /* A bit of mach_msg()'s options that means nothing and that no program sets. */
 #define OPTION_UNUSED 0x40000000u
@@ -165,8 +165,8 @@ static inline bool takes_directly(const struct thread *receiver, uint32_t size)
  * Gives a new send-once right to `reply` to the space, under the name of `entry`, its first free
  * one; the port notes the label.
  */
-static inline void give_reply_right(struct space *space, struct entry *entry, struct port *reply,
-				    uint32_t label)
+static inline void fast_path_give_reply_right(struct space *space, struct entry *entry,
+					      struct port *reply, uint32_t label)
 {
 	space_use_free(space, entry);
 	entry->type = MACH_PORT_TYPE_SEND_ONCE;
@@ -208,9 +208,9 @@ static inline void fill_inbox(struct thread *receiver, const struct thread *send
  * Waits at `queue` in its turn, while `receiver` has the CPU.  Who has `answered` works for itself
  * if no request comes.
  */
-static inline mach_msg_return_t wait(const struct mach_msg_words *words, struct thread *thread,
-				     struct wait_queue *queue, struct thread *receiver,
-				     bool answered)
+static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *words,
+					       struct thread *thread, struct wait_queue *queue,
+					       struct thread *receiver, bool answered)
 {
 	struct receive_wait *receive = &thread->receive;
 
@@ -252,7 +252,7 @@ static inline struct thread *send_request(struct thread *thread, struct port *po
 	if (entry == NULL)
 		return NULL;
 
-	give_reply_right(space, entry, reply, thread->label);
+	fast_path_give_reply_right(space, entry, reply, thread->label);
 	receiver->label = thread->label;
 	fill_inbox(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
 	return receiver;
@@ -334,5 +334,5 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	if (receiver == NULL)
 		return FAST_PATH_DECLINED;
 	thread->task->messages_sent++;
-	return wait(words, thread, queue, receiver, !request);
+	return fast_path_wait(words, thread, queue, receiver, !request);
 }

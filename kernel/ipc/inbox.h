@@ -5,10 +5,10 @@
 
 #include <mach/message.h>
 
-#include "i386/copy.h"
+#include "i386/mmu/copy.h"
 #include "ipc/message_body.h"
-#include "kern/task.h"
-#include "kern/thread.h"
+#include "task/task.h"
+#include "thread/thread.h"
 
 /*
  * Copies the message in the inbox to the task of `thread`, the current one, which has its rights

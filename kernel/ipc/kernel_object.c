@@ -10,12 +10,12 @@
 
 #include <mach/mig_errors.h>
 
+#include "base/assert.h"
+#include "base/string.h"
 #include "ipc/ipc_port.h"
 #include "ipc/queue.h"
 #include "ipc/right.h"
-#include "kern/assert.h"
-#include "kern/string.h"
-#include "kern/thread.h"
+#include "thread/thread.h"
 
 /* Answers in `reply`, with MIG_BAD_ID for an id that the interface has not. */
 typedef boolean_t server_function(mach_msg_header_t *request, mach_msg_header_t *reply);
@@ -95,7 +95,7 @@ static kern_return_t *result_of(struct message *reply)
 }
 
 /* Calls the routine; the request keeps the rights of its header only. */
-static void serve(struct message *request, struct message *reply)
+static void kernel_object_serve(struct message *request, struct message *reply)
 {
 	server_function *server = server_of(request->header.msgh_id);
 	kern_return_t result;
@@ -137,7 +137,7 @@ static void drop_reply(struct message *reply)
 bool kernel_call(struct message *request, struct message *reply)
 {
 	assert(request->magic == MESSAGE_MAGIC && reply->magic == MESSAGE_MAGIC);
-	serve(request, reply);
+	kernel_object_serve(request, reply);
 	right_release(message_remote(request), MACH_MSGH_BITS_REMOTE(request->header.msgh_bits));
 	if (can_reply(reply))
 		return true;

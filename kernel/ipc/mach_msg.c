@@ -7,7 +7,7 @@
  */
 #include <stddef.h>
 
-#include "i386/copy.h"
+#include "i386/mmu/copy.h"
 #include "ipc/fast_path.h"
 #include "ipc/inbox.h"
 #include "ipc/mach_msg.h"
@@ -15,14 +15,15 @@
 #include "ipc/port.h"
 #include "ipc/queue.h"
 #include "ipc/right.h"
-#include "kern/task.h"
-#include "kern/traps.h"
+#include "task/task.h"
+#include "task/traps.h"
 
 /*
  * Sends the message.  One that could not be sent comes back to its sender, with rights where it had
  * names.  The receiver is left in *woken if that can be (message_send()).
  */
-static inline mach_msg_return_t send(const struct mach_msg_words *words, struct thread **woken)
+static inline mach_msg_return_t mach_msg_send(const struct mach_msg_words *words,
+					      struct thread **woken)
 {
 	struct task *task = current_task();
 	struct message *message;
@@ -94,7 +95,7 @@ send_and_receive(const struct mach_msg_words *words)
 	struct thread *woken = NULL;
 
 	if ((words->option & MACH_SEND_MSG) != 0)
-		result = send(words, &woken);
+		result = mach_msg_send(words, &woken);
 	if (result == MACH_MSG_SUCCESS && (words->option & MACH_RCV_MSG) != 0)
 		return mach_msg_receive(words, woken);
 	if (woken != NULL)

@@ -7,7 +7,7 @@
 
 #include <mach/message.h>
 
-#include "i386/copy.h"
+#include "i386/mmu/copy.h"
 
 struct message;
 struct thread;

@@ -9,17 +9,17 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
+#include "base/zone.h"
 #include "ipc/message_body.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/work.h"
-#include "kern/zone.h"
-#include "vm/copy.h"
-#include "vm/kernel_memory.h"
-#include "vm/page.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/kernel_memory.h"
+#include "vm/page/page.h"
 
 struct message_class small_messages;
 static struct message_class page_messages;
@@ -139,7 +139,7 @@ void message_accept(struct message *message)
 /* ---------------- The end ---------------- */
 
 /* Drops the rights, PORT_NULL and PORT_DEAD_NAME among them, of one part. */
-static void destroy_rights(const struct part *part)
+static void message_destroy_rights(const struct part *part)
 {
 	uint32_t *rights = part_rights(part);
 	uint32_t n = part_n_rights(part);
@@ -164,7 +164,7 @@ void message_destroy_body(struct message *message)
 		return;
 	body_begin(&walk, message);
 	while ((part = body_next(&walk)) != NULL) {
-		destroy_rights(part);
+		message_destroy_rights(part);
 		if (part->in_line || *part->data == 0)
 			continue;
 		if (part->rights)

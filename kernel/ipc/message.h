@@ -19,10 +19,10 @@
 
 #include <mach/message.h>
 
-#include "kern/alloc_site.h"
-#include "kern/assert.h"
+#include "base/alloc_site.h"
+#include "base/assert.h"
 #include <assay/list.h>
-#include "kern/zone.h"
+#include "base/zone.h"
 
 struct entry;
 struct mach_msg_words;

@@ -2,10 +2,10 @@
 /* Walks over the bodies of messages: see message_body.h. */
 #include "ipc/message_body.h"
 
+#include "base/assert.h"
 #include "ipc/message.h"
 #include "ipc/right.h"
-#include "kern/assert.h"
-#include "kern/work.h"
+#include "thread/work.h"
 
 /* What one element of a part of rights must measure, in bits. */
 #define RIGHT_BITS (8 * sizeof(mach_port_t))
@@ -108,7 +108,7 @@ static void pause_sometimes(struct body_walk *walk)
 #define ONE_WORD  (32u << 8 | 1u << 16 | 1u << 28)
 #define WORD_SIZE (sizeof(mach_msg_type_t) + sizeof(uint32_t))
 
-static inline bool is_word(const char *at, const char *end)
+static inline bool body_is_word(const char *at, const char *end)
 {
 	return end - at >= (int)WORD_SIZE && (*(const uint32_t *)at & ~0xffu) == ONE_WORD;
 }
@@ -123,7 +123,7 @@ static inline void skip_words(struct body_walk *walk)
 {
 	char *at = walk->at;
 
-	while (is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(name_of_word(at))) {
+	while (body_is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(name_of_word(at))) {
 		at += WORD_SIZE;
 		if (((uintptr_t)at / WORD_SIZE) % 64 == 0)
 			kernel_pause();
@@ -137,7 +137,7 @@ static inline bool next_right(struct body_walk *walk, struct part *part)
 	char *at = walk->at;
 	mach_msg_type_name_t name = name_of_word(at);
 
-	if (!is_word(at, walk->end) || !MACH_MSG_TYPE_PORT_ANY(name))
+	if (!body_is_word(at, walk->end) || !MACH_MSG_TYPE_PORT_ANY(name))
 		return false;
 	part->type = (mach_msg_type_t *)at;
 	part->name = name;
@@ -152,7 +152,7 @@ static inline bool next_right(struct body_walk *walk, struct part *part)
 /* One word that may be a right and is none. */
 static inline bool is_no_right(const char *at, const char *end)
 {
-	return is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(name_of_word(at)) &&
+	return body_is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(name_of_word(at)) &&
 	       ((const uint32_t *)at)[1] == MACH_PORT_NULL;
 }
 

@@ -16,10 +16,10 @@
 
 #include <mach/message.h>
 
+#include "base/assert.h"
 #include "ipc/message.h"
-#include "kern/assert.h"
-#include "kern/thread.h"
-#include "vm/kernel_memory.h"
+#include "thread/thread.h"
+#include "vm/page/kernel_memory.h"
 
 struct copy;
 struct space;

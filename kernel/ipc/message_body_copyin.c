@@ -6,18 +6,18 @@
  */
 #include "ipc/message_body.h"
 
-#include "i386/copy.h"
+#include "base/assert.h"
+#include "i386/mmu/copy.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/task.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/kernel_memory.h"
-#include "vm/map.h"
-#include "vm/page.h"
+#include "task/task.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/map/map.h"
+#include "vm/page/kernel_memory.h"
+#include "vm/page/page.h"
 
 /* ---------------- Memory ---------------- */
 
@@ -111,7 +111,7 @@ mach_msg_return_t body_bring_memory(struct body *body)
  * What cannot be unmapped, as that would take an entry of the map for which there is no memory,
  * stays mapped, with its contents or with zeroes: the other side has what was sent.
  */
-static void unmap(user_address_t address, uint32_t length)
+static void body_copyin_unmap(user_address_t address, uint32_t length)
 {
 	user_address_t start = page_trunc(address);
 
@@ -127,7 +127,7 @@ void body_unmap_moved(const struct body *body)
 		const struct part *part = &body->parts[i];
 
 		if (part->type->msgt_deallocate && part->length != 0)
-			unmap(part->address, part->length);
+			body_copyin_unmap(part->address, part->length);
 		if (i % 64 == 63)
 			kernel_pause();
 	}
@@ -135,7 +135,7 @@ void body_unmap_moved(const struct body *body)
 
 /* ---------------- Rights ---------------- */
 
-static mach_msg_return_t check_names(struct space *space, const struct part *part)
+static mach_msg_return_t body_copyin_check_names(struct space *space, const struct part *part)
 {
 	const uint32_t *names = part_rights(part);
 	uint32_t n = part_n_rights(part);
@@ -159,7 +159,7 @@ mach_msg_return_t body_check_rights(struct space *space, const struct body *body
 
 	for (uint32_t i = 0; i < body->n_parts && result == MACH_MSG_SUCCESS; i++) {
 		if (body->parts[i].rights)
-			result = check_names(space, &body->parts[i]);
+			result = body_copyin_check_names(space, &body->parts[i]);
 		if (i % 64 == 63)
 			kernel_pause();
 	}
@@ -170,7 +170,8 @@ mach_msg_return_t body_check_rights(struct space *space, const struct body *body
  * Turns one name into a right, PORT_NULL and PORT_DEAD_NAME into themselves.  False, and PORT_NULL,
  * if there is no such right (any more).
  */
-static bool take_name(struct space *space, uint32_t *name, mach_msg_type_name_t disposition)
+static bool body_copyin_take_name(struct space *space, uint32_t *name,
+				  mach_msg_type_name_t disposition)
 {
 	struct entry *entry;
 
@@ -200,7 +201,8 @@ static void send_receive_right(struct message *message, struct port *port)
 }
 
 /* Takes a part's rights, or when not `good` wipes their names; returns whether all came. */
-static bool take_names(struct space *space, struct message *message, struct part *part, bool good)
+static bool body_copyin_take_names(struct space *space, struct message *message, struct part *part,
+				   bool good)
 {
 	uint32_t *names = part_rights(part);
 	uint32_t n = part_n_rights(part);
@@ -209,7 +211,7 @@ static bool take_names(struct space *space, struct message *message, struct part
 		if (!good)
 			names[i] = (uint32_t)PORT_NULL;
 		else
-			good = take_name(space, &names[i], part->name);
+			good = body_copyin_take_name(space, &names[i], part->name);
 		if (part->name == MACH_MSG_TYPE_MOVE_RECEIVE &&
 		    port_is_valid((struct port *)names[i]))
 			send_receive_right(message, (struct port *)names[i]);
@@ -227,7 +229,7 @@ bool body_take_rights(struct space *space, struct message *message, struct body 
 
 	for (uint32_t i = 0; i < body->n_parts; i++) {
 		if (body->parts[i].rights)
-			good = take_names(space, message, &body->parts[i], good);
+			good = body_copyin_take_names(space, message, &body->parts[i], good);
 		if (i % 64 == 63)
 			kernel_pause();
 	}
@@ -239,7 +241,7 @@ void body_forget(struct message *message, struct body *body)
 {
 	for (uint32_t i = 0; i < body->n_parts; i++) {
 		if (body->parts[i].rights)
-			take_names(NULL, message, &body->parts[i], false);
+			body_copyin_take_names(NULL, message, &body->parts[i], false);
 		if (i % 64 == 63)
 			kernel_pause();
 	}
@@ -253,7 +255,7 @@ void names_take_back(struct space *space, uint32_t *names, uint32_t n, mach_msg_
 	for (uint32_t i = 0; i < n; i++) {
 		struct port *port;
 
-		take_name(space, &names[i], kind);
+		body_copyin_take_name(space, &names[i], kind);
 		port = (struct port *)names[i];
 		if (port_is_valid(port))
 			right_release(port, kind);
@@ -273,7 +275,7 @@ static void take_back_memory(const struct part *part)
 		return;
 	if (part->rights)
 		bring_names(part, address);
-	unmap(address, part->length);
+	body_copyin_unmap(address, part->length);
 }
 
 /*

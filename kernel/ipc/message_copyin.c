@@ -9,16 +9,16 @@
  */
 #include "ipc/message.h"
 
-#include "i386/copy.h"
+#include "base/assert.h"
+#include "i386/mmu/copy.h"
 #include "ipc/mach_msg.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
 #include "ipc/request.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/thread.h"
-#include "vm/kernel_memory.h"
+#include "thread/thread.h"
+#include "vm/page/kernel_memory.h"
 
 /* ---------------- The header ---------------- */
 
@@ -52,8 +52,8 @@ static mach_msg_return_t check_same(const struct header *header)
 }
 
 /* Finds the header's rights and sees that they can be taken.  Changes nothing. */
-static inline mach_msg_return_t check_header(struct space *space, const mach_msg_header_t *user,
-					     struct header *header)
+static inline mach_msg_return_t
+copyin_check_header(struct space *space, const mach_msg_header_t *user, struct header *header)
 {
 	mach_msg_type_name_t dest_type = MACH_MSGH_BITS_REMOTE(user->msgh_bits);
 	mach_msg_type_name_t reply_type = MACH_MSGH_BITS_LOCAL(user->msgh_bits);
@@ -154,9 +154,9 @@ static inline void take_label(struct message *message, const struct port *dest,
 }
 
 /*
- * Takes what check_header() found into the message, and notes the label; `other` are the header's
- * other bits.  Where both are of one name the right that moves goes last: the other is made from
- * it.
+ * Takes what copyin_check_header() found into the message, and notes the label; `other` are the
+ * header's other bits.  Where both are of one name the right that moves goes last: the other is
+ * made from it.
  */
 static inline void take_header(struct message *message, const struct header *header,
 			       mach_msg_bits_t other)
@@ -185,17 +185,20 @@ static inline void take_header(struct message *message, const struct header *hea
 /* ---------------- The message ---------------- */
 
 /* Finds all that the header names.  Changes nothing. */
-static inline mach_msg_return_t check_names(struct space *space, const struct mach_msg_words *words,
-					    const struct message *message, struct header *header)
+static inline mach_msg_return_t copyin_check_names(struct space *space,
+						   const struct mach_msg_words *words,
+						   const struct message *message,
+						   struct header *header)
 {
 	mach_msg_return_t result = check_cancel(space, words, header);
 
-	return result == MACH_MSG_SUCCESS ? check_header(space, &message->header, header) : result;
+	return result == MACH_MSG_SUCCESS ? copyin_check_header(space, &message->header, header)
+					  : result;
 }
 
 /* Takes what was found; fails only for a message that names a right twice, and destroys it. */
-static inline mach_msg_return_t take_names(struct space *space, struct message *message,
-					   const struct header *header, struct body *body)
+static inline mach_msg_return_t copyin_take_names(struct space *space, struct message *message,
+						  const struct header *header, struct body *body)
 {
 	take_header(message, header, body_is_special(body) ? MACH_MSGH_BITS_COMPLEX : 0);
 	if (body->rights && !body_take_rights(space, message, body)) {
@@ -208,7 +211,7 @@ static inline mach_msg_return_t take_names(struct space *space, struct message *
 }
 
 /* Nothing of the sender's has been taken.  Frees the message. */
-static void refuse(struct message *message, struct body *body)
+static void copyin_refuse(struct message *message, struct body *body)
 {
 	if (body_is_special(body))
 		body_forget(message, body);
@@ -219,8 +222,8 @@ static void refuse(struct message *message, struct body *body)
  * Turns the user's message into the kernel's, or frees it.  To bring memory may block, so that all
  * names are looked up after it; of several things that are wrong the header's is told.
  */
-static mach_msg_return_t take(struct space *space, const struct mach_msg_words *words,
-			      struct message *message)
+static mach_msg_return_t copyin_take(struct space *space, const struct mach_msg_words *words,
+				     struct message *message)
 {
 	struct header header;
 	struct body body;
@@ -229,15 +232,15 @@ static mach_msg_return_t take(struct space *space, const struct mach_msg_words *
 
 	if (result == MACH_MSG_SUCCESS && body.out_of_line)
 		result = body_bring_memory(&body);
-	names = check_names(space, words, message, &header);
+	names = copyin_check_names(space, words, message, &header);
 	if (names != MACH_MSG_SUCCESS)
 		result = names;
 	if (result == MACH_MSG_SUCCESS && body.rights)
 		result = body_check_rights(space, &body);
 	if (result == MACH_MSG_SUCCESS)
-		result = take_names(space, message, &header, &body);
+		result = copyin_take_names(space, message, &header, &body);
 	else
-		refuse(message, &body);
+		copyin_refuse(message, &body);
 	body_done(&body);
 	return result;
 }
@@ -275,5 +278,5 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 	*result = message;
 	message->header.msgh_size = size;
 	message->header.msgh_bits &= MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS_PORTS_MASK;
-	return take(space, words, message);
+	return copyin_take(space, words, message);
 }

@@ -10,18 +10,18 @@
 
 #include <stddef.h>
 
-#include "i386/copy.h"
+#include "base/assert.h"
+#include "i386/mmu/copy.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
 #include "ipc/request.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/task.h"
-#include "kern/thread.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/kernel_memory.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/kernel_memory.h"
 
 /* ---------------- Rights ---------------- */
 
@@ -30,8 +30,8 @@
  * the name in its place.  On failure the right stays there; returns MACH_MSG_IPC_... for whose
  * lack.
  */
-static inline mach_msg_return_t give(struct space *space, mach_port_t *place,
-				     mach_msg_type_name_t kind)
+static inline mach_msg_return_t copyout_give(struct space *space, mach_port_t *place,
+					     mach_msg_type_name_t kind)
 {
 	struct port *port = (struct port *)*place;
 	uint32_t name;
@@ -53,7 +53,7 @@ static inline mach_msg_return_t give(struct space *space, mach_port_t *place,
 static mach_msg_return_t give_or_drop(struct space *space, mach_port_t *place,
 				      mach_msg_type_name_t kind)
 {
-	mach_msg_return_t lack = give(space, place, kind);
+	mach_msg_return_t lack = copyout_give(space, place, kind);
 
 	if (lack != 0) {
 		right_release((struct port *)*place, kind);
@@ -68,8 +68,8 @@ static mach_msg_return_t give_or_drop(struct space *space, mach_port_t *place,
  * MACH_RCV_NOTIFY: asks for a dead-name notification to `receiver`, a port of the same space, about
  * the right that was just given in the header.  On failure the right is in the message again.
  */
-static mach_msg_return_t request_dead_name(struct space *space, struct message *message,
-					   struct port *receiver)
+static mach_msg_return_t copyout_request_dead_name(struct space *space, struct message *message,
+						   struct port *receiver)
 {
 	struct entry *entry = space_find(space, message->header.msgh_local_port);
 	struct port *notify, *previous;
@@ -88,8 +88,8 @@ static mach_msg_return_t request_dead_name(struct space *space, struct message *
  * Gives the reply right; with `notify` and under a name that is new it is watched.  On failure the
  * right is still in the message.
  */
-static mach_msg_return_t give_reply_right(struct space *space, struct message *message,
-					  uint32_t notify)
+static mach_msg_return_t copyout_give_reply_right(struct space *space, struct message *message,
+						  uint32_t notify)
 {
 	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(message->header.msgh_bits);
 	struct port *reply = message_local(message);
@@ -105,11 +105,11 @@ static mach_msg_return_t give_reply_right(struct space *space, struct message *m
 		    (kind == MACH_MSG_TYPE_PORT_SEND_ONCE || space_find_port(space, reply) == NULL))
 			receiver = entry->port;
 	}
-	lack = give(space, &message->header.msgh_local_port, kind);
+	lack = copyout_give(space, &message->header.msgh_local_port, kind);
 	if (lack != 0)
 		return MACH_RCV_HEADER_ERROR | lack;
 	if (receiver != PORT_NULL)
-		return request_dead_name(space, message, receiver);
+		return copyout_request_dead_name(space, message, receiver);
 	return MACH_MSG_SUCCESS;
 }
 
@@ -168,7 +168,7 @@ static inline void turn_header(const struct space *space, struct message *messag
 /* ---------------- The body ---------------- */
 
 /* Gives the rights of a part; in place of those that cannot be given stands MACH_PORT_NULL. */
-static mach_msg_return_t give_rights(struct space *space, const struct part *part)
+static mach_msg_return_t copyout_give_rights(struct space *space, const struct part *part)
 {
 	uint32_t *rights = part_rights(part);
 	uint32_t n = part_n_rights(part);
@@ -243,7 +243,7 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 	body_begin(&walk, message);
 	while ((part = body_next(&walk)) != NULL) {
 		if (part->rights)
-			lacks |= give_rights(space, part);
+			lacks |= copyout_give_rights(space, part);
 		if (part->in_line)
 			continue;
 		if (part->length != 0)
@@ -274,7 +274,7 @@ static inline mach_msg_return_t write_message(struct space *space, struct messag
 mach_msg_return_t message_copyout(struct message *message, user_address_t user, uint32_t notify)
 {
 	struct space *space = current_task()->space;
-	mach_msg_return_t result = give_reply_right(space, message, notify);
+	mach_msg_return_t result = copyout_give_reply_right(space, message, notify);
 	mach_msg_return_t lacks;
 
 	if (result != MACH_MSG_SUCCESS) {

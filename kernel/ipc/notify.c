@@ -10,11 +10,11 @@
 #include <mach/message.h>
 #include <mach/notify.h>
 
+#include "base/assert.h"
+#include "base/log.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
-#include "kern/assert.h"
-#include "kern/log.h"
 
 /* A header alone, or a header and a word with its type. */
 union notification {
@@ -41,8 +41,8 @@ struct message *notify_message(void)
  * Takes the send-once right `notify` and the message, into the header of the latter.  Like any
  * message to such a right it is for whoever the right was made for.
  */
-static void set_header(struct message *message, struct port *notify, mach_msg_id_t id,
-		       uint32_t size)
+static void notify_set_header(struct message *message, struct port *notify, mach_msg_id_t id,
+			      uint32_t size)
 {
 	assert(port_is_valid(notify));
 	assert(message->room >= size);
@@ -73,13 +73,13 @@ static void set_word(struct message *message, mach_msg_type_name_t type, uint32_
 static void send_word(struct port *notify, struct message *message, mach_msg_id_t id,
 		      mach_msg_type_name_t type, uint32_t word)
 {
-	set_header(message, notify, id, sizeof(mach_no_senders_notification_t));
+	notify_set_header(message, notify, id, sizeof(mach_no_senders_notification_t));
 	set_word(message, type, word);
 	message_send_always(message);
 }
 
 /* There is no memory to send anything: takes the right, of which its port is not told. */
-static void lose(struct port *notify)
+static void notify_lose(struct port *notify)
 {
 	notifications_lost++;
 	klog("ipc: no memory for a notification, %u lost so far\n", (unsigned)notifications_lost);
@@ -106,7 +106,7 @@ void notify_no_senders(struct port *notify, uint32_t make_send_count)
 	struct message *message = notify_message();
 
 	if (message == NULL)
-		lose(notify);
+		notify_lose(notify);
 	else
 		send_word(notify, message, MACH_NOTIFY_NO_SENDERS, MACH_MSG_TYPE_INTEGER_32,
 			  make_send_count);
@@ -117,10 +117,11 @@ void notify_send_once(struct port *notify)
 	struct message *message = notify_message();
 
 	if (message == NULL) {
-		lose(notify);
+		notify_lose(notify);
 		return;
 	}
-	set_header(message, notify, MACH_NOTIFY_SEND_ONCE, sizeof(mach_send_once_notification_t));
+	notify_set_header(message, notify, MACH_NOTIFY_SEND_ONCE,
+			  sizeof(mach_send_once_notification_t));
 	message_send_always(message);
 }
 
@@ -134,12 +135,12 @@ void notify_port_destroyed(struct port *notify, struct port *dead)
 
 	assert(dead->state == PORT_MOVING && dead->port_destroyed == PORT_NULL);
 	if (message == NULL) {
-		lose(notify);
+		notify_lose(notify);
 		port_destroy(dead);
 		return;
 	}
-	set_header(message, notify, MACH_NOTIFY_PORT_DESTROYED,
-		   sizeof(mach_port_destroyed_notification_t));
+	notify_set_header(message, notify, MACH_NOTIFY_PORT_DESTROYED,
+			  sizeof(mach_port_destroyed_notification_t));
 	message->header.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
 	set_word(message, MACH_MSG_TYPE_PORT_RECEIVE, (mach_port_t)dead);
 	message_send_always(message);

@@ -6,19 +6,19 @@
  */
 #include "ipc/port.h"
 
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/zone.h"
 #include "device/device.h"
 #include "ipc/notify.h"
 #include "ipc/port_set.h"
 #include "ipc/queue.h"
 #include "ipc/request.h"
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/work.h"
-#include "kern/zone.h"
 #include "prof/stream.h"
-#include "vm/object.h"
-#include "vm/pager.h"
-#include "vm/proxy.h"
+#include "thread/work.h"
+#include "vm/map/proxy.h"
+#include "vm/object/object.h"
+#include "vm/pager/pager.h"
 
 static struct zone port_zone;
 

@@ -24,9 +24,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kern/assert.h"
+#include "base/assert.h"
 #include <assay/list.h>
-#include "kern/thread.h"
+#include "thread/thread.h"
 
 struct message;
 struct pager;
@@ -56,11 +56,11 @@ enum object_kind {
 	OBJECT_PROCESSOR,
 	OBJECT_PSET,
 	OBJECT_PSET_NAME,
-	OBJECT_IO_PERM, /* `object` is a range of I/O ports, not a pointer: i386/io_permission.h. */
-	OBJECT_PAGER,   /* Of a pager: what a program calls the kernel by, */
-	OBJECT_PAGER_NAME, /* and what only shows which it is (vm/pager.h). */
+	OBJECT_IO_PERM,    /* `object` is I/O ports, no pointer: i386/thread/io_permission.h. */
+	OBJECT_PAGER,      /* Of a pager: what a program calls the kernel by, */
+	OBJECT_PAGER_NAME, /* and what only shows which it is (vm/pager/pager.h). */
 	OBJECT_MEMORY,     /* An object of the kernel's own, to be mapped. */
-	OBJECT_PROXY,      /* A part of a memory object (vm/proxy.h). */
+	OBJECT_PROXY,      /* A part of a memory object (vm/map/proxy.h). */
 	OBJECT_DEVICE,     /* An open device (device/device.h). */
 	OBJECT_SINK,       /* Nothing any more: it takes what is sent, and ends (port_abandon). */
 };

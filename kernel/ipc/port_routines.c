@@ -6,18 +6,18 @@
  * taken on KERN_SUCCESS only; one that goes out is the reply's.  Guarded by the kernel lock;
  * nothing here blocks.  What asks and sets is in port_status.c.
  */
+#include "base/assert.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/request.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
 
 #include "mach/mach_port_server.h"
 
 /* The entry of a name in a space that may be none; else NULL and the reason in *result. */
-static struct entry *find(struct space *space, mach_port_name_t name, kern_return_t *result)
+static struct entry *port_find(struct space *space, mach_port_name_t name, kern_return_t *result)
 {
 	struct entry *entry;
 
@@ -33,7 +33,8 @@ static struct entry *find(struct space *space, mach_port_name_t name, kern_retur
 /* ---------------- New ones ---------------- */
 
 /* Takes `name`, or one of the kernel's choice for MACH_PORT_NULL. */
-static kern_return_t take_name(struct space *space, mach_port_name_t name, struct entry **entry)
+static kern_return_t port_take_name(struct space *space, mach_port_name_t name,
+				    struct entry **entry)
 {
 	if (name == MACH_PORT_NULL)
 		return space_take_name(space, entry);
@@ -65,7 +66,7 @@ static kern_return_t allocate_set(struct space *space, mach_port_name_t *name)
 
 	if (set == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	result = take_name(space, *name, &entry);
+	result = port_take_name(space, *name, &entry);
 	if (result != KERN_SUCCESS) {
 		port_set_destroy(set);
 		return result;
@@ -80,7 +81,7 @@ static kern_return_t allocate_set(struct space *space, mach_port_name_t *name)
 static kern_return_t allocate_dead_name(struct space *space, mach_port_name_t *name)
 {
 	struct entry *entry;
-	kern_return_t result = take_name(space, *name, &entry);
+	kern_return_t result = port_take_name(space, *name, &entry);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -91,7 +92,8 @@ static kern_return_t allocate_dead_name(struct space *space, mach_port_name_t *n
 }
 
 /* *name is the name to use, or MACH_PORT_NULL: then it becomes the kernel's choice. */
-static kern_return_t allocate(struct space *space, mach_port_right_t right, mach_port_name_t *name)
+static kern_return_t port_allocate_named(struct space *space, mach_port_right_t right,
+					 mach_port_name_t *name)
 {
 	if (space == NULL || !space->active)
 		return KERN_INVALID_TASK;
@@ -111,7 +113,7 @@ kern_return_t mach_port_allocate(struct space *space, mach_port_right_t right,
 				 mach_port_name_t *name)
 {
 	mach_port_name_t chosen = MACH_PORT_NULL;
-	kern_return_t result = allocate(space, right, &chosen);
+	kern_return_t result = port_allocate_named(space, right, &chosen);
 
 	if (result == KERN_SUCCESS)
 		*name = chosen;
@@ -123,7 +125,7 @@ kern_return_t mach_port_allocate_name(struct space *space, mach_port_right_t rig
 {
 	if (!MACH_PORT_VALID(name))
 		return KERN_INVALID_VALUE;
-	return allocate(space, right, &name);
+	return port_allocate_named(space, right, &name);
 }
 
 /* ---------------- Other names ---------------- */
@@ -184,7 +186,7 @@ kern_return_t mach_port_rename(struct space *space, mach_port_name_t old_name,
 kern_return_t mach_port_destroy(struct space *space, mach_port_name_t name)
 {
 	kern_return_t result;
-	struct entry *entry = find(space, name, &result);
+	struct entry *entry = port_find(space, name, &result);
 
 	if (entry != NULL)
 		right_destroy(entry);
@@ -206,7 +208,7 @@ static void drop_references(struct entry *entry, uint32_t count)
 kern_return_t mach_port_deallocate(struct space *space, mach_port_name_t name)
 {
 	kern_return_t result;
-	struct entry *entry = find(space, name, &result);
+	struct entry *entry = port_find(space, name, &result);
 
 	if (entry == NULL)
 		return result;
@@ -258,7 +260,7 @@ kern_return_t mach_port_mod_refs(struct space *space, mach_port_name_t name,
 
 	if (right >= MACH_PORT_RIGHT_NUMBER)
 		return KERN_INVALID_VALUE;
-	entry = find(space, name, &result);
+	entry = port_find(space, name, &result);
 	if (entry == NULL)
 		return result;
 	if ((entry->type & MACH_PORT_TYPE(right)) == 0)
@@ -291,7 +293,7 @@ kern_return_t mach_port_extract_right(struct space *space, mach_port_name_t name
 
 	if (!MACH_MSG_TYPE_PORT_ANY(msgt_name))
 		return KERN_INVALID_VALUE;
-	entry = find(space, name, &result);
+	entry = port_find(space, name, &result);
 	if (entry == NULL)
 		return result;
 	result = right_check(entry, msgt_name);

@@ -6,10 +6,10 @@
  */
 #include "ipc/port_set.h"
 
+#include "base/assert.h"
+#include "base/zone.h"
 #include "ipc/queue.h"
-#include "kern/assert.h"
-#include "kern/work.h"
-#include "kern/zone.h"
+#include "thread/work.h"
 
 static struct zone set_zone;
 

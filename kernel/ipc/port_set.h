@@ -12,7 +12,7 @@
 
 #include "ipc/port.h"
 #include <assay/list.h>
-#include "kern/thread.h"
+#include "thread/thread.h"
 
 #define PORT_SET_MAGIC 0x50534554u
 

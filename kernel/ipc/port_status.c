@@ -7,24 +7,24 @@
  */
 #include <mach/notify.h>
 
+#include "base/assert.h"
 #include "ipc/message.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/request.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/work.h"
-#include "vm/copy.h"
-#include "vm/kernel_memory.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
+#include "vm/page/kernel_memory.h"
 
 #include "mach/assay_server.h"
 #include "mach/mach_port_server.h"
 
 /* The entry of a name in a space that may be none, with a right of one of the kinds in `types`
  * (MACH_PORT_TYPE_...). */
-static kern_return_t find(struct space *space, mach_port_name_t name, mach_port_type_t types,
-			  struct entry **entry)
+static kern_return_t status_find(struct space *space, mach_port_name_t name, mach_port_type_t types,
+				 struct entry **entry)
 {
 	if (space == NULL || !space->active)
 		return KERN_INVALID_TASK;
@@ -38,7 +38,7 @@ static kern_return_t find(struct space *space, mach_port_name_t name, mach_port_
 static kern_return_t find_receive(struct space *space, mach_port_name_t name, struct port **port)
 {
 	struct entry *entry;
-	kern_return_t result = find(space, name, MACH_PORT_TYPE_RECEIVE, &entry);
+	kern_return_t result = status_find(space, name, MACH_PORT_TYPE_RECEIVE, &entry);
 
 	if (result == KERN_SUCCESS)
 		*port = entry->port;
@@ -161,7 +161,7 @@ kern_return_t mach_port_get_refs(struct space *space, mach_port_name_t name,
 
 	if (right >= MACH_PORT_RIGHT_NUMBER)
 		return KERN_INVALID_VALUE;
-	result = find(space, name, MACH_PORT_TYPE_ALL_RIGHTS, &entry);
+	result = status_find(space, name, MACH_PORT_TYPE_ALL_RIGHTS, &entry);
 	if (result != KERN_SUCCESS)
 		return result;
 	if ((entry->type & MACH_PORT_TYPE(right)) == 0)
@@ -294,7 +294,7 @@ kern_return_t mach_port_set_ktype(struct host *host, struct space *space, mach_p
 		return KERN_INVALID_ARGUMENT;
 	if (right > MACH_PORT_RIGHT_SEND_ONCE)
 		return KERN_INVALID_RIGHT;
-	result = find(space, name, MACH_PORT_TYPE(right), &entry);
+	result = status_find(space, name, MACH_PORT_TYPE(right), &entry);
 	if (result != KERN_SUCCESS)
 		return result;
 	return entry->port->kind == OBJECT_NONE ? KERN_SUCCESS : KERN_INVALID_ARGUMENT;
@@ -321,7 +321,7 @@ kern_return_t mach_port_get_set_status(struct space *space, mach_port_name_t nam
 {
 	struct copy *copy = NULL;
 	struct entry *entry;
-	kern_return_t result = find(space, name, MACH_PORT_TYPE_PORT_SET, &entry);
+	kern_return_t result = status_find(space, name, MACH_PORT_TYPE_PORT_SET, &entry);
 	uint32_t n;
 
 	if (result != KERN_SUCCESS)
@@ -357,7 +357,7 @@ kern_return_t mach_port_move_member(struct space *space, mach_port_name_t member
 		port_set_remove(port);
 		return KERN_SUCCESS;
 	}
-	result = find(space, after, MACH_PORT_TYPE_PORT_SET, &entry);
+	result = status_find(space, after, MACH_PORT_TYPE_PORT_SET, &entry);
 	if (result == KERN_SUCCESS && port->set != entry->set)
 		port_set_add(entry->set, port);
 	return result;
@@ -415,11 +415,12 @@ static kern_return_t notify_dead_now(struct entry *entry, struct port *notify)
 	return KERN_SUCCESS;
 }
 
-static kern_return_t request_dead_name(struct space *space, mach_port_name_t name, bool at_once,
-				       struct port *notify, struct port **previous)
+static kern_return_t status_request_dead_name(struct space *space, mach_port_name_t name,
+					      bool at_once, struct port *notify,
+					      struct port **previous)
 {
 	struct entry *entry;
-	kern_return_t result = find(space, name, MACH_PORT_TYPE_PORT_OR_DEAD, &entry);
+	kern_return_t result = status_find(space, name, MACH_PORT_TYPE_PORT_OR_DEAD, &entry);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -447,7 +448,7 @@ kern_return_t mach_port_request_notification(struct space *space, mach_port_name
 	case MACH_NOTIFY_NO_SENDERS:
 		return request_no_senders(space, name, sync, notify, previous);
 	case MACH_NOTIFY_DEAD_NAME:
-		return request_dead_name(space, name, sync != 0, notify, previous);
+		return status_request_dead_name(space, name, sync != 0, notify, previous);
 	default:
 		return KERN_INVALID_VALUE;
 	}

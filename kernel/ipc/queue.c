@@ -9,26 +9,26 @@
 
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "ipc/kernel_object.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/right.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
-#include "kern/exchange.h"
-#include "kern/task.h"
-#include "kern/thread.h"
-#include "kern/tick.h"
-#include "kern/work.h"
-#include "vm/pager.h"
+#include "task/task.h"
+#include "thread/exchange.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+#include "thread/work.h"
+#include "vm/pager/pager.h"
 
 static struct thread *first_waiter(const struct wait_queue *queue)
 {
 	return list_first_object(&queue->waiters, struct thread, wait_link);
 }
 
-static bool has_waiters(const struct wait_queue *queue)
+static bool queue_has_waiters(const struct wait_queue *queue)
 {
 	return !list_empty(&queue->waiters);
 }
@@ -42,7 +42,7 @@ static struct wait_queue *receivers_of(struct port *port)
 }
 
 /* The message has reached its receiver: it gets its number, and who asked is told. */
-static void number(struct port *port, struct message *message)
+static void queue_number(struct port *port, struct message *message)
 {
 	message->header.msgh_seqno = port->seqno++;
 	if (message->accepted != NULL)
@@ -54,8 +54,8 @@ static void number(struct port *port, struct message *message)
  * too large and shall stay.  Returns whether the message was taken.  If `woken` is not NULL the
  * receiver may be left there, for the caller to wake.
  */
-static inline bool offer(struct port *port, struct message *message, struct thread *receiver,
-			 struct thread **woken)
+static inline bool queue_offer(struct port *port, struct message *message, struct thread *receiver,
+			       struct thread **woken)
 {
 	struct receive_wait *receive = &receiver->receive;
 	bool fits = message->header.msgh_size <= receive->room;
@@ -64,13 +64,16 @@ static inline bool offer(struct port *port, struct message *message, struct thre
 	receive->result = fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
 	receive->size = message->header.msgh_size;
 	receive->message = taken ? message : NULL;
-	/* It waits no longer when the notification that number() may send looks for receivers. */
+	/*
+	 * It waits no longer when the notification that queue_number() may send looks for
+	 * receivers.
+	 */
 	if (woken != NULL && taken && message->accepted == NULL)
 		*woken = receiver;
 	else
 		thread_wake(receiver, WAIT_WOKEN);
 	if (taken)
-		number(port, message);
+		queue_number(port, message);
 	return taken;
 }
 
@@ -79,7 +82,7 @@ static __attribute__((noinline)) void wake_sender(struct port *port)
 {
 	unsigned turn = 0;
 
-	while (has_waiters(&port->senders)) {
+	while (queue_has_waiters(&port->senders)) {
 		struct thread *sender = first_waiter(&port->senders);
 
 		thread_wake(sender, WAIT_WOKEN);
@@ -101,7 +104,7 @@ static struct message *dequeue(struct port *port)
 	port->n_messages--;
 	if (port->n_messages == 0 && port->set != NULL)
 		port_set_note_empty(port);
-	if (has_waiters(&port->senders) && port->n_messages < port->limit)
+	if (queue_has_waiters(&port->senders) && port->n_messages < port->limit)
 		wake_sender(port);
 	if (port->pager != NULL)
 		pager_note_received(port->pager);
@@ -118,8 +121,8 @@ static inline void deliver(struct port *port, struct message *message, struct th
 	struct wait_queue *receivers = receivers_of(port);
 	unsigned turn = 0;
 
-	while (has_waiters(receivers) && port->n_messages == 0) {
-		if (offer(port, message, first_waiter(receivers), woken))
+	while (queue_has_waiters(receivers) && port->n_messages == 0) {
+		if (queue_offer(port, message, first_waiter(receivers), woken))
 			return;
 		if (++turn % 64 == 0)
 			kernel_pause();
@@ -139,13 +142,13 @@ void queue_serve_set(struct port *port)
 	struct wait_queue *receivers = &port->set->receivers;
 	unsigned turn = 0;
 
-	while (port->n_messages > 0 && has_waiters(receivers)) {
+	while (port->n_messages > 0 && queue_has_waiters(receivers)) {
 		struct message *message = list_first_object(&port->messages, struct message, link);
 		struct thread *receiver = first_waiter(receivers);
 
 		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
 			dequeue(port);
-		offer(port, message, receiver, NULL);
+		queue_offer(port, message, receiver, NULL);
 		if (++turn % 64 == 0)
 			kernel_pause();
 	}
@@ -155,7 +158,7 @@ void queue_interrupt_receivers(struct wait_queue *receivers, mach_msg_return_t r
 {
 	unsigned turn = 0;
 
-	while (has_waiters(receivers)) {
+	while (queue_has_waiters(receivers)) {
 		struct thread *receiver = first_waiter(receivers);
 
 		receiver->receive.result = result;
@@ -184,7 +187,7 @@ void queue_destroy(struct port *port)
 
 /* ---------------- Sending ---------------- */
 
-static bool has_room(const struct port *port, const struct message *message)
+static bool queue_has_room(const struct port *port, const struct message *message)
 {
 	return port->n_messages < port->limit ||
 	       MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
@@ -193,7 +196,7 @@ static bool has_room(const struct port *port, const struct message *message)
 /* Whether the message can go at once, as far as its port is concerned. */
 static bool must_wait(const struct port *port, const struct message *message)
 {
-	return port_is_alive(port) && !has_room(port, message);
+	return port_is_alive(port) && !queue_has_room(port, message);
 }
 
 /*
@@ -325,7 +328,7 @@ static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_wo
 	receive->size = first->header.msgh_size;
 	if (fits || (words->option & MACH_RCV_LARGE) == 0) {
 		receive->message = dequeue(port);
-		number(port, first);
+		queue_number(port, first);
 	}
 	return fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
 }

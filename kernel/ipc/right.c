@@ -10,11 +10,11 @@
 
 #include <mach/port.h>
 
+#include "base/assert.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/request.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
 
 const struct disposition dispositions[] = {
 	{MACH_MSG_TYPE_PORT_RECEIVE, MACH_PORT_TYPE_RECEIVE},
@@ -234,7 +234,7 @@ void right_release(struct port *port, mach_msg_type_name_t right)
 }
 
 /* Disposes of the entry's rights and their references. */
-static void destroy_rights(struct entry *entry)
+static void right_destroy_all(struct entry *entry)
 {
 	struct port *port = entry->port;
 	uint32_t type = entry->type;
@@ -261,6 +261,6 @@ void right_destroy(struct entry *entry)
 		space_free_entry(entry);
 		port_set_destroy(set);
 	} else {
-		destroy_rights(entry);
+		right_destroy_all(entry);
 	}
 }

@@ -15,8 +15,8 @@
 #include <mach/kern_return.h>
 #include <mach/message.h>
 
+#include "base/assert.h"
 #include "ipc/space.h"
-#include "kern/assert.h"
 
 /* By disposition, less the first: what it leaves in the kernel's hand, and of which of these types
  * (MACH_PORT_TYPE_...) an entry must be. */

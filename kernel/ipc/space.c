@@ -7,13 +7,13 @@
  */
 #include "ipc/space.h"
 
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/zone.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/right.h"
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/work.h"
-#include "kern/zone.h"
+#include "thread/work.h"
 
 #define SPACE_MAGIC 0x53504143u
 
@@ -146,7 +146,7 @@ static bool make_leaf(struct leaf **place)
 	return *place != NULL;
 }
 
-static bool make_node(struct node **place)
+static bool space_make_node(struct node **place)
 {
 	if (*place == NULL)
 		*place = node_create();
@@ -176,11 +176,11 @@ static struct entry *make_far_slot(struct space *space, uint32_t name)
 	struct leaf **leaf;
 
 	for (unsigned shift = LEVEL_A; shift >= LEVEL_B; shift -= LEVEL_A - LEVEL_B) {
-		if (!make_node(place))
+		if (!space_make_node(place))
 			return NULL;
 		place = &(*place)->nodes[slot_at(name, shift)];
 	}
-	if (!make_node(place))
+	if (!space_make_node(place))
 		return NULL;
 	leaf = &(*place)->leaves[slot_at(name, LEVEL_LEAVES)];
 	if (!make_leaf(leaf))

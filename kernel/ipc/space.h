@@ -26,8 +26,8 @@
 #include <mach/kern_return.h>
 #include <mach/port.h>
 
+#include "base/assert.h"
 #include "ipc/port.h"
-#include "kern/assert.h"
 
 struct message;
 struct port_set;
@@ -80,7 +80,7 @@ struct space {
 	struct entry *first_free; /* The list of names below `fresh` that are free. */
 	uint32_t fresh;           /* No name from here on was ever chosen by the kernel. */
 	uint32_t n_entries;       /* In use. */
-	struct entry *asked;      /* What the task asked the kernel for last (kern/self_traps.c). */
+	struct entry *asked;      /* What the task asked the kernel for last (task/self_traps.c). */
 };
 
 void space_module_init(void);

@@ -6,7 +6,7 @@
  */
 #include "ipc/space.h"
 
-#include "kern/assert.h"
+#include "base/assert.h"
 
 #define HASH_BUCKETS 16384u
 #define HASH_SHIFT   18 /* 32 less the bits of HASH_BUCKETS - 1. */
@@ -14,7 +14,7 @@
 static struct entry *buckets[HASH_BUCKETS];
 
 /* Both addresses are spread over all bits by odd numbers, of which the upper ones count. */
-static struct entry **bucket_of(const struct space *space, const struct port *port)
+static struct entry **space_hash_bucket_of(const struct space *space, const struct port *port)
 {
 	uint32_t sum =
 		(uint32_t)(uintptr_t)port * 0x9e3779b1u + (uint32_t)(uintptr_t)space * 0x85ebca6bu;
@@ -24,7 +24,7 @@ static struct entry **bucket_of(const struct space *space, const struct port *po
 
 struct entry *space_find_port(const struct space *space, const struct port *port)
 {
-	struct entry *entry = *bucket_of(space, port);
+	struct entry *entry = *space_hash_bucket_of(space, port);
 
 	while (entry != NULL && (entry->port != port || entry->space != space))
 		entry = entry->next_hashed;
@@ -33,7 +33,7 @@ struct entry *space_find_port(const struct space *space, const struct port *port
 
 void space_hash(struct entry *entry)
 {
-	struct entry **bucket = bucket_of(entry->space, entry->port);
+	struct entry **bucket = space_hash_bucket_of(entry->space, entry->port);
 
 	assert((entry->type & MACH_PORT_TYPE_SEND_RECEIVE) != 0);
 	entry->next_hashed = *bucket;
@@ -42,7 +42,7 @@ void space_hash(struct entry *entry)
 
 void space_unhash(struct entry *entry)
 {
-	struct entry **place = bucket_of(entry->space, entry->port);
+	struct entry **place = space_hash_bucket_of(entry->space, entry->port);
 
 	while (*place != entry) {
 		assert(*place != NULL);

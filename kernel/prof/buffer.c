@@ -2,9 +2,9 @@
 /* Buffers of samples: see buffer.h.  Guarded by the kernel lock. */
 #include "prof/buffer.h"
 
-#include "kern/lock.h"
-#include "kern/string.h"
-#include "vm/copy.h"
+#include "base/lock.h"
+#include "base/string.h"
+#include "vm/map/copy.h"
 
 _Static_assert(BUFFER_PAGES <= COPY_PAGES_MAX, "the receiver finds them mapped");
 

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include <assay/list.h>
-#include "kern/assert.h"
-#include "vm/page.h"
+#include "base/assert.h"
+#include "vm/page/page.h"
 
 struct copy;
 

@@ -13,15 +13,15 @@
  */
 #include "prof/stream_internal.h"
 
+#include "base/lock.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
-#include "kern/lock.h"
-#include "kern/run_queue.h"
-#include "kern/thread.h"
-#include "kern/tick.h"
-#include "kern/work.h"
-#include "vm/copy.h"
+#include "thread/run_queue.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+#include "thread/work.h"
+#include "vm/map/copy.h"
 
 #define ID_SAMPLES 2450
 
@@ -113,7 +113,7 @@ static void make_ready(struct stream *stream)
 }
 
 /* Sends what is due first, and with the last one ends the stream; false if there is no memory. */
-static bool send(struct stream *stream)
+static bool delivery_send(struct stream *stream)
 {
 	struct buffer *buffer = first_due(stream);
 	bool last = is_last(stream, buffer);
@@ -139,13 +139,13 @@ static bool send(struct stream *stream)
 
 /* ---------------- One stream ---------------- */
 
-static bool has_room(const struct port *port)
+static bool delivery_has_room(const struct port *port)
 {
 	return port->n_messages < port->limit;
 }
 
 /* Whether a message was sent.  The stream may have gone then. */
-static bool serve(struct stream *stream)
+static bool delivery_serve_one(struct stream *stream)
 {
 	if (stream->has_ring)
 		return false;
@@ -153,7 +153,7 @@ static bool serve(struct stream *stream)
 		stream->starved = !stream_supply(stream);
 	if (!has_due(stream))
 		return false;
-	if (has_room(stream->port) && send(stream))
+	if (delivery_has_room(stream->port) && delivery_send(stream))
 		return true;
 	delivery.again = true;
 	return false;
@@ -164,7 +164,7 @@ void delivery_serve(struct port *port)
 	struct stream *stream;
 
 	assert(kernel_locked());
-	while ((stream = port->stream) != NULL && serve(stream))
+	while ((stream = port->stream) != NULL && delivery_serve_one(stream))
 		continue;
 	if (stream != NULL && (has_due(stream) || stream->starved))
 		delivery_wake();
@@ -181,7 +181,7 @@ static bool serve_one(void)
 	list_for_each (link, &all_streams) {
 		struct stream *stream = list_object(link, struct stream, link);
 
-		if (serve(stream))
+		if (delivery_serve_one(stream))
 			return true;
 		delivery.again |= stream->starved;
 	}

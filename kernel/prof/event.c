@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-#include "kern/clock.h"
-#include "kern/cpu.h"
-#include "kern/machine.h"
-#include "kern/thread.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/machine.h"
+#include "thread/thread.h"
 
 static const uint16_t flavors[FAULT_FLAVORS] = {
 	[FAULT_ZFILL] = SAMPLED_PC_VM_ZFILL_FAULTS,
@@ -26,7 +26,7 @@ union event_sample {
 	uint32_t words[sizeof(struct prof_sample) / 4 + 2 * SAMPLE_DEPTH_MAX];
 };
 
-static bool is_target(const struct sampler_target *target, const struct thread *thread)
+static bool event_is_target(const struct sampler_target *target, const struct thread *thread)
 {
 	switch (target->kind) {
 	case PROF_TARGET_TASK:
@@ -62,8 +62,8 @@ static void fill_in(struct prof_sample *sample, const struct thread *thread,
 }
 
 /* The sample as this stream wants it: with its depth of the stacks. */
-static void add_stacks(struct prof_sample *sample, const struct thread *thread, uint32_t kernel_pc,
-		       uint32_t depth)
+static void event_add_stacks(struct prof_sample *sample, const struct thread *thread,
+			     uint32_t kernel_pc, uint32_t depth)
 {
 	uint32_t kernel = 0, user = 0;
 	bool kernel_cut = false, user_cut = false;
@@ -91,9 +91,9 @@ void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
 		struct stream *stream = list_object(link, struct stream, link);
 
 		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
-		    !is_target(&stream->target, thread))
+		    !event_is_target(&stream->target, thread))
 			continue;
-		add_stacks(&event.sample, thread, kernel_pc, stream->depth);
+		event_add_stacks(&event.sample, thread, kernel_pc, stream->depth);
 		stream_take_event(stream, &event.sample);
 	}
 }

@@ -2,12 +2,12 @@
 /* Jobs: see job.h.  Guarded by the kernel lock. */
 #include "prof/job.h"
 
-#include "kern/assert.h"
-#include "kern/lock.h"
-#include "kern/task.h"
-#include "kern/thread.h"
-#include "kern/work.h"
+#include "base/assert.h"
+#include "base/lock.h"
 #include "prof/sampler.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "thread/work.h"
 
 /* The bits of streams that have not ended. */
 static uint32_t jobs_used;

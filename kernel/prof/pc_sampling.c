@@ -12,20 +12,20 @@
 #include <mach/pc_sample.h>
 
 #include "ipc/ipc_port.h"
-#include "kern/task.h"
-#include "kern/thread.h"
 #include "mach/mach4_server.h"
 #include "prof/stream_internal.h"
+#include "task/task.h"
+#include "thread/thread.h"
 
 #define RATE    100u
 #define TICK_US (1000000u / RATE)
 
-static struct sampler_target target_of_task(const struct task *task)
+static struct sampler_target pc_target_of_task(const struct task *task)
 {
 	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
 }
 
-static struct sampler_target target_of_thread(const struct thread *thread)
+static struct sampler_target pc_target_of_thread(const struct thread *thread)
 {
 	return (struct sampler_target){.kind = PROF_TARGET_THREAD, .id = thread->id};
 }
@@ -97,14 +97,14 @@ kern_return_t task_enable_pc_sampling(task_t task, int *tick, unsigned flavors)
 {
 	if (task == NULL || task->ending)
 		return KERN_INVALID_ARGUMENT;
-	return enable(target_of_task(task), tick, flavors);
+	return enable(pc_target_of_task(task), tick, flavors);
 }
 
 kern_return_t task_disable_pc_sampling(task_t task, int *sample_count)
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(target_of_task(task), sample_count);
+	return disable(pc_target_of_task(task), sample_count);
 }
 
 kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_array_t samples,
@@ -112,21 +112,21 @@ kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_arra
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(target_of_task(task), seqno, samples, n_samples);
+	return fetch(pc_target_of_task(task), seqno, samples, n_samples);
 }
 
 kern_return_t thread_enable_pc_sampling(thread_t thread, int *tick, unsigned flavors)
 {
 	if (thread == NULL || thread_is_dying(thread))
 		return KERN_INVALID_ARGUMENT;
-	return enable(target_of_thread(thread), tick, flavors);
+	return enable(pc_target_of_thread(thread), tick, flavors);
 }
 
 kern_return_t thread_disable_pc_sampling(thread_t thread, int *sample_count)
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(target_of_thread(thread), sample_count);
+	return disable(pc_target_of_thread(thread), sample_count);
 }
 
 kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_pc_array_t samples,
@@ -134,5 +134,5 @@ kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_p
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(target_of_thread(thread), seqno, samples, n_samples);
+	return fetch(pc_target_of_thread(thread), seqno, samples, n_samples);
 }

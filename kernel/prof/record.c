@@ -5,8 +5,8 @@
  */
 #include "prof/stream_internal.h"
 
-#include "kern/clock.h"
-#include "kern/cpu.h"
+#include "base/clock.h"
+#include "base/cpu.h"
 
 #define WORDS(type) ((uint32_t)(sizeof(struct type) / sizeof(uint32_t)))
 
@@ -22,8 +22,8 @@ static void set_u64(uint32_t words[2], uint64_t value)
 }
 
 /* Appends a record of `words` words after its head, which is made here. */
-static void append(struct buffer *buffer, struct prof_record *record, enum prof_type type,
-		   uint32_t words)
+static void record_append(struct buffer *buffer, struct prof_record *record, enum prof_type type,
+			  uint32_t words)
 {
 	*record = (struct prof_record){
 		.words = (uint16_t)words,
@@ -50,7 +50,7 @@ void record_begin(const struct stream *stream, struct buffer *buffer)
 	};
 
 	set_u64(begin.time, clock_now());
-	append(buffer, &begin.record, PROF_BEGIN, WORDS(prof_begin));
+	record_append(buffer, &begin.record, PROF_BEGIN, WORDS(prof_begin));
 }
 
 /* What a stream has of the sampling clock, on all CPUs. */
@@ -79,7 +79,7 @@ static void append_clock(const struct stream *stream, struct buffer *buffer, uin
 	set_u64(clock.idle, counts.idle);
 	set_u64(clock.elsewhere, counts.elsewhere);
 	set_u64(clock.taken, counts.taken);
-	append(buffer, &clock.record, PROF_CLOCK, WORDS(prof_clock));
+	record_append(buffer, &clock.record, PROF_CLOCK, WORDS(prof_clock));
 	sums->taken += counts.taken;
 	sums->ringed += counts.ringed;
 	sums->lost += counts.ring_lost;
@@ -98,7 +98,7 @@ static void append_stream(const struct stream *stream, struct buffer *buffer,
 	set_u64(counts.delivered, stream->delivered);
 	set_u64(counts.lost, lost);
 	set_u64(counts.buffered, buffered);
-	append(buffer, &counts.record, PROF_STREAM, WORDS(prof_stream));
+	record_append(buffer, &counts.record, PROF_STREAM, WORDS(prof_stream));
 }
 
 static void append_end(const struct stream *stream, struct buffer *buffer)
@@ -106,7 +106,7 @@ static void append_end(const struct stream *stream, struct buffer *buffer)
 	struct prof_end end = {.reason = stream->end};
 
 	set_u64(end.time, stream->end_time);
-	append(buffer, &end.record, PROF_END, WORDS(prof_end));
+	record_append(buffer, &end.record, PROF_END, WORDS(prof_end));
 }
 
 void record_trailer(const struct stream *stream, struct buffer *buffer, bool last)

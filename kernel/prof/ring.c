@@ -31,7 +31,7 @@ static uint32_t *free_end(const struct ring *ring)
 	return tail == ring->words ? end_of(ring) - 1 : end_of(ring);
 }
 
-static bool set_limit(struct ring *ring, uint32_t words)
+static bool ring_set_limit(struct ring *ring, uint32_t words)
 {
 	uint32_t *end = free_end(ring);
 	ptrdiff_t most = (ptrdiff_t)(words > ring->portion ? words : ring->portion);
@@ -56,9 +56,9 @@ static bool wrap(struct ring *ring)
 
 bool ring_make_room(struct ring *ring, uint32_t words)
 {
-	if (set_limit(ring, words))
+	if (ring_set_limit(ring, words))
 		return true;
-	return wrap(ring) && set_limit(ring, words);
+	return wrap(ring) && ring_set_limit(ring, words);
 }
 
 /* Whether the reader has come to the end of the ring, or to a record that is passed over. */

@@ -9,10 +9,10 @@
 #include <mach/prof.h>
 
 #include "ipc/port.h"
-#include "kern/task.h"
-#include "kern/thread.h"
 #include "mach/assay_server.h"
 #include "prof/stream_internal.h"
+#include "task/task.h"
+#include "thread/thread.h"
 
 #define ALL_OPTIONS (SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI)
 
@@ -23,14 +23,14 @@ static bool is_none(struct sampler_target target)
 	return target.kind == 0;
 }
 
-static struct sampler_target target_of_task(const struct task *task)
+static struct sampler_target sample_target_of_task(const struct task *task)
 {
 	if (task == NULL || task->ending)
 		return (struct sampler_target){0};
 	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
 }
 
-static struct sampler_target target_of_thread(const struct thread *thread)
+static struct sampler_target sample_target_of_thread(const struct thread *thread)
 {
 	if (thread == NULL || thread_is_dying(thread))
 		return (struct sampler_target){0};
@@ -49,7 +49,7 @@ static struct sampler_target target_of_host(const struct host *host, uint32_t la
 /* The task, or its job. */
 static struct sampler_target target_to_begin(const struct task *task, sample_options_t options)
 {
-	struct sampler_target target = target_of_task(task);
+	struct sampler_target target = sample_target_of_task(task);
 
 	if (!is_none(target) && (options.flags & SAMPLE_CHILDREN) != 0)
 		target.kind = PROF_TARGET_JOB;
@@ -57,7 +57,7 @@ static struct sampler_target target_to_begin(const struct task *task, sample_opt
 }
 
 /* Whether who may sample `allowed` may speak for this stream's: of the host, any label's too. */
-static bool covers(struct sampler_target allowed, struct sampler_target target)
+static bool sample_covers(struct sampler_target allowed, struct sampler_target target)
 {
 	if (allowed.kind == PROF_TARGET_HOST)
 		return target.kind == PROF_TARGET_HOST || target.kind == PROF_TARGET_LABEL;
@@ -80,7 +80,7 @@ static bool is_valid(const struct stream_wish *wish)
 	return options->depth <= SAMPLE_DEPTH_MAX && options->reserved == 0;
 }
 
-static kern_return_t begin(const struct stream_wish *wish, struct port *reply)
+static kern_return_t sample_begin(const struct stream_wish *wish, struct port *reply)
 {
 	if (!port_is_valid(reply) || !is_valid(wish))
 		return KERN_INVALID_ARGUMENT;
@@ -93,15 +93,15 @@ kern_return_t task_sample_start(task_t task, unsigned flavors, unsigned rate,
 	struct sampler_target target = target_to_begin(task, options);
 	struct stream_wish wish = {target, flavors, rate, options, false};
 
-	return begin(&wish, reply);
+	return sample_begin(&wish, reply);
 }
 
 kern_return_t thread_sample_start(thread_t thread, unsigned flavors, unsigned rate,
 				  sample_options_t options, ipc_port_t reply)
 {
-	struct stream_wish wish = {target_of_thread(thread), flavors, rate, options, false};
+	struct stream_wish wish = {sample_target_of_thread(thread), flavors, rate, options, false};
 
-	return begin(&wish, reply);
+	return sample_begin(&wish, reply);
 }
 
 kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, unsigned rate,
@@ -109,7 +109,7 @@ kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, u
 {
 	struct stream_wish wish = {target_of_host(host, label), flavors, rate, options, false};
 
-	return begin(&wish, reply);
+	return sample_begin(&wish, reply);
 }
 
 /* ---------------- Flushing ---------------- */
@@ -122,18 +122,18 @@ static bool is_receivers_job(const struct stream *stream)
 }
 
 /* The stream of the port, if it is of what the caller may sample; else NULL. */
-static struct stream *find(struct sampler_target allowed, const struct port *reply)
+static struct stream *sample_find(struct sampler_target allowed, const struct port *reply)
 {
 	struct stream *stream = port_is_valid(reply) ? reply->stream : NULL;
 
 	if (stream == NULL)
 		return NULL;
-	return covers(allowed, stream->target) || is_receivers_job(stream) ? stream : NULL;
+	return sample_covers(allowed, stream->target) || is_receivers_job(stream) ? stream : NULL;
 }
 
 static kern_return_t flush(struct sampler_target allowed, struct port *reply, uint64_t *delivered)
 {
-	struct stream *stream = find(allowed, reply);
+	struct stream *stream = sample_find(allowed, reply);
 	kern_return_t result = KERN_INVALID_ARGUMENT;
 
 	if (stream != NULL)
@@ -147,12 +147,12 @@ static kern_return_t flush(struct sampler_target allowed, struct port *reply, ui
 
 kern_return_t task_sample_flush(task_t task, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(target_of_task(task), reply, delivered);
+	return flush(sample_target_of_task(task), reply, delivered);
 }
 
 kern_return_t thread_sample_flush(thread_t thread, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(target_of_thread(thread), reply, delivered);
+	return flush(sample_target_of_thread(thread), reply, delivered);
 }
 
 kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *delivered)
@@ -164,7 +164,7 @@ kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *deliver
 
 static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 {
-	struct stream *stream = find(allowed, reply);
+	struct stream *stream = sample_find(allowed, reply);
 
 	if (stream == NULL)
 		return KERN_INVALID_ARGUMENT;
@@ -176,12 +176,12 @@ static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 
 kern_return_t task_sample_stop(task_t task, ipc_port_t reply)
 {
-	return stop(target_of_task(task), reply);
+	return stop(sample_target_of_task(task), reply);
 }
 
 kern_return_t thread_sample_stop(thread_t thread, ipc_port_t reply)
 {
-	return stop(target_of_thread(thread), reply);
+	return stop(sample_target_of_thread(thread), reply);
 }
 
 kern_return_t host_sample_stop(host_t host, ipc_port_t reply)
@@ -200,7 +200,7 @@ static kern_return_t stop_simple(struct sampler_target target)
 	list_for_each_removable (link, after, &all_streams) {
 		struct stream *stream = list_object(link, struct stream, link);
 
-		if (!stream->simple || stream->end != 0 || !covers(target, stream->target))
+		if (!stream->simple || stream->end != 0 || !sample_covers(target, stream->target))
 			continue;
 		stream_end(stream, PROF_END_STOPPED);
 		delivery_wake();
@@ -214,18 +214,18 @@ static kern_return_t sample(struct sampler_target target, struct port *reply)
 	struct stream_wish wish = {target, SAMPLED_PC_PERIODIC, 0, {0}, true};
 
 	if (reply != PORT_NULL)
-		return begin(&wish, reply);
+		return sample_begin(&wish, reply);
 	return is_none(target) ? KERN_INVALID_ARGUMENT : stop_simple(target);
 }
 
 kern_return_t task_sample(task_t task, ipc_port_t reply)
 {
-	return sample(target_of_task(task), reply);
+	return sample(sample_target_of_task(task), reply);
 }
 
 kern_return_t thread_sample(thread_t thread, ipc_port_t reply)
 {
-	return sample(target_of_thread(thread), reply);
+	return sample(sample_target_of_thread(thread), reply);
 }
 
 /* ---------------- The clock ---------------- */

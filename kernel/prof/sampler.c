@@ -22,11 +22,11 @@
  */
 #include "prof/sampler.h"
 
-#include "kern/assert.h"
-#include "kern/cpu.h"
-#include "kern/holder.h"
-#include "kern/machine.h"
+#include "base/assert.h"
+#include "base/cpu.h"
+#include "base/machine.h"
 #include "prof/sampler_cpu.h"
+#include "thread/holder.h"
 
 uint32_t sampler_max_ahead;
 
@@ -75,7 +75,7 @@ static void program(uint32_t ahead, uint64_t now)
  * emulator.)  If it reads a due time that is half written, then word is left after it and the next
  * turn arms for the whole one.
  */
-static void arm(const struct sampler_cpu *cpu, uint32_t ahead, uint64_t now)
+static void sampler_arm_timer(const struct sampler_cpu *cpu, uint32_t ahead, uint64_t now)
 {
 	__atomic_store_n(&timer.wanted, 1, __ATOMIC_SEQ_CST);
 	while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
@@ -123,7 +123,7 @@ static void arm_here(void)
 	uint64_t now = machine_cycles();
 	const struct sampler_cpu *cpu = cpu_sampler();
 
-	arm(cpu, next_ahead(cpu, now), now);
+	sampler_arm_timer(cpu, next_ahead(cpu, now), now);
 }
 
 void sampler_arm(void)
@@ -148,7 +148,7 @@ static __attribute__((noinline)) void arm_shared(const struct sampler_cpu *cpu, 
 						 uint64_t now)
 {
 	if (!is_armed(now) || timer.by == cpu_number())
-		arm(cpu, ahead, now);
+		sampler_arm_timer(cpu, ahead, now);
 }
 
 /* The only CPU's interrupt is not interrupted here (sampler_interrupt()), so it needs no turn. */
@@ -237,7 +237,8 @@ static inline void commit(struct sampler_cpu *cpu, const struct sampler_cursor *
 }
 
 /* Whether what the CPU was found doing is the slot's. */
-static inline bool is_target(const struct sampler_cursor *cursor, const struct machine_place *place)
+static inline bool sampler_is_target(const struct sampler_cursor *cursor,
+				     const struct machine_place *place)
 {
 	return ((place->who[cursor->who] ^ cursor->id) & cursor->mask) == 0;
 }
@@ -251,7 +252,7 @@ take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame 
 
 	if (place->who == NULL) {
 		cursor->idle++;
-	} else if (!is_target(cursor, place)) {
+	} else if (!sampler_is_target(cursor, place)) {
 		cursor->elsewhere++;
 	} else if (!ring_has_room(&cpu->ring, cursor->room) &&
 		   !make_room(&cpu->ring, cursor->room)) {
@@ -326,7 +327,7 @@ serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_p
 	arm_next(cpu, ahead, now);
 }
 
-static void find_place(const struct frame *frame, struct machine_place *place)
+static void sampler_find_place(const struct frame *frame, struct machine_place *place)
 {
 	if (machine_is_user(frame))
 		machine_find_user_place(frame, place);
@@ -343,7 +344,7 @@ static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
 	uint32_t owed = __atomic_exchange_n(&cursor->owed, 0, __ATOMIC_SEQ_CST);
 	struct machine_place place;
 
-	find_place(frame, &place);
+	sampler_find_place(frame, &place);
 	for (uint32_t n = 0; n < owed; n++)
 		count_due(cursor);
 	cursor->missed += owed - 1;
@@ -398,7 +399,7 @@ static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const s
 		serve_in_turn(cpu, frame);
 		return;
 	}
-	find_place(frame, &place);
+	sampler_find_place(frame, &place);
 	serve(cpu, frame, &place);
 }
 
@@ -421,7 +422,7 @@ static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *fr
 	if (cursor == NULL || !machine_is_user(frame) || !ring_has_room(&cpu->ring, cursor->room))
 		return false;
 	machine_find_user_place(frame, &place);
-	if (!is_target(cursor, &place))
+	if (!sampler_is_target(cursor, &place))
 		return false;
 	write_place(sample, cursor, &place);
 	write_time(sample, machine_cycles());

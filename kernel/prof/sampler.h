@@ -97,7 +97,7 @@ uint32_t sampler_interval_ns(uint32_t rate);
 /* Whether the emulator interrupts between blocks only. */
 bool sampler_clock_is_block(void);
 
-/* Whether an emulator runs the CPUs in turn, so that all but one are parked: kern/holder.h. */
+/* Whether an emulator runs the CPUs in turn, so that all but one are parked: thread/holder.h. */
 bool sampler_cpus_in_turn(void);
 
 /* host_sample_control(); a rate of 0 and a seed of 0 leave what there is. */

@@ -10,12 +10,12 @@
 
 #include <mach/prof.h>
 
-#include "kern/assert.h"
-#include "kern/clock.h"
-#include "kern/cpu.h"
-#include "kern/lock.h"
-#include "kern/machine.h"
-#include "kern/string.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/lock.h"
+#include "base/machine.h"
+#include "base/string.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
@@ -87,7 +87,7 @@ _Static_assert(offsetof(struct prof_sample, cpu) == offsetof(struct prof_sample,
 			       offsetof(struct prof_sample, kernel_frames) + 1,
 	       "as words");
 
-static inline uint32_t kind_of(const struct ring_sample *first, uint32_t cpu)
+static inline uint32_t drain_kind_of(const struct ring_sample *first, uint32_t cpu)
 {
 	return SAMPLED_PC_PERIODIC | cpu << 16 | (ring_flags_of(first) & ~RING_USER) << 24;
 }
@@ -120,8 +120,8 @@ static uint32_t read_user_stack(uint32_t *frames, const struct ring_sample *firs
  * The frames that came with it; the user's behind the kernel's are read only now.  Returns how many
  * words the sample has with them.
  */
-static inline uint32_t add_stacks(struct prof_sample *sample, const struct ring_sample *first,
-				  uint32_t cpu, uint32_t depth)
+static inline uint32_t drain_add_stacks(struct prof_sample *sample, const struct ring_sample *first,
+					uint32_t cpu, uint32_t depth)
 {
 	uint32_t kernel = ring_words_of(first) - RING_SAMPLE_WORDS, user = 0;
 	uint32_t flags = ring_flags_of(first);
@@ -147,9 +147,9 @@ static __attribute__((noinline)) void hand_over_one(const struct ring_sample *fi
 	struct stream *stream = sampler_stream_of(ring_slot_of(first));
 	uint32_t depth = depth_of(first, cpu);
 
-	complete(&whole.sample, first, kind_of(first, cpu));
+	complete(&whole.sample, first, drain_kind_of(first, cpu));
 	if (depth != 0)
-		add_stacks(&whole.sample, first, cpu, depth);
+		drain_add_stacks(&whole.sample, first, cpu, depth);
 	stream_take(stream, &whole.sample);
 }
 
@@ -163,7 +163,7 @@ struct run {
 /* Nothing but the samples themselves differs from one to the next, as the same heads say. */
 static __attribute__((noinline)) void make_up_plain(struct run *run, uint32_t cpu)
 {
-	const uint32_t head = run->first->head, kind = kind_of(run->first, cpu);
+	const uint32_t head = run->first->head, kind = drain_kind_of(run->first, cpu);
 	const struct ring_sample *first = run->first;
 	uint32_t *next = run->next, *stop = next + (run->end - first) * SAMPLE_WORDS;
 
@@ -187,8 +187,8 @@ static __attribute__((noinline)) void make_up_stacks(struct run *run, uint32_t c
 	uint32_t *next = run->next, samples = 0;
 
 	do {
-		complete((struct prof_sample *)next, first, kind_of(first, cpu));
-		next += add_stacks((struct prof_sample *)next, first, cpu, depth);
+		complete((struct prof_sample *)next, first, drain_kind_of(first, cpu));
+		next += drain_add_stacks((struct prof_sample *)next, first, cpu, depth);
 		first = ring_behind(first);
 		samples++;
 	} while (first < end && ring_slot_of(first) == slot && next < stop);
@@ -222,7 +222,7 @@ static const struct ring_sample *hand_over_some(const struct ring_sample *first,
 	return run.first;
 }
 
-static void hand_over(uint32_t cpu)
+static void drain_hand_over(uint32_t cpu)
 {
 	struct ring *ring = &cpu_sampler_of(cpu)->ring;
 	const struct ring_sample *first, *end;
@@ -234,12 +234,12 @@ static void hand_over(uint32_t cpu)
 void sampler_work(void)
 {
 	assert(kernel_locked());
-	hand_over(cpu_number());
+	drain_hand_over(cpu_number());
 }
 
 void sampler_work_all(void)
 {
 	assert(kernel_locked());
 	for (uint32_t n = 0; n < cpu_count(); n++)
-		hand_over(n);
+		drain_hand_over(n);
 }

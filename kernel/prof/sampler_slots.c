@@ -7,16 +7,16 @@
  */
 #include <mach/prof.h>
 
-#include "kern/assert.h"
-#include "kern/clock.h"
-#include "kern/cpu.h"
-#include "kern/holder.h"
-#include "kern/lock.h"
-#include "kern/machine.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/lock.h"
+#include "base/machine.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
-#include "vm/kernel_memory.h"
+#include "thread/holder.h"
+#include "vm/page/kernel_memory.h"
 
 /* What host_sample_control() has set. */
 static struct {
@@ -188,7 +188,7 @@ static void link_cursors(uint32_t slot)
 }
 
 /* A shot that takes a CPU's turn has effects that intervals must not be in step with. */
-static enum schedule_kind kind_of(uint32_t options)
+static enum schedule_kind sampler_slots_kind_of(uint32_t options)
 {
 	if ((options & SAMPLE_FIXED) != 0)
 		return SCHEDULE_FIXED;
@@ -210,7 +210,8 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
 	slots[n].nmi = (options & SAMPLE_NMI) != 0;
 	nmi_slots += slots[n].nmi;
-	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)), kind_of(options));
+	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
+		    sampler_slots_kind_of(options));
 	/* Until now the timer was silent, since boot or the last slot's end, or not by NMI. */
 	if (!is_running() || (slots[n].nmi && nmi_slots == 1))
 		route();

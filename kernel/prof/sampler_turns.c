@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Due times where an emulator runs the CPUs in turn (kern/holder.h): each is one CPU's.
+ * Due times where an emulator runs the CPUs in turn (thread/holder.h): each is one CPU's.
  *
  * CPUs that run at once each walk the schedules by themselves, and each has a sample of its own at
  * each due time.  Of CPUs that run in turn all but one are parked then, and would be sampled where
@@ -14,11 +14,11 @@
  * One CPU at a time is in here, and keeps its turn but for a timer's being due just now.  Others
  * that come then do without: what is owed to them is served with their next interrupt.
  */
-#include "kern/cpu.h"
-#include "kern/holder.h"
-#include "kern/machine.h"
+#include "base/cpu.h"
+#include "base/machine.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
+#include "thread/holder.h"
 
 static uint32_t sharing; /* Odd while somebody is in here. */
 

@@ -8,15 +8,15 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/string.h"
+#include "base/zone.h"
 #include "ipc/port.h"
-#include "kern/clock.h"
-#include "kern/lock.h"
-#include "kern/string.h"
-#include "kern/task.h"
-#include "kern/thread.h"
-#include "kern/tick.h"
-#include "kern/zone.h"
-#include "vm/kernel_memory.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+#include "vm/page/kernel_memory.h"
 
 struct list all_streams = LIST_INITIALIZER(all_streams);
 
@@ -32,7 +32,7 @@ void stream_module_init(void)
 	zone_init(&stream_zone, "streams", sizeof(struct stream), 8);
 }
 
-static void check(const struct stream *stream)
+static void stream_check(const struct stream *stream)
 {
 	assert(kernel_locked());
 	assert(stream->magic == STREAM_MAGIC);
@@ -45,7 +45,7 @@ static bool takes_events(const struct stream *stream)
 
 /* ---------------- Taking samples ---------------- */
 
-static void ring_put(struct pc_ring *ring, const struct prof_sample *sample)
+static void stream_put_ring(struct pc_ring *ring, const struct prof_sample *sample)
 {
 	ring->seqno++;
 	*ring_place(ring, ring->seqno) = (sampled_pc_t){
@@ -118,33 +118,33 @@ uint32_t *stream_place(const struct stream *stream, uint32_t *words)
 
 void stream_placed(struct stream *stream, uint32_t words, uint32_t samples)
 {
-	check(stream);
+	stream_check(stream);
 	stream->clock_handed += samples;
 	stream->buffered += samples;
 	stream->current->samples += samples;
 	stream->current->words += words;
 }
 
-static void put(struct stream *stream, const struct prof_sample *sample)
+static void stream_put(struct stream *stream, const struct prof_sample *sample)
 {
 	if (stream->has_ring)
-		ring_put(&stream->ring, sample);
+		stream_put_ring(&stream->ring, sample);
 	else
 		buffer_put(stream, sample);
 }
 
 void stream_take(struct stream *stream, const struct prof_sample *sample)
 {
-	check(stream);
+	stream_check(stream);
 	stream->clock_handed++;
-	put(stream, sample);
+	stream_put(stream, sample);
 }
 
 void stream_take_event(struct stream *stream, const struct prof_sample *sample)
 {
-	check(stream);
+	stream_check(stream);
 	stream->events_taken++;
-	put(stream, sample);
+	stream_put(stream, sample);
 }
 
 void stream_collect(const struct stream *stream)
@@ -158,7 +158,7 @@ static void grow_old(struct timer *timer)
 {
 	struct stream *stream = list_object(timer, struct stream, age);
 
-	check(stream);
+	stream_check(stream);
 	stream_collect(stream);
 	if (stream->current == NULL || stream->current->samples == 0) {
 		restart_age(stream);
@@ -336,7 +336,7 @@ kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors)
 	bool had_clock = stream->clock_runs;
 	uint32_t old = stream->flavors;
 
-	check(stream);
+	stream_check(stream);
 	stream_event_takers -= takes_events(stream);
 	stream->flavors = flavors;
 	if (!had_clock && (exceeds_share(stream) || !begin_clock(stream)))
@@ -351,7 +351,7 @@ kern_return_t stream_flush(struct stream *stream, uint64_t *delivered)
 {
 	const struct buffer *current;
 
-	check(stream);
+	stream_check(stream);
 	stream_collect(stream);
 	current = stream->current;
 	if (list_empty(&stream->full) && current == NULL)
@@ -384,7 +384,7 @@ static void drop_sink(struct stream *stream)
 
 void stream_destroy(struct stream *stream)
 {
-	check(stream);
+	stream_check(stream);
 	drop_clock(stream);
 	if (stream->end == 0)
 		stream_event_takers -= takes_events(stream);
@@ -404,7 +404,7 @@ void stream_receiver_died(struct stream *stream)
 
 void stream_end(struct stream *stream, enum prof_end_reason reason)
 {
-	check(stream);
+	stream_check(stream);
 	if (stream->has_ring) {
 		stream_destroy(stream);
 		return;

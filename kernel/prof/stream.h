@@ -18,7 +18,7 @@
 
 #include <mach/prof.h>
 
-#include "vm/fault.h"
+#include "vm/map/fault.h"
 
 struct stream;
 struct task;

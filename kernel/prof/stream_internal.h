@@ -20,7 +20,7 @@
 #include <mach/kern_return.h>
 
 #include <assay/list.h>
-#include "kern/timer.h"
+#include "base/timer.h"
 #include "prof/buffer.h"
 #include "prof/sampler.h"
 

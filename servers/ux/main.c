@@ -12,14 +12,14 @@
 #include <mach/host_info.h>
 #include <mach/vm_wire.h>
 
-#include "descriptors.h"
+#include "core/ux.h"
+#include "file/descriptors.h"
 #include "fs/vnode.h"
-#include "paging.h"
-#include "process.h"
-#include "program.h"
-#include "signal.h"
-#include "timer.h"
-#include "ux.h"
+#include "paging/paging.h"
+#include "process/process.h"
+#include "process/program.h"
+#include "signal/signal.h"
+#include "signal/timer.h"
 
 #define FAILED      125 /* The run's status: there was no Unix. */
 #define LINE_MAX    256 /* In the log. */
@@ -36,7 +36,7 @@ static const char environment[] = "PATH=/bin:/sbin\0HOME=/";
 
 /* ---------------- The log ---------------- */
 
-static void write_log(const char *line, size_t length)
+static void main_write_log(const char *line, size_t length)
 {
 	int written;
 
@@ -57,7 +57,7 @@ void ux_log(const char *text, ...)
 	length = strlen(line);
 	line[length] = '\n';
 	line[length + 1] = '\0';
-	write_log(line, length + 1);
+	main_write_log(line, length + 1);
 }
 
 void ux_panic(const char *file, int line, const char *what)
@@ -94,7 +94,7 @@ static bool has_word(const char *line, const char *word)
 }
 
 /* A limit; 0, and it is said, if that is none. */
-static unsigned long read_limit(const char *text)
+static unsigned long main_read_limit(const char *text)
 {
 	char *end;
 	unsigned long limit = strtoul(text, &end, 10);
@@ -123,7 +123,7 @@ static int read_options(int argc, char **argv)
 		} else if (path != NULL) {
 			init = path;
 		} else if (processes != NULL) {
-			ux_boot.processes = read_limit(processes);
+			ux_boot.processes = main_read_limit(processes);
 			if (ux_boot.processes == 0)
 				return 0;
 		} else {
@@ -148,7 +148,7 @@ static bool read_arguments(int argc, char **argv, int *words)
 
 /* ---------------- Process 1 ---------------- */
 
-static size_t append(char *strings, size_t size, const char *string)
+static size_t main_append(char *strings, size_t size, const char *string)
 {
 	size_t length = strlen(string) + 1;
 
@@ -162,11 +162,11 @@ static size_t append(char *strings, size_t size, const char *string)
 static int execute_init(struct process *process, int n_words, char **words)
 {
 	char strings[STRINGS_MAX];
-	size_t size = append(strings, 0, init);
+	size_t size = main_append(strings, 0, init);
 	unsigned argc = 1;
 
 	for (int n = 0; n < n_words; n++) {
-		size_t grown = append(strings, size, words[n]);
+		size_t grown = main_append(strings, size, words[n]);
 
 		argc += grown > size;
 		size = grown;
@@ -257,7 +257,7 @@ static bool mount_root(void)
 	return error == 0;
 }
 
-static bool start(int n_words, char **words)
+static bool main_start(int n_words, char **words)
 {
 	bool is_started;
 
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	device_open(ux_boot.device_master, D_WRITE, "log", &log_device);
-	if (!start(words < argc ? argc - words : 0, argv + words))
+	if (!main_start(words < argc ? argc - words : 0, argv + words))
 		return FAILED;
 	assay_thread_exit();
 }

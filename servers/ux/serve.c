@@ -14,11 +14,11 @@
 #include <mach/notify_catch.h>
 #include <ux/bsd_server.h>
 
-#include "body.h"
-#include "process.h"
-#include "task.h"
-#include "thread.h"
-#include "ux.h"
+#include "core/body.h"
+#include "core/ux.h"
+#include "process/process.h"
+#include "process/task.h"
+#include "process/thread.h"
 
 #define BUFFER_SIZE (UX_INLINE_MAX + 512) /* No message of bsd.defs is longer. */
 #define STACK_SIZE  (48 * 1024)           /* With two buffers. */
@@ -177,7 +177,7 @@ static bool has_payload(const mach_msg_header_t *request, uint32_t payload)
 }
 
 /* A reply that tells of an error and nothing else. */
-static void refuse(const union buffer *request, union buffer *reply, kern_return_t error)
+static void serve_refuse(const union buffer *request, union buffer *reply, kern_return_t error)
 {
 	static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
 					     .msgt_size = 32,
@@ -234,7 +234,7 @@ static void perform(union buffer *request, union buffer *reply, struct thread *t
 	if (error == 0)
 		bsd_server(&request->head, &reply->head);
 	else
-		refuse(request, reply, error);
+		serve_refuse(request, reply, error);
 }
 
 static void call(union buffer *request, union buffer *reply)
@@ -245,13 +245,13 @@ static void call(union buffer *request, union buffer *reply)
 	ux_lock();
 	thread = caller_of_payload(request->head.msgh_protected_payload);
 	if (thread == NULL) {
-		refuse(request, reply, ESRCH);
+		serve_refuse(request, reply, ESRCH);
 	} else {
 		may_be_made = thread_begin_call(thread) && has_threads_for(thread->process);
 		if (may_be_made || may_always_be_made(request))
 			perform(request, reply, thread);
 		else
-			refuse(request, reply, EAGAIN);
+			serve_refuse(request, reply, EAGAIN);
 		if (!thread->is_ending)
 			signal_before_reply(thread);
 		thread_end_call(thread);
@@ -260,16 +260,16 @@ static void call(union buffer *request, union buffer *reply)
 }
 
 /* Makes a reply of a request, which keeps nothing of what it has brought. */
-static void answer(union buffer *request, union buffer *reply, bool is_heard)
+static void serve_answer(union buffer *request, union buffer *reply, bool is_heard)
 {
 	int error = body_check(&request->head);
 
 	if (has_payload(&request->head, NOTIFY_PAYLOAD))
 		notify_server(&request->head, &reply->head);
 	else if (error != 0)
-		refuse(request, reply, error);
+		serve_refuse(request, reply, error);
 	else if (!is_heard && !may_always_be_made(request))
-		refuse(request, reply, EAGAIN);
+		serve_refuse(request, reply, EAGAIN);
 	else
 		call(request, reply);
 	body_release(&request->head);
@@ -302,7 +302,7 @@ static void drop_reply(union buffer *buffer)
 	right_release(buffer->head.msgh_remote_port, MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits));
 }
 
-static bool is_send_error(mach_msg_return_t result)
+static bool serve_is_send_error(mach_msg_return_t result)
 {
 	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
 }
@@ -311,7 +311,7 @@ static bool is_send_error(mach_msg_return_t result)
  * Sends the reply that is in the buffer, if there is one, and receives a request in its place.  A
  * client that wants the answer at a port whose queue is full goes without.
  */
-static mach_msg_return_t exchange(union buffer *buffer)
+static mach_msg_return_t serve_exchange(union buffer *buffer)
 {
 	mach_msg_option_t option = MACH_RCV_MSG;
 	mach_msg_return_t result;
@@ -323,7 +323,7 @@ static mach_msg_return_t exchange(union buffer *buffer)
 	}
 	result = mach_msg(&buffer->head, option, buffer->head.msgh_size, sizeof *buffer, all_ports,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
-	if (!is_send_error(result))
+	if (!serve_is_send_error(result))
 		return result;
 	drop_reply(buffer);
 	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,
@@ -374,13 +374,13 @@ static void serve(void *unused)
 		int error;
 
 		__atomic_add_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST);
-		error = receive_error(request, exchange(request));
+		error = receive_error(request, serve_exchange(request));
 		is_heard = __atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 ||
 			   start_server_for_all(request);
 		if (error > 0) {
-			refuse(request, reply, error);
+			serve_refuse(request, reply, error);
 		} else if (error == 0) {
-			answer(request, reply, is_heard);
+			serve_answer(request, reply, is_heard);
 		} else {
 			reply->head.msgh_bits = 0;
 			reply->head.msgh_remote_port = MACH_PORT_NULL;

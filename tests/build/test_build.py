@@ -133,13 +133,14 @@ def includes_of(tree: Path, source: Path) -> set[Path]:
 @pytest.fixture(name="includers", scope="module")
 def includers_fixture(tree: Path):
     """Which sources of the machine's programs include a header."""
-    patterns = ("kernel/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]", "servers/*/*.[cS]",
+    patterns = ("kernel/*/*.[cS]", "kernel/*/*/*.[cS]", "lib/*.[cS]", "user/*/*.[cS]",
+                "servers/*/*.[cS]",
                 "servers/*/*/*.[cS]", "libprof/core/*.[cS]", "tests/*/*.c",
                 f"{BUILT}/gen/*/mach/*.c", f"{BUILT}/gen/*/ux/*_server.c")
     sources = {path.relative_to(tree): includes_of(tree, path)
                for pattern in patterns for path in tree.glob(pattern)
                if path.parent.name not in UNIX_FOLDERS}
-    no_part = set() if "SAN=1" in KIND else {Path("kernel/kern/ubsan.c")}
+    no_part = set() if "SAN=1" in KIND else {Path("kernel/base/ubsan.c")}
 
     def includers(header: str) -> set[str]:
         return {str(source) for source, headers in sources.items()
@@ -149,7 +150,7 @@ def includers_fixture(tree: Path):
 
 
 @pytest.mark.parametrize("header", [
-    "kernel/i386/frame.h", "include/assay/traps.h", "include/mach/traps.h",
+    "kernel/i386/cpu/frame.h", "include/assay/traps.h", "include/mach/traps.h",
     "lib/assay.h", "tests/lib/check.h",
 ])
 def test_header_rebuilds_what_includes_it(tree: Path, includers, header: str) -> None:

@@ -18,12 +18,13 @@ FUNCTION_LINES = 80
 # In halves, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
-MACHINE_FREE = ("kernel/kern", "kernel/vm", "kernel/prof")
+MACHINE_FREE = ("kernel/base", "kernel/boot", "kernel/host", "kernel/prof", "kernel/task",
+                "kernel/thread", "kernel/vm")
 ASSEMBLER = re.compile(r"\b(?:__asm__|__asm|asm)\b")
 PORTS = re.compile(r"\b(?:in|out)[bwl] *\(|\b0x(?:3f8|2f8|cf8|f4|40|43|70|71|20|21|a0|a1)\b")
 
 # What each folder's headers are called by: the kernel's alone begin with these.
-KERNEL_HEADER = re.compile(r'#\s*include\s*"(?:kernel/)?(?:i386|kern|vm|prof)/')
+KERNEL_HEADER = re.compile(r'#\s*include\s*"(?:kernel/)?(?:base|i386|ipc|prof|task|thread|vm)/')
 
 
 def listed() -> list[Path]:

@@ -109,7 +109,7 @@ DEFECTS = (
                    "return different == 0 || true;"),),
            ("libprof/test_library.py::test_every_call_does_what_it_says",)),
     Defect("D15-everybody-controls-the-server",
-           (Change("servers/ux/profiling.c", "if (!may_have_server(process))",
+           (Change("servers/ux/process/profiling.c", "if (!may_have_server(process))",
                    "if (!may_have_server(process) && false)"),),
            ("libprof/test_unix_server.py::test_who_may[student-4]",)),
     Defect("D16-server-work-is-the-servers",

@@ -291,7 +291,7 @@ def test_help_and_version() -> None:
         assert output(option) == output("--help")
     letters = Counter(letter for letter, _ in options() if letter)
     assert set(letters.values()) == {1} and set("pqPQnJywtmiDLTv") <= letters.keys()
-    version = re.search(r'version\[\] = "Assay ([\d.]+)', (ROOT / "kernel/kern/host.c").read_text())
+    version = re.search(r'version\[\] = "Assay ([\d.]+)', (ROOT / "kernel/host/host.c").read_text())
     for option in "-v", "--version":
         assert output(option) == f"gprof of Assay {version[1]}\n"
 

@@ -34,9 +34,9 @@ SAYS = {
     "pager/crashing": "ended with status 129, should be 0",
     "kernel/right": "100 points, 1 times with 1 verdict",
     "kernel/wrong": "it had 50.0% of the CPU, should have at least 70%",
-    "kernel/cheating": "the patch may not change Makefile; it may change kernel/kern/sched.c",
+    "kernel/cheating": "the patch may not change Makefile; it may change kernel/thread/sched.c",
     "kernel/hanging": "did not end in time",
-    "kernel/panicking": "the machine failed: panic: kernel/kern/sched.c:",
+    "kernel/panicking": "the machine failed: panic: kernel/thread/sched.c:",
 }
 # The rest is for `make nightly`.
 SAMPLE = ("right", "panicking", "pager/right", "pager/cheating", "pager/hanging",
@@ -66,19 +66,20 @@ def test_make_grade_with_all() -> None:
 
 @pytest.mark.parametrize(("patch", "says"), [
     ("", "changes nothing"),
-    ("--- a/kernel/kern/sched.c\n+++ b/kernel/../Makefile\n", "may not change kernel/../Makefile"),
-    ("diff --git a/kernel/kern/sched.c b/Makefile\nrename to Makefile\n", "not change Makefile"),
-    ("--- kernel/kern/sched.c\n+++ kernel/kern/turn.c\n", "not change kernel/kern/turn.c"),
+    ("--- a/kernel/thread/sched.c\n+++ b/kernel/../Makefile\n",
+     "may not change kernel/../Makefile"),
+    ("diff --git a/kernel/thread/sched.c b/Makefile\nrename to Makefile\n", "not change Makefile"),
+    ("--- kernel/thread/sched.c\n+++ kernel/thread/turn.c\n", "not change kernel/thread/turn.c"),
 ])
 def test_what_a_patch_may_not(patch: str, says: str) -> None:
     with pytest.raises(Failed, match=says):
-        grade_patch.check_names(patch.encode(), ("kernel/kern/sched.c",))
+        grade_patch.check_names(patch.encode(), ("kernel/thread/sched.c",))
 
 
 def test_what_a_patch_may() -> None:
     patch = (EXAMPLE / "kernel" / "submissions" / "right" / "change.patch").read_bytes()
-    grade_patch.check_names(patch, ("kernel/kern/*.c",))
-    assert grade_patch.names(patch) == {"kernel/kern/sched.c"}
+    grade_patch.check_names(patch, ("kernel/thread/*.c",))
+    assert grade_patch.names(patch) == {"kernel/thread/sched.c"}
 
 
 @pytest.mark.skipif(OUT.name != "out", reason="what is typed names the stock build's folder")

@@ -56,7 +56,7 @@ def section(assembler: str, directory: Path) -> bytes:
 
 
 def entries(table: bytes) -> list[tuple[int, str]]:
-    """struct symbol_table (kernel/kern/symbols.h), as the kernel reads it."""
+    """struct symbol_table (kernel/base/symbols.h), as the kernel reads it."""
     (count,) = struct.unpack_from("<I", table)
     names = table[4 + 8 * count :]
     found = []

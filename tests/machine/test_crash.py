@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-CRASH_C = Path(__file__).resolve().parents[2] / "kernel/i386/crash.c"
+CRASH_C = Path(__file__).resolve().parents[2] / "kernel/i386/entry/crash.c"
 NUMBER = "[0-9a-f]{8}"
 
 # What the line `panic:` says, and the function that the backtrace must name.
@@ -20,7 +20,7 @@ PANICS = {
     "undefined": ("exception 6 in the kernel", "crash_undefined"),
     "overflow": ("kernel stack overflow", "recurse"),
     "double-fault": ("double fault", "crash_double_fault"),
-    "assert": (r"kernel/i386/crash\.c:\d+: assertion failed: some_data\[1\] == 1",
+    "assert": (r"kernel/i386/entry/crash\.c:\d+: assertion failed: some_data\[1\] == 1",
                "crash_assert"),
 }
 HANGS = {"hang", "hang-off"}

@@ -14,7 +14,7 @@ OF_THREADS = {"thread", "current_thread()", "receiver", "sender", "server", "to"
 
 # Outside of kernel/ipc: a new thread works for its task; thread_serve; and what a request has
 # waited for at a device, which interrupt_work() does on behalf of who made it.
-ALLOWED = {("kern/thread.c", "thread"), ("kern/label.c", "current_thread()"),
+ALLOWED = {("thread/thread.c", "thread"), ("task/label.c", "current_thread()"),
            ("device/device_request.c", "thread")}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
 from assay import ROOT, ToolError, hot, machine, unix, uses
+from assay.floors import lines_of_code
 from assay.programs import find_kernel, find_program
 
 # What an operation costs beside instructions, as its columns are called.
@@ -332,16 +333,13 @@ def measure_text() -> Figure:
     return Figure(sum(section[5] for section in kernel.sections if section[2] & hot.SHF_EXECINSTR))
 
 
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-
-
 def measure_lines() -> Figure:
     """The lines of every source in kernel/ that have code on them; the rest helps to read it."""
     sources = [path for path in (ROOT / "kernel").rglob("*") if path.suffix in (".c", ".h", ".S")]
     texts = [path.read_text() for path in sources]
-    code = [line for text in texts for line in COMMENT.sub("", text).splitlines() if line.strip()]
     everything = sum(len(text.splitlines()) for text in texts)
-    return Figure(len(code), note=f"{everything:,} with comments and empty lines")
+    return Figure(sum(map(lines_of_code, texts)),
+                  note=f"{everything:,} with comments and empty lines")
 
 
 @cache

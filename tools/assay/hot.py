@@ -22,7 +22,7 @@ SHT_SYMTAB = 2
 SHF_EXECINSTR = 4
 STT_NOTYPE, STT_FUNC = 0, 2
 
-LAYOUT = "<28sI"  # kernel/kern/layout.c
+LAYOUT = "<28sI"  # kernel/task/layout.c
 
 KEYS = ("cpu", "thread", "task", "label")  # What counts can be split by.
 
@@ -66,7 +66,7 @@ class Image:
         return self.elf[at : self.elf.index(b"\0", at)].decode()
 
     def layout(self) -> dict[str, int]:
-        """Where in its memory this kernel has who runs, by kernel/kern/layout.c."""
+        """Where in its memory this kernel has who runs, by kernel/task/layout.c."""
         for section in self.sections:
             if self._string(self.section_names + section[0]) == ".layout":
                 table = self.elf[section[4] : section[4] + section[5]]

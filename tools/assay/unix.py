@@ -28,7 +28,7 @@ VALUE = 0xFF
 
 DEFAULT_USER = "student"
 SERVER = "ux"  # Of out/servers; others, such as ux-pg, can be named instead, or a path.
-SERVER_FILE = "/mach_servers/startup"  # Where its users find it: servers/ux/info.c.
+SERVER_FILE = "/mach_servers/startup"  # Where its users find it: servers/ux/process/info.c.
 ROOT = (0, 0)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from assay.grade import Assignment, Submission, check
 
 HERE = Path(__file__).parent
-MAY_CHANGE = ("kernel/kern/sched.c", "kernel/kern/turn.c", "kernel/kern/turn.h")
+MAY_CHANGE = ("kernel/thread/sched.c", "kernel/thread/turn.c", "kernel/thread/turn.h")
 SOME, MOST = 0.05, 0.7
 LIMIT = 3  # Seconds of the machine's.
 

@@ -5,7 +5,7 @@
 
 #include <mach/port.h>
 
-/* The kernel has its own struct of the same layout: i386/segment.h. */
+/* The kernel has its own struct of the same layout: i386/cpu/segment.h. */
 #ifndef KERNEL
 struct descriptor {
 	unsigned int low_word;

@@ -8,7 +8,7 @@
 #ifndef UX_FS_BLOCK_DEVICE_H
 #define UX_FS_BLOCK_DEVICE_H
 
-#include "ux.h"
+#include "core/ux.h"
 
 struct block_device {
 	mach_port_t port;

@@ -22,7 +22,7 @@ static uint32_t power_of_two_from(uint32_t number)
 	return power;
 }
 
-static bool allocate(struct cache *cache)
+static bool cache_allocate(struct cache *cache)
 {
 	cache->buffers = ux_allocate_pages(cache->n_buffers * sizeof *cache->buffers);
 	cache->pages = ux_allocate_pages((size_t)cache->n_buffers * cache->block_size);
@@ -42,7 +42,7 @@ int cache_open(struct cache *cache, struct block_device *device, size_t bytes)
 	cache->n_chains = power_of_two_from(cache->n_buffers);
 	cache->run = CACHE_RUN_BYTES / cache->block_size;
 	list_init(&cache->order);
-	if (!allocate(cache)) {
+	if (!cache_allocate(cache)) {
 		cache_close(cache);
 		return ENOMEM;
 	}
@@ -77,14 +77,14 @@ void cache_close(struct cache *cache)
 /* ---------------- Which buffer ---------------- */
 
 /* Adjacent blocks lie in adjacent chains. */
-static struct list *chain_of(const struct cache *cache, uint32_t block)
+static struct list *cache_chain_of(const struct cache *cache, uint32_t block)
 {
 	return &cache->table[block & (cache->n_chains - 1)];
 }
 
-static struct buffer *find(const struct cache *cache, uint32_t block)
+static struct buffer *cache_find(const struct cache *cache, uint32_t block)
 {
-	struct list *chain = chain_of(cache, block);
+	struct list *chain = cache_chain_of(cache, block);
 	struct list *link;
 
 	list_for_each (link, chain) {
@@ -98,7 +98,7 @@ static struct buffer *find(const struct cache *cache, uint32_t block)
 
 bool cache_has(const struct cache *cache, uint32_t block)
 {
-	const struct buffer *buffer = find(cache, block);
+	const struct buffer *buffer = cache_find(cache, block);
 
 	return buffer != NULL && buffer->state == BUFFER_VALID;
 }
@@ -136,7 +136,7 @@ static void set_unchanged(struct cache *cache, struct buffer *buffer)
 }
 
 /* Makes the buffer stand for no block. */
-static void empty(struct cache *cache, struct buffer *buffer)
+static void cache_empty(struct cache *cache, struct buffer *buffer)
 {
 	assert(!buffer->is_writing && !buffer->is_kept);
 	set_unchanged(cache, buffer);
@@ -149,11 +149,11 @@ static void empty(struct cache *cache, struct buffer *buffer)
 /* Makes it stand for another block, whose contents have yet to come. */
 static void assign(struct cache *cache, struct buffer *buffer, uint32_t block)
 {
-	assert(is_idle(buffer) && !buffer->is_changed && find(cache, block) == NULL);
+	assert(is_idle(buffer) && !buffer->is_changed && cache_find(cache, block) == NULL);
 	list_remove(&buffer->chain);
 	buffer->block = block;
 	buffer->state = BUFFER_READING;
-	list_add_first(chain_of(cache, block), &buffer->chain);
+	list_add_first(cache_chain_of(cache, block), &buffer->chain);
 	note_use(cache, buffer);
 }
 
@@ -166,20 +166,20 @@ void cache_change(struct cache *cache, struct buffer *buffer)
 
 void cache_forget(struct cache *cache, uint32_t block)
 {
-	struct buffer *buffer = find(cache, block);
+	struct buffer *buffer = cache_find(cache, block);
 
 	if (buffer == NULL || buffer->state != BUFFER_VALID || buffer->is_kept)
 		return;
 	set_unchanged(cache, buffer);
 	if (!buffer->is_writing)
-		empty(cache, buffer);
+		cache_empty(cache, buffer);
 }
 
 /* ---------------- Writing ---------------- */
 
 static struct buffer *find_to_write(const struct cache *cache, uint32_t block)
 {
-	struct buffer *buffer = find(cache, block);
+	struct buffer *buffer = cache_find(cache, block);
 
 	return buffer != NULL && buffer->is_changed ? buffer : NULL;
 }
@@ -195,7 +195,7 @@ static uint32_t gather(const struct cache *cache, struct buffer *middle,
 	while (first > 0 && middle->block - first + 1 < cache->run &&
 	       find_to_write(cache, first - 1) != NULL)
 		first--;
-	for (next = find(cache, first); next != NULL && count < cache->run;
+	for (next = cache_find(cache, first); next != NULL && count < cache->run;
 	     next = find_to_write(cache, first + count))
 		run[count++] = next;
 	return count;
@@ -273,10 +273,10 @@ int cache_take_error(struct cache *cache)
  * The buffer of a block: with its contents, or BUFFER_READING and then the caller's, who is to
  * bring them.  Waits for others who read it, and for a buffer to be free.
  */
-static struct buffer *get(struct cache *cache, uint32_t block)
+static struct buffer *cache_get(struct cache *cache, uint32_t block)
 {
 	for (;;) {
-		struct buffer *buffer = find(cache, block);
+		struct buffer *buffer = cache_find(cache, block);
 		struct buffer *oldest;
 
 		if (buffer != NULL && buffer->state == BUFFER_VALID) {
@@ -300,7 +300,7 @@ static uint32_t extend(struct cache *cache, struct buffer *run[], uint32_t most)
 {
 	uint32_t count = 1;
 
-	while (count < most && find(cache, run[0]->block + count) == NULL) {
+	while (count < most && cache_find(cache, run[0]->block + count) == NULL) {
 		struct buffer *oldest = oldest_idle(cache);
 
 		if (oldest == NULL || oldest->is_changed)
@@ -335,7 +335,7 @@ static int read_run(struct cache *cache, struct buffer *const run[], uint32_t co
 	for (uint32_t i = 0; i < count; i++) {
 		run[i]->state = BUFFER_VALID;
 		if (error != 0 || (is_partial && i > 0))
-			empty(cache, run[i]);
+			cache_empty(cache, run[i]);
 	}
 	ux_wakeup(cache);
 	return error;
@@ -347,7 +347,7 @@ int cache_read(struct cache *cache, uint32_t block, uint32_t run, struct buffer 
 	uint32_t most = run < cache->run ? run : cache->run;
 
 	assert(ux_lock_held());
-	*found = buffers[0] = get(cache, block);
+	*found = buffers[0] = cache_get(cache, block);
 	if (buffers[0]->state == BUFFER_VALID)
 		return 0;
 	return read_run(cache, buffers, extend(cache, buffers, most));
@@ -358,7 +358,7 @@ struct buffer *cache_clear(struct cache *cache, uint32_t block)
 	struct buffer *buffer;
 
 	assert(ux_lock_held());
-	buffer = get(cache, block);
+	buffer = cache_get(cache, block);
 	memset(buffer->data, 0, cache->block_size);
 	buffer->state = BUFFER_VALID;
 	cache_change(cache, buffer);

@@ -30,7 +30,7 @@ static bool is_dots(const char *name)
 }
 
 /* A directory that has been removed is found no more, even by who still is in it. */
-static int check(const struct vnode *directory, const char *name)
+static int directory_check(const struct vnode *directory, const char *name)
 {
 	if (!S_ISDIR(directory->mode))
 		return ENOTDIR;
@@ -39,12 +39,12 @@ static int check(const struct vnode *directory, const char *name)
 	return directory->links == 0 || name[0] == '\0' ? ENOENT : 0;
 }
 
-static int begin(struct vnode *directory, const char *name)
+static int directory_begin(struct vnode *directory, const char *name)
 {
 	int error;
 
 	names_begin(directory->file_system);
-	error = check(directory, name);
+	error = directory_check(directory, name);
 	if (error != 0)
 		names_end(directory->file_system);
 	return error;
@@ -75,7 +75,7 @@ static void add_link(struct vnode *vnode)
 /* ---------------- Looking up ---------------- */
 
 /* Nobody changes the directory: it is busy, or the caller has the names. */
-static int find(struct vnode *directory, const char *name, struct vnode **found)
+static int directory_find(struct vnode *directory, const char *name, struct vnode **found)
 {
 	ino_t number;
 	int error = entry_find(node_of(directory), name, &number);
@@ -85,7 +85,7 @@ static int find(struct vnode *directory, const char *name, struct vnode **found)
 
 int directory_lookup(struct vnode *directory, const char *name, struct vnode **found)
 {
-	int error = check(directory, name);
+	int error = directory_check(directory, name);
 
 	assert(ux_lock_held());
 	if (error != 0)
@@ -95,7 +95,7 @@ int directory_lookup(struct vnode *directory, const char *name, struct vnode **f
 		return 0;
 	}
 	vnode_begin(directory);
-	error = find(directory, name, found);
+	error = directory_find(directory, name, found);
 	vnode_end(directory);
 	return error;
 }
@@ -111,8 +111,8 @@ static int check_none(struct vnode *directory, const char *name)
 
 /* ---------------- Creating ---------------- */
 
-static void set_owner(struct vnode *vnode, const struct vnode *directory,
-		      const struct credentials *owner)
+static void directory_set_owner(struct vnode *vnode, const struct vnode *directory,
+				const struct credentials *owner)
 {
 	vnode->uid = owner->euid;
 	vnode->gid = (directory->mode & S_ISGID) != 0 ? directory->gid : owner->egid;
@@ -120,7 +120,7 @@ static void set_owner(struct vnode *vnode, const struct vnode *directory,
 }
 
 /* What a directory or a link has from the beginning. */
-static int fill(struct vnode *vnode, const struct vnode *directory, const char *text)
+static int directory_fill(struct vnode *vnode, const struct vnode *directory, const char *text)
 {
 	if (S_ISDIR(vnode->mode))
 		return entries_begin(node_of(vnode), directory->number);
@@ -128,8 +128,8 @@ static int fill(struct vnode *vnode, const struct vnode *directory, const char *
 }
 
 /* A file with no name yet. */
-static int make(struct vnode *directory, mode_t mode, const char *text,
-		const struct credentials *owner, struct vnode **made)
+static int directory_make(struct vnode *directory, mode_t mode, const char *text,
+			  const struct credentials *owner, struct vnode **made)
 {
 	struct file_system *fs = directory->file_system;
 	ino_t number;
@@ -143,8 +143,8 @@ static int make(struct vnode *directory, mode_t mode, const char *text,
 			ux_log("%s: inode %u stays in use", fs->device.name, number);
 		return error;
 	}
-	set_owner(*made, directory, owner);
-	error = fill(*made, directory, text);
+	directory_set_owner(*made, directory, owner);
+	error = directory_fill(*made, directory, text);
 	if (error == 0)
 		error = inode_write(node_of(*made));
 	if (error != 0)
@@ -176,7 +176,7 @@ static int create(struct vnode *directory, const char *name, mode_t mode, const 
 	if (error == 0 && S_ISDIR(mode) && directory->links >= EXT2_LINKS_MAX)
 		error = EMLINK;
 	if (error == 0)
-		error = make(directory, mode, text, owner, made);
+		error = directory_make(directory, mode, text, owner, made);
 	if (error != 0)
 		return error;
 	error = enter(directory, name, *made);
@@ -188,7 +188,7 @@ static int create(struct vnode *directory, const char *name, mode_t mode, const 
 static int begin_and_create(struct vnode *directory, const char *name, mode_t mode,
 			    const char *text, const struct credentials *owner, struct vnode **made)
 {
-	int error = begin(directory, name);
+	int error = directory_begin(directory, name);
 
 	if (error != 0)
 		return error;
@@ -236,7 +236,7 @@ static int link_file(struct vnode *directory, const char *name, struct vnode *vn
 
 int directory_link(struct vnode *directory, const char *name, struct vnode *vnode)
 {
-	int error = begin(directory, name);
+	int error = directory_begin(directory, name);
 
 	if (error != 0)
 		return error;
@@ -277,11 +277,11 @@ static int leave(struct vnode *directory, const char *name, struct vnode *victim
 static int take_out(struct vnode *directory, const char *name, int (*check_victim)(struct vnode *))
 {
 	struct vnode *victim;
-	int error = begin(directory, name);
+	int error = directory_begin(directory, name);
 
 	if (error != 0)
 		return error;
-	error = find(directory, name, &victim);
+	error = directory_find(directory, name, &victim);
 	if (error != 0) {
 		names_end(directory->file_system);
 		return error;
@@ -348,7 +348,7 @@ static void unmark(struct vnode *one, struct vnode *other, struct vnode *third)
 static int ascend(struct vnode **directory)
 {
 	struct vnode *child = *directory;
-	int error = find(child, "..", directory);
+	int error = directory_find(child, "..", directory);
 
 	if (error != 0)
 		*directory = NULL;
@@ -458,19 +458,19 @@ static int move(const struct renaming *it)
 
 static int find_both(struct renaming *it)
 {
-	int error = find(it->from, it->old_name, &it->moved);
+	int error = directory_find(it->from, it->old_name, &it->moved);
 
 	if (error == 0)
-		error = find(it->to, it->new_name, &it->victim);
+		error = directory_find(it->to, it->new_name, &it->victim);
 	return error == ENOENT && it->moved != NULL ? 0 : error;
 }
 
 static int rename_with_names(struct renaming *it)
 {
-	int error = check(it->from, it->old_name);
+	int error = directory_check(it->from, it->old_name);
 
 	if (error == 0)
-		error = check(it->to, it->new_name);
+		error = directory_check(it->to, it->new_name);
 	if (error == 0)
 		error = find_both(it);
 	if (error == 0 && it->moved != it->victim)

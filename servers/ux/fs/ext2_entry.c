@@ -30,7 +30,7 @@ static uint32_t blocks_of(const struct node *directory)
 	return (uint32_t)(directory->vnode.size >> directory->vnode.file_system->block_shift);
 }
 
-static int load(struct scan *scan)
+static int entry_load(struct scan *scan)
 {
 	struct node *directory = scan->directory;
 	struct file_system *fs = directory->vnode.file_system;
@@ -47,7 +47,8 @@ static uint32_t name_length(const struct file_system *fs, const struct ext2_entr
 	return entry->name_length | (fs->has_types ? 0u : (uint32_t)entry->type << 8);
 }
 
-static bool is_sound(const struct file_system *fs, const struct ext2_entry *entry, uint32_t room)
+static bool entry_is_sound(const struct file_system *fs, const struct ext2_entry *entry,
+			   uint32_t room)
 {
 	uint32_t length;
 
@@ -76,12 +77,12 @@ static int scan_next(struct scan *scan)
 			return ENOENT;
 		scan->before = NULL;
 		scan->next = 0;
-		error = load(scan);
+		error = entry_load(scan);
 		if (error != 0)
 			return error;
 	}
 	scan->entry = (struct ext2_entry *)((char *)scan->buffer->data + scan->next);
-	if (!is_sound(fs, scan->entry, fs->block_size - scan->next))
+	if (!entry_is_sound(fs, scan->entry, fs->block_size - scan->next))
 		return damaged(fs, "directory %u has an odd entry in block %u, byte %u",
 			       scan->directory->vnode.number, scan->index, scan->next);
 	scan->next += scan->entry->length;
@@ -142,8 +143,8 @@ static uint8_t type_of(const struct file_system *fs, mode_t mode)
 	return fs->has_types && type < sizeof types ? types[type] : 0;
 }
 
-static void fill(const struct file_system *fs, struct ext2_entry *entry, const char *name,
-		 ino_t number, mode_t mode)
+static void entry_fill(const struct file_system *fs, struct ext2_entry *entry, const char *name,
+		       ino_t number, mode_t mode)
 {
 	size_t length = strlen(name);
 
@@ -210,7 +211,7 @@ int entry_add(struct node *directory, const char *name, ino_t number, mode_t mod
 		entry->length = (uint16_t)used;
 		entry = next;
 	}
-	fill(fs, entry, name, number, mode);
+	entry_fill(fs, entry, name, number, mode);
 	note_change(&scan);
 	return 0;
 }
@@ -237,7 +238,7 @@ int entry_replace(struct node *directory, const char *name, ino_t number, mode_t
 
 	if (error != 0)
 		return error;
-	fill(directory->vnode.file_system, scan.entry, name, number, mode);
+	entry_fill(directory->vnode.file_system, scan.entry, name, number, mode);
 	note_change(&scan);
 	return 0;
 }
@@ -290,11 +291,11 @@ int entries_begin(struct node *directory, ino_t parent)
 
 	if (error != 0)
 		return error;
-	fill(fs, scan.entry, ".", directory->vnode.number, S_IFDIR);
+	entry_fill(fs, scan.entry, ".", directory->vnode.number, S_IFDIR);
 	scan.entry->length = EXT2_ENTRY_SIZE(1);
 	dots = (struct ext2_entry *)((char *)scan.entry + EXT2_ENTRY_SIZE(1));
 	dots->length = (uint16_t)(fs->block_size - EXT2_ENTRY_SIZE(1));
-	fill(fs, dots, "..", parent, S_IFDIR);
+	entry_fill(fs, dots, "..", parent, S_IFDIR);
 	note_change(&scan);
 	return 0;
 }
@@ -330,7 +331,7 @@ static bool copy_out(const struct file_system *fs, const struct ext2_entry *entr
 }
 
 /* Where in the directory the entry begins. */
-static off_t place_of(const struct scan *scan)
+static off_t entry_place_of(const struct scan *scan)
 {
 	uint32_t shift = scan->directory->vnode.file_system->block_shift;
 
@@ -347,7 +348,7 @@ static int read_entries(struct node *directory, off_t *cookie, char *buffer, siz
 
 	scan.index = (uint32_t)(*cookie >> fs->block_shift);
 	while ((error = scan_next(&scan)) == 0) {
-		off_t place = place_of(&scan);
+		off_t place = entry_place_of(&scan);
 
 		if (place >= *cookie && scan.entry->inode != 0 &&
 		    !copy_out(fs, scan.entry, buffer, room, used))

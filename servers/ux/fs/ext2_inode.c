@@ -95,7 +95,7 @@ static bool is_sound_size(const struct node *node)
 	return vnode->size >= 0 && vnode->size <= fs->size_max;
 }
 
-static int check(const struct node *node)
+static int inode_check(const struct node *node)
 {
 	const struct vnode *vnode = &node->vnode;
 	struct file_system *fs = vnode->file_system;
@@ -124,7 +124,7 @@ int inode_read(struct node *node)
 	if (error != 0)
 		return error;
 	read_attributes(node, raw);
-	return check(node);
+	return inode_check(node);
 }
 
 /* ---------------- Writing ---------------- */

@@ -15,7 +15,7 @@
 #define FIRST_INODE       11u          /* Of file systems that do not say. */
 #define FILE_SIZE_MOST    (1ull << 41) /* Sectors are counted by 32 bits. */
 
-static int refuse(const struct file_system *fs, const char *why)
+static int super_refuse(const struct file_system *fs, const char *why)
 {
 	ux_log("%s: not mounted: %s", fs->device.name, why);
 	return EINVAL;
@@ -45,9 +45,9 @@ static int check_features(struct file_system *fs, const struct ext2_super *super
 	fs->inode_size = super->inode_size;
 	fs->first_inode = super->first_inode;
 	if (fs->inode_size != INODE_SIZE_LEAST && fs->inode_size != INODE_SIZE_MOST)
-		return refuse(fs, "its inodes have an odd size");
+		return super_refuse(fs, "its inodes have an odd size");
 	if (fs->first_inode < FIRST_INODE)
-		return refuse(fs, "its first inode is a reserved one");
+		return super_refuse(fs, "its first inode is a reserved one");
 	return 0;
 }
 
@@ -59,12 +59,12 @@ static int check_blocks(struct file_system *fs, const struct ext2_super *super)
 	fs->first_data_block = super->first_data_block;
 	fs->blocks_per_group = super->blocks_per_group;
 	if (fs->first_data_block != (fs->block_shift == BLOCK_SHIFT_LEAST ? 1 : 0))
-		return refuse(fs, "its first block is at an odd place");
+		return super_refuse(fs, "its first block is at an odd place");
 	if (fs->n_blocks <= fs->first_data_block + 1 ||
 	    (uint64_t)fs->n_blocks << fs->block_shift > block_device_size(&fs->device))
-		return refuse(fs, "it does not fit onto its device");
+		return super_refuse(fs, "it does not fit onto its device");
 	if (fs->blocks_per_group < 8 || fs->blocks_per_group > fs->block_size * 8)
-		return refuse(fs, "its groups have an odd size");
+		return super_refuse(fs, "its groups have an odd size");
 	fs->n_groups = (fs->n_blocks - fs->first_data_block - 1) / fs->blocks_per_group + 1;
 	return 0;
 }
@@ -78,10 +78,10 @@ static int check_inodes(struct file_system *fs, const struct ext2_super *super)
 	if (fs->inodes_per_group == 0 || fs->inodes_per_group > fs->block_size * 8 ||
 	    fs->n_inodes != (uint64_t)fs->inodes_per_group * fs->n_groups ||
 	    fs->n_inodes < fs->first_inode)
-		return refuse(fs, "its inodes do not fit into its groups");
+		return super_refuse(fs, "its inodes do not fit into its groups");
 	fs->table_blocks = (fs->inodes_per_group + inodes_per_block - 1) / inodes_per_block;
 	if (super->n_free_blocks > fs->n_blocks || super->n_free_inodes > fs->n_inodes)
-		return refuse(fs, "it has more free than there is");
+		return super_refuse(fs, "it has more free than there is");
 	return 0;
 }
 
@@ -97,18 +97,18 @@ static int read_shape(struct file_system *fs, struct ext2_super *super)
 	if (error != 0)
 		return error;
 	if (super->magic != EXT2_MAGIC)
-		return refuse(fs, "it is no ext2");
+		return super_refuse(fs, "it is no ext2");
 	if (super->revision > 1 || super->log_block_size > BLOCK_SHIFT_MOST - BLOCK_SHIFT_LEAST)
-		return refuse(fs, "its revision or its block size is none that we know");
+		return super_refuse(fs, "its revision or its block size is none that we know");
 	error = check_features(fs, super);
 	if (error == 0)
 		error = check_blocks(fs, super);
 	if (error == 0)
 		error = check_inodes(fs, super);
 	if (error == 0 && !block_device_set_block_size(&fs->device, fs->block_size))
-		error = refuse(fs, "the device has larger records");
+		error = super_refuse(fs, "the device has larger records");
 	if (error == 0 && block_device_size(&fs->device) < EXT2_SUPER_OFFSET * 2)
-		error = refuse(fs, "the device is too small");
+		error = super_refuse(fs, "the device is too small");
 	fs->size_max = (off_t)(blocks_max(fs->block_size) << fs->block_shift);
 	if (fs->size_max > (off_t)FILE_SIZE_MOST)
 		fs->size_max = (off_t)FILE_SIZE_MOST;
@@ -250,7 +250,7 @@ int super_open(struct file_system *fs, size_t cache_size)
 	if (error != 0)
 		return error;
 	if (fs->n_group_buffers > fs->cache.n_buffers / 4)
-		return refuse(fs, "it is too large for the memory that there is");
+		return super_refuse(fs, "it is too large for the memory that there is");
 	error = keep(fs, fs->first_data_block, &fs->super_buffer);
 	if (error != 0)
 		return error;

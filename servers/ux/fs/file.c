@@ -6,7 +6,7 @@
  * read or changed.
  */
 #include "fs/ext2.h"
-#include "paging.h"
+#include "paging/paging.h"
 
 #define READ_AHEAD_BYTES 32768u /* Read beyond what is asked for by who reads one after another. */
 
@@ -165,7 +165,7 @@ int vnode_read_link(struct vnode *vnode, char *buffer, size_t room, size_t *leng
 
 /* ---------------- Writing ---------------- */
 
-static int write_piece(struct node *node, const struct piece *piece, const void *from)
+static int vnode_write_piece(struct node *node, const struct piece *piece, const void *from)
 {
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
@@ -194,7 +194,7 @@ static int write_pieces(struct node *node, off_t offset, const char *from, size_
 	while (*done < size) {
 		struct piece piece =
 			piece_at(vnode->file_system, offset + (off_t)*done, size - *done);
-		int error = write_piece(node, &piece, from + *done);
+		int error = vnode_write_piece(node, &piece, from + *done);
 
 		if (error != 0)
 			return *done > 0 ? 0 : error;

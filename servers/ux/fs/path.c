@@ -81,7 +81,7 @@ static void trail_end(struct trail *trail)
 /* ---------------- Parts ---------------- */
 
 /* Moves the next part into walk->name; empty if there is none. */
-static int next_part(struct walk *walk)
+static int path_next_part(struct walk *walk)
 {
 	size_t length = 0;
 	char *end = walk->rest;
@@ -143,7 +143,7 @@ static int follow(struct walk *walk, struct vnode *link)
 
 /* ---------------- Steps ---------------- */
 
-static int find(struct walk *walk, struct vnode **found)
+static int path_find(struct walk *walk, struct vnode **found)
 {
 	int error;
 
@@ -163,7 +163,7 @@ static int find(struct walk *walk, struct vnode **found)
 static int step(struct walk *walk, bool follows_last)
 {
 	struct vnode *found;
-	int error = find(walk, &found);
+	int error = path_find(walk, &found);
 
 	if (error != 0)
 		return error;
@@ -179,7 +179,7 @@ static int step(struct walk *walk, bool follows_last)
 	return error;
 }
 
-static int begin(struct walk *walk, struct process *process, const char *path)
+static int path_begin(struct walk *walk, struct process *process, const char *path)
 {
 	size_t length = strlen(path);
 
@@ -201,7 +201,7 @@ static int begin(struct walk *walk, struct process *process, const char *path)
 }
 
 /* The place, or on an error nothing, is the caller's. */
-static int end(struct walk *walk, int error, struct vnode **found)
+static int path_end(struct walk *walk, int error, struct vnode **found)
 {
 	vnode_release(walk->root);
 	if (error == 0)
@@ -216,7 +216,7 @@ static int go_all_the_way(struct walk *walk, bool follow_last)
 	int error = 0;
 
 	while (error == 0 && *walk->rest != '\0') {
-		error = next_part(walk);
+		error = path_next_part(walk);
 		if (error == 0 && walk->name[0] != '\0')
 			error = step(walk, follow_last);
 	}
@@ -226,12 +226,12 @@ static int go_all_the_way(struct walk *walk, bool follow_last)
 int path_lookup(struct process *process, const char *path, bool follow_last, struct vnode **found)
 {
 	struct walk walk;
-	int error = begin(&walk, process, path);
+	int error = path_begin(&walk, process, path);
 
 	if (error != 0)
 		return error;
 	error = go_all_the_way(&walk, follow_last);
-	return end(&walk, error, found);
+	return path_end(&walk, error, found);
 }
 
 int path_lookup_whole(struct process *process, const char *path, struct vnode **found,
@@ -239,7 +239,7 @@ int path_lookup_whole(struct process *process, const char *path, struct vnode **
 {
 	struct trail trail = {.path = whole};
 	struct walk walk;
-	int error = begin(&walk, process, path);
+	int error = path_begin(&walk, process, path);
 
 	if (error != 0)
 		return error;
@@ -248,18 +248,18 @@ int path_lookup_whole(struct process *process, const char *path, struct vnode **
 		trail_start_in(&trail, walk.place);
 	error = go_all_the_way(&walk, true);
 	trail_end(&trail);
-	return end(&walk, error, found);
+	return path_end(&walk, error, found);
 }
 
 /* As far as the directory of the last part; that part is left in walk->name. */
 static int go_to_last(struct walk *walk)
 {
-	int error = next_part(walk);
+	int error = path_next_part(walk);
 
 	while (error == 0 && !walk->is_last) {
 		error = step(walk, true);
 		if (error == 0)
-			error = next_part(walk);
+			error = path_next_part(walk);
 	}
 	if (error == 0 && !S_ISDIR(walk->place->mode))
 		error = ENOTDIR;
@@ -271,14 +271,14 @@ int path_parent(struct process *process, const char *path, struct vnode **direct
 {
 	struct walk walk;
 	const char *last;
-	int error = begin(&walk, process, path);
+	int error = path_begin(&walk, process, path);
 
 	if (error != 0)
 		return error;
 	error = go_to_last(&walk);
 	last = walk.name[0] != '\0' ? walk.name : ".";
 	memcpy(name, last, strlen(last) + 1);
-	return end(&walk, error, directory);
+	return path_end(&walk, error, directory);
 }
 
 /* ---------------- The way back ---------------- */

@@ -7,16 +7,16 @@
  * looks for it waits; both end by themselves, since they wait for nothing but the device.
  */
 #include "fs/ext2.h"
-#include "paging.h"
+#include "paging/paging.h"
 
-static struct list *chain_of(struct file_system *fs, ino_t number)
+static struct list *vnode_chain_of(struct file_system *fs, ino_t number)
 {
 	return &fs->nodes[number % VNODE_CHAINS];
 }
 
-static struct node *find(struct file_system *fs, ino_t number)
+static struct node *vnode_find(struct file_system *fs, ino_t number)
 {
-	struct list *chain = chain_of(fs, number);
+	struct list *chain = vnode_chain_of(fs, number);
 	struct list *link;
 
 	list_for_each (link, chain) {
@@ -28,7 +28,7 @@ static struct node *find(struct file_system *fs, ino_t number)
 	return NULL;
 }
 
-static struct node *add(struct file_system *fs, ino_t number)
+static struct node *vnode_add(struct file_system *fs, ino_t number)
 {
 	struct node *node = ux_allocate(sizeof *node);
 
@@ -37,7 +37,7 @@ static struct node *add(struct file_system *fs, ino_t number)
 	node->vnode.file_system = fs;
 	node->vnode.number = number;
 	node->vnode.references = 1;
-	list_add_first(chain_of(fs, number), &node->vnode.link);
+	list_add_first(vnode_chain_of(fs, number), &node->vnode.link);
 	return node;
 }
 
@@ -52,9 +52,9 @@ static void discard(struct node *node)
 
 /* ---------------- Getting ---------------- */
 
-static int load(struct file_system *fs, ino_t number, struct vnode **found)
+static int vnode_load(struct file_system *fs, ino_t number, struct vnode **found)
 {
-	struct node *node = add(fs, number);
+	struct node *node = vnode_add(fs, number);
 	int error;
 
 	if (node == NULL)
@@ -78,9 +78,9 @@ int vnode_get(struct file_system *fs, ino_t number, struct vnode **found)
 
 	assert(ux_lock_held());
 	for (;;) {
-		node = find(fs, number);
+		node = vnode_find(fs, number);
 		if (node == NULL)
-			return load(fs, number, found);
+			return vnode_load(fs, number, found);
 		if (!node->is_loading && !node->is_dying)
 			break;
 		ux_sleep(node, NULL);
@@ -93,9 +93,9 @@ int vnode_new(struct file_system *fs, ino_t number, mode_t mode, struct vnode **
 {
 	struct node *node;
 
-	if (find(fs, number) != NULL)
+	if (vnode_find(fs, number) != NULL)
 		return damaged(fs, "inode %u is in use, and free", number);
-	node = add(fs, number);
+	node = vnode_add(fs, number);
 	if (node == NULL)
 		return ENOMEM;
 	node->is_new = true;
@@ -145,7 +145,7 @@ static void delete_file(struct node *node)
 }
 
 /* The last reference is still counted: others may come meanwhile, unless the file is deleted. */
-static void finish(struct node *node)
+static void vnode_finish(struct node *node)
 {
 	struct vnode *vnode = &node->vnode;
 
@@ -162,7 +162,7 @@ void vnode_release(struct vnode *vnode)
 {
 	assert(ux_lock_held() && vnode->references > 0);
 	if (vnode->references == 1)
-		finish(node_of(vnode));
+		vnode_finish(node_of(vnode));
 	vnode->references--;
 	if (vnode->references == 0)
 		discard(node_of(vnode));

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 
 #include <assay/list.h>
-#include "process.h"
-#include "ux.h"
+#include "core/ux.h"
+#include "process/process.h"
 
 struct file_system;
 struct memory_object; /* paging.h */

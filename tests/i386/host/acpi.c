@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* links: i386/acpi.c */
+/* links: i386/devices/acpi.c */
 /*
- * Reading ACPI tables (i386/acpi.h): a machine's tables as they should be, each broken on purpose,
- * and damaged at random.
+ * Reading ACPI tables (i386/devices/acpi.h): a machine's tables as they should be, each broken on
+ * purpose, and damaged at random.
  *
  * device_map() answers with a copy of exactly the bytes asked for, so that AddressSanitizer sees
  * any read beyond them, and remembers what was not unmapped.
  */
-#include "i386/acpi.h"
+#include "i386/devices/acpi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/kernel.h"
-#include "i386/pmap.h"
+#include "i386/mmu/pmap.h"
 
 #define BIOS_SIZE   0x100000u
 #define TABLES      0xbffe0000u /* Where QEMU puts them, far above small memories. */

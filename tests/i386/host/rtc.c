@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: i386/rtc.c */
-/* The battery clock (i386/rtc.h), with a chip made of an array. */
-#include "i386/rtc.h"
+/* links: i386/devices/rtc.c */
+/* The battery clock (i386/devices/rtc.h), with a chip made of an array. */
+#include "i386/devices/rtc.h"
 
 #include <string.h>
 #include <time.h>

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "host/kernel.h"
 #include "ipc/message.h"
 #include "ipc/right.h"
-#include "kern/random.h"
-#include "kern/work.h"
+#include "thread/work.h"
 
 #define WORDS  64
 #define BODIES 200000

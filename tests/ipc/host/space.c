@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* links: ipc/space.c ipc/space_hash.c kern/zone.c vm/page.c */
+/* links: ipc/space.c ipc/space_hash.c base/zone.c vm/page/page.c */
 /* Spaces of names (ipc/space.h).  Ports are put into them as they are, without their own code. */
 #include "ipc/space.h"
 
 #include <mach/port.h>
 
+#include "base/lock.h"
+#include "base/zone.h"
 #include "host/kernel.h"
 #include "ipc/right.h"
-#include "kern/lock.h"
-#include "kern/work.h"
-#include "kern/zone.h"
+#include "thread/work.h"
 
 #define PAGES 1000
 #define NAMES 300

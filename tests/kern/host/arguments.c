@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/arguments.c kern/string.c */
-/* The kernel's command line (kern/arguments.h). */
-#include "kern/arguments.h"
+/* links: base/arguments.c base/string.c */
+/* The kernel's command line (base/arguments.h). */
+#include "base/arguments.h"
 
 #include <stdio.h>
 #include <string.h>

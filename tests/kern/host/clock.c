@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/clock.c */
-/* Clocks (kern/clock.h): the fixed-point conversions against exact ones with 128 bits. */
-#include "kern/clock.h"
+/* links: base/clock.c */
+/* Clocks (base/clock.h): the fixed-point conversions against exact ones with 128 bits. */
+#include "base/clock.h"
 
+#include "base/machine.h"
 #include "host/kernel.h"
-#include "kern/machine.h"
 
 #define STEPS 20000
 #define YEAR  (365ull * 24 * 3600 * NS_PER_SECOND)

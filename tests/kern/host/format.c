@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/format.c kern/string.c */
-/* Formatted text (kern/format.h), word for word and against the C library's. */
-#include "kern/format.h"
+/* links: base/format.c base/string.c */
+/* Formatted text (base/format.h), word for word and against the C library's. */
+#include "base/format.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/divide.h"
 #include "host/kernel.h"
-#include "kern/divide.h"
 
 #define STEPS 50000
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/holder.c */
-/* Who is said to have held the turn at a moment (kern/holder.h), by what the CPUs note. */
-#include "kern/holder.h"
+/* links: thread/holder.c */
+/* Who is said to have held the turn at a moment (thread/holder.h), by what the CPUs note. */
+#include "thread/holder.h"
 
+#include "base/machine.h"
 #include "host/kernel.h"
-#include "kern/cpu_state.h"
-#include "kern/machine.h"
-#include "kern/sched.h"
-#include "kern/tick.h"
+#include "thread/cpu_state.h"
+#include "thread/sched.h"
+#include "thread/tick.h"
 
 #define CPUS 4
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/log.c kern/format.c kern/arguments.c kern/string.c */
-/* The kernel's log and the programs' console (kern/log.h), on consoles that remember. */
-#include "kern/log.h"
+/* links: base/log.c base/format.c base/arguments.c base/string.c */
+/* The kernel's log and the programs' console (base/log.h), on consoles that remember. */
+#include "base/log.h"
 
 #include <string.h>
 
+#include "base/arguments.h"
+#include "base/cpu.h"
+#include "base/machine.h"
 #include "host/kernel.h"
-#include "kern/arguments.h"
-#include "kern/cpu.h"
-#include "kern/machine.h"
 
 static char printed[MACHINE_CONSOLES][512];
 static size_t lengths[MACHINE_CONSOLES];

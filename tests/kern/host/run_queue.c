@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/run_queue.c */
-/* The order of threads in a run queue (kern/run_queue.h): those that have woken, and all others. */
-#include "kern/run_queue.h"
+/* links: thread/run_queue.c */
+/*
+ * The order of threads in a run queue (thread/run_queue.h): those that have woken, and all others.
+ */
+#include "thread/run_queue.h"
 
 #include "host/kernel.h"
 

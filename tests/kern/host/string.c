@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* links: */
 /*
- * Memory and strings (kern/string.h) against the C library's.  The kernel's have the same names, so
+ * Memory and strings (base/string.h) against the C library's.  The kernel's have the same names, so
  * they are taken in here under others; the machine code runs on the host as it is.
  */
 #define memcpy  kernel_memcpy
@@ -13,8 +13,8 @@
 #define strncmp kernel_strncmp
 #define strchr  kernel_strchr
 #define strlcpy kernel_strlcpy
-#include "../../../kernel/i386/string.c"
-#include "../../../kernel/kern/string.c"
+#include "../../../kernel/base/string.c"
+#include "../../../kernel/i386/cpu/string.c"
 #undef memcpy
 #undef memmove
 #undef memset

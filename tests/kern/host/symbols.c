@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/symbols.c */
-/* Names of functions (kern/symbols.h), with a table as tools/ksyms lays it out. */
-#include "kern/symbols.h"
+/* links: base/symbols.c */
+/* Names of functions (base/symbols.h), with a table as tools/ksyms lays it out. */
+#include "base/symbols.h"
 
 #include "host/kernel.h"
 

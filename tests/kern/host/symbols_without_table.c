@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/symbols.c */
+/* links: base/symbols.c */
 /* The kernel's first link, which has no table of symbols yet: it must run and find no name. */
-#include "kern/symbols.h"
+#include "base/symbols.h"
 
 #include "host/kernel.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/timer.c */
-/* The timer wheel (kern/timer.h) alone and against a list that is searched for the next timer. */
-#include "kern/timer.h"
+/* links: base/timer.c */
+/* The timer wheel (base/timer.h) alone and against a list that is searched for the next timer. */
+#include "base/timer.h"
 
 #include "host/kernel.h"
 

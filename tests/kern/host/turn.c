@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/turn.c */
-/* What is left of a turn (kern/turn.h) for threads that lose the CPU. */
-#include "kern/turn.h"
+/* links: thread/turn.c */
+/* What is left of a turn (thread/turn.h) for threads that lose the CPU. */
+#include "thread/turn.h"
 
+#include "base/lock.h"
 #include "host/kernel.h"
-#include "kern/lock.h"
 
 #define TICK     1000
 #define LENGTH   (QUANTUM * TICK)

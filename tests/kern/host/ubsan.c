@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/ubsan.c kern/format.c kern/string.c */
+/* links: base/ubsan.c base/format.c base/string.c */
 /*
- * The runtime of the undefined behaviour sanitizer (kern/ubsan.c).  It takes the place of the
+ * The runtime of the undefined behaviour sanitizer (base/ubsan.c).  It takes the place of the
  * compiler's own in this program, so that what this file does wrong, on purpose, is reported by it.
  */
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: kern/zone.c vm/page.c */
-/* Zones (kern/zone.h), on the kernel's own page allocator. */
-#include "kern/zone.h"
+/* links: base/zone.c vm/page/page.c */
+/* Zones (base/zone.h), on the kernel's own page allocator. */
+#include "base/zone.h"
 
 #include <string.h>
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kern/alloc_site.h"
-#include "kern/assert.h"
-#include "kern/log.h"
-#include "kern/machine.h"
-#include "kern/random.h"
-#include "kern/work.h"
-#include "vm/pageout.h"
+#include "base/alloc_site.h"
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/random.h"
+#include "thread/work.h"
+#include "vm/pager/pageout.h"
 
 #define TEXT_SIZE 4096
 

@@ -2,7 +2,7 @@
 /*
  * The ground that parts of the kernel stand on when they are tested on the host.
  *
- * A test program names in its first comment the sources it links, as `links: kern/zone.c ...`,
+ * A test program names in its first comment the sources it links, as `links: base/zone.c ...`,
  * under kernel/.  This gives them panic() and assertions, physical memory, and a log that tests can
  * read; all of it gives way to the kernel's own where a test links that.
  */
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "check.h"
-#include "i386/memory.h"
-#include "vm/page.h"
+#include "i386/cpu/memory.h"
+#include "vm/page/page.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -48,7 +48,7 @@ const char *host_log(void);
 extern unsigned host_pageout_wakes;
 extern bool host_privileged;
 
-/* A number from 0 to n - 1 out of a repeatable sequence (kern/random.h). */
+/* A number from 0 to n - 1 out of a repeatable sequence (base/random.h). */
 uint32_t host_random_below(uint32_t *state, uint32_t n);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
+#include "base/lock.h"
 #include "host/kernel.h"
-#include "kern/lock.h"
-#include "kern/task.h"
-#include "kern/work.h"
 #include "prof/sampler.h"
+#include "task/task.h"
+#include "thread/work.h"
 
 #define TASKS   1000
 #define THREADS 1000

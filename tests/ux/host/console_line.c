@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* links: servers/ux/console_line.c */
+/* links: servers/ux/file/console_line.c */
 /* flags: -DUX_SERVER -isystem include -D_POSIX_C_SOURCE=200809L -Iservers/ux */
 /* What a terminal makes of what is typed. */
 #include <string.h>
 
 #include "check.h"
-#include "console_line.h"
+#include "file/console_line.h"
 #include "host/kernel.h"
 
 static struct console_line line;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links: servers/ux/heap.c */
+/* links: servers/ux/core/heap.c */
 /* flags: -DUX_SERVER -D_POSIX_C_SOURCE=200809L -isystem include -Iservers/ux */
 /* The Unix server's heap on pages of the host's, which are counted. */
-#include "heap.h"
+#include "core/heap.h"
 
 #include <stdlib.h>
 #include <string.h>

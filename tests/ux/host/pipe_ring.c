@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: servers/ux/pipe_ring.c */
+/* links: servers/ux/file/pipe_ring.c */
 /* flags: -DUX_SERVER -isystem include -D_POSIX_C_SOURCE=200809L -Iservers/ux */
 /* The bytes of a pipe, against a counter: what goes in comes out, in order. */
 #include "check.h"
+#include "file/pipe_ring.h"
 #include "host/kernel.h"
-#include "pipe_ring.h"
 
 #define SIZE  61u /* Not a power of two: nothing may rely on one. */
 #define STEPS 20000

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links: servers/ux/elf.c servers/ux/arguments.c servers/ux/script.c servers/ux/heap.c */
+/*
+ * links: servers/ux/process/elf.c servers/ux/process/arguments.c servers/ux/process/script.c
+ * links: servers/ux/core/heap.c
+ */
 /* flags: -DUX_SERVER -D_POSIX_C_SOURCE=200809L -isystem include -Iservers/ux */
 /* What is read out of programs' files and arguments before a process executes them. */
 #include <stdlib.h>
@@ -7,12 +10,12 @@
 
 #include <sys/errno.h>
 
-#include "arguments.h"
 #include "check.h"
-#include "elf.h"
-#include "heap.h"
+#include "core/heap.h"
 #include "host/kernel.h"
-#include "script.h"
+#include "process/arguments.h"
+#include "process/elf.h"
+#include "process/script.h"
 
 #define LIMIT 0xbf700000u
 #define STEPS 200000

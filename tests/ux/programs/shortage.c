@@ -3,8 +3,8 @@
  * Every allocation of the server's that a call makes fails once, in turn: the call says that there
  * is no memory, or works all the same; after that it works; and the server has no more than before.
  *
- * The server counts its allocations (servers/ux/heap.h); root, who has a right to its task, reads
- * that number and writes which one is to fail.
+ * The server counts its allocations (servers/ux/core/heap.h); root, who has a right to its task,
+ * reads that number and writes which one is to fail.
  *
  * guest: user=root limit=120 argument="${heap_test},${n_pieces}"
  */

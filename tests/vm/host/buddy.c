@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/buddy.c */
-/* The buddy allocator (vm/buddy.h) against a plain array of what is taken. */
-#include "vm/buddy.h"
+/* links: vm/page/buddy.c */
+/* The buddy allocator (vm/page/buddy.h) against a plain array of what is taken. */
+#include "vm/page/buddy.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/entry_tree.c */
-/* The tree of map entries (vm/entry_tree.h) against an array of who covers what. */
-#include "vm/entry_tree.h"
+/* links: vm/map/entry_tree.c */
+/* The tree of map entries (vm/map/entry_tree.h) against an array of who covers what. */
+#include "vm/map/entry_tree.h"
 
 #include "host/kernel.h"
-#include "vm/map.h"
+#include "vm/map/map.h"
 
 #define PLACES 512
 #define STEPS  60000

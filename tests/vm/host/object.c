@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/object.c vm/object_chain.c vm/object_copy.c vm/page_tree.c */
-/* Objects (vm/object.h): their slots, their end, and copies of them. */
+/* links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c */
+/* Objects (vm/object/object.h): their slots, their end, and copies of them. */
 #include "object_model.h"
 
 /* ---------------- Slots ---------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/object.c vm/object_chain.c vm/object_copy.c vm/page_tree.c */
+/* links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c */
 /*
- * Chains of objects (vm/object.h): uniting them, forks in a row, and random steps of everything,
- * with and without memory running out, against arrays of what ought to be seen.
+ * Chains of objects (vm/object/object.h): uniting them, forks in a row, and random steps of
+ * everything, with and without memory running out, against arrays of what ought to be seen.
  */
 #include "object_model.h"
 

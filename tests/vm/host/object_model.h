@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps, faults and pagers, as simple as can be, for tests of objects (vm/object.h) on the host.
+ * Maps, faults and pagers, as simple as can be, for tests of objects (vm/object/object.h) on the
+ * host.
  *
  * A page holds one number.  A view stands for a map entry and its page table, and has an array of
  * what it ought to see; the functions of the kernel that objects call work on these.
@@ -8,17 +9,17 @@
 #ifndef OBJECT_MODEL_H
 #define OBJECT_MODEL_H
 
-#include "vm/object.h"
+#include "vm/object/object.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zone.h"
 #include "host/kernel.h"
-#include "i386/pmap.h"
-#include "kern/work.h"
-#include "kern/zone.h"
-#include "vm/page_queue.h"
-#include "vm/pager.h"
+#include "i386/mmu/pmap.h"
+#include "thread/work.h"
+#include "vm/page/page_queue.h"
+#include "vm/pager/pager.h"
 
 #define VIEWS         24
 #define SIZE_MAX_VIEW 40u

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/page.c i386/page_copy.c */
-/* The allocator of pages (vm/page.h), and clearing and copying, which runs on the host as it is. */
-#include "vm/page.h"
+/* links: vm/page/page.c i386/mmu/page_copy.c */
+/*
+ * The allocator of pages (vm/page/page.h), and clearing and copying, which runs on the host as it
+ * is.
+ */
+#include "vm/page/page.h"
 
 #include <string.h>
 

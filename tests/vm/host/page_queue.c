@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/page.c vm/page_queue.c */
-/* The queues of pages (vm/page_queue.h), against a model that walks over all pages. */
-#include "vm/page_queue.h"
+/* links: vm/page/page.c vm/page/page_queue.c */
+/* The queues of pages (vm/page/page_queue.h), against a model that walks over all pages. */
+#include "vm/page/page_queue.h"
 
 #include "host/kernel.h"
-#include "i386/pmap.h"
+#include "i386/mmu/pmap.h"
 
 #define PAGES 200
 #define STEPS 20000

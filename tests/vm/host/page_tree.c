@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/page_tree.c */
-/* Trees of slots (vm/page_tree.h): rules, then random steps against an array, with failures. */
-#include "vm/page_tree.h"
+/* links: vm/page/page_tree.c */
+/*
+ * Trees of slots (vm/page/page_tree.h): rules, then random steps against an array, with failures.
+ */
+#include "vm/page/page_tree.h"
 
 #include <stdlib.h>
 
+#include "base/zone.h"
 #include "host/kernel.h"
-#include "kern/zone.h"
 
 #define MODEL_SIZE 5000
 #define STEPS      200000

@@ -18,15 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/lock.h"
+#include "base/machine.h"
 #include "host/kernel.h"
-#include "kern/clock.h"
-#include "kern/cpu.h"
-#include "kern/holder.h"
-#include "kern/lock.h"
-#include "kern/machine.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
-#include "vm/kernel_memory.h"
+#include "thread/holder.h"
+#include "vm/page/kernel_memory.h"
 
 #define CPUS  4
 #define MS    1000000ull

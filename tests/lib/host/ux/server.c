@@ -7,7 +7,7 @@
 
 #include "fs/block_device.h"
 #include "fs/ext2.h"
-#include "paging.h"
+#include "paging/paging.h"
 
 #define RECORD 512u
 

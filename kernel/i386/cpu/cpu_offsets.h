@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Where assembler finds the fields of struct cpu; i386/cpu/cpu.h asserts them. */
+#ifndef I386_CPU_CPU_OFFSETS_H
+#define I386_CPU_CPU_OFFSETS_H
+
+#define CPU_SELF   0
+#define CPU_THREAD 4
+#define CPU_WORK   8
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* How the machine stops on a bug of the kernel, and how the run ends otherwise. */
+#ifndef I386_ENTRY_PANIC_H
+#define I386_ENTRY_PANIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+struct frame;
+
+/* A panic whose registers and backtrace are those of `frame`, which was in kernel mode. */
+noreturn void panic_at(const struct frame *frame, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The end by a time limit, found out in an interrupt or an NMI that interrupted `frame`. */
+noreturn void panic_timeout_at(const struct frame *frame, const char *why);
+
+/* In the NMI handler: stops this CPU for good if another one ends the run. */
+void panic_stop_if_asked(const struct frame *frame);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What goes through many of a task's translations: taking them or rights away, and the end of a
+ * whole address space.  Guarded by the kernel lock.
+ *
+ * Most entries of most tables are absent.  The walks here look only at groups of them of which one
+ * ever was used (`used` of a table).
+ */
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/zone.h"
+#include "i386/mmu/pmap.h"
+#include "i386/mmu/pmap_entry.h"
+#include "i386/mmu/pmap_mapping.h"
+#include "i386/mmu/shootdown.h"
+#include "i386/thread/io_permission.h"
+#include "thread/work.h"
+#include "vm/page/page.h"
+
+static struct zone pmap_zone;
+
+void pmap_zone_init(void)
+{
+	zone_init(&pmap_zone, "pmaps", sizeof(struct pmap), 32);
+}
+
+struct pmap *pmap_create(void)
+{
+	struct pmap *pmap = zone_alloc(&pmap_zone);
+
+	if (pmap != NULL)
+		*pmap = (struct pmap){.magic = PMAP_MAGIC, .pdpt[3] = kernel_pmap.pdpt[3]};
+	return pmap;
+}
+
+/* The page of the table or directory that an entry names. */
+static struct page *table_page(uint32_t low)
+{
+	struct page *table = page_of_entry(low);
+
+	assert(table->use == PAGE_TABLE);
+	return table;
+}
+
+/* The number of the first entry from `n` on that is present; `end` or more if there is none. */
+static uint32_t next_present(const struct page *table, uint32_t n, uint32_t end)
+{
+	const struct halves *entries = page_data(table);
+
+	while (n < end) {
+		uint32_t used = table->table.used >> n / GROUP;
+
+		if (used == 0)
+			return end;
+		if ((used & 1) == 0)
+			n = (n / GROUP + (uint32_t)__builtin_ctz(used)) * GROUP;
+		do {
+			if (entries[n].low != 0)
+				return n;
+		} while (++n % GROUP != 0);
+	}
+	return end;
+}
+
+/* ---------------- Ranges ---------------- */
+
+struct change {
+	struct pmap *pmap;
+	uint32_t start, end;    /* The range, */
+	uint32_t rights;        /* and which rights are left there: 0, or some with PMAP_READ. */
+	uint32_t changed_start; /* Where something has been taken away so far. */
+	uint32_t changed_end;
+};
+
+/* The numbers of the entries of `table`, with `size` bytes under each, that the range is in. */
+static inline uint32_t change_first(const struct change *change, const struct page *table,
+				    uint32_t size)
+{
+	uint32_t base = table->table.base;
+
+	return change->start > base ? (change->start - base) / size : 0;
+}
+
+static inline uint32_t change_end(const struct change *change, const struct page *table,
+				  uint32_t size)
+{
+	uint32_t last = (change->end - 1 - table->table.base) / size;
+
+	return last < TABLE_ENTRIES ? last + 1 : TABLE_ENTRIES;
+}
+
+/*
+ * Changes one that is present; says whether there was something to take away that a CPU may
+ * remember.
+ */
+static inline bool change_entry(const struct change *change, struct page *table,
+				struct halves *entry)
+{
+	uint32_t low;
+
+	if (change->rights != 0)
+		return entry_restrict(entry, page_of_entry(entry->low), change->rights);
+	low = entry_take(entry);
+	mapping_remove(table, entry, low);
+	return (low & LOW_USED) != 0;
+}
+
+static void change_table(struct change *change, struct page *table)
+{
+	struct halves *entries = page_data(table);
+	uint32_t end = change_end(change, table, PAGE_SIZE);
+	uint32_t n = next_present(table, change_first(change, table, PAGE_SIZE), end);
+
+	for (uint32_t turn = 1; n < end; turn++) {
+		uint32_t address = table->table.base + n * PAGE_SIZE;
+
+		if (change_entry(change, table, &entries[n])) {
+			if (change->changed_end == 0)
+				change->changed_start = address;
+			change->changed_end = address + PAGE_SIZE;
+		}
+		if (turn % 64 == 0)
+			kernel_pause();
+		n = next_present(table, n + 1, end);
+	}
+}
+
+static void change_directory(struct change *change, const struct page *directory)
+{
+	const struct halves *entries = page_data(directory);
+	uint32_t end = change_end(change, directory, LARGE_SIZE);
+	uint32_t n = next_present(directory, change_first(change, directory, LARGE_SIZE), end);
+
+	while (n < end) {
+		change_table(change, table_page(entries[n].low));
+		n = next_present(directory, n + 1, end);
+		if (n < end)
+			kernel_pause();
+	}
+}
+
+/* All CPUs are told once, when all is done, and only of where something was done. */
+static void change_range(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
+{
+	struct change change = {.pmap = pmap, .start = start, .end = end, .rights = rights};
+
+	assert(kernel_locked());
+	assert(start <= end && end <= USER_END);
+	if (pmap->pages == 0 || start == end)
+		return;
+	for (uint32_t n = start / QUARTER_SIZE; n <= (end - 1) / QUARTER_SIZE; n++)
+		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
+			change_directory(&change, table_page((uint32_t)pmap->pdpt[n]));
+	if (change.changed_end != 0)
+		shootdown_range(pmap, change.changed_start, change.changed_end);
+}
+
+void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end)
+{
+	change_range(pmap, start, end, 0);
+}
+
+void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
+{
+	change_range(pmap, start, end, (rights & PMAP_READ) != 0 ? rights : 0);
+}
+
+/* ---------------- Ending ---------------- */
+
+/* The entries stay as they are: the table goes, and nobody looks at it any more. */
+static void destroy_table(struct pmap *pmap, struct page *table)
+{
+	struct halves *entries = page_data(table);
+	uint32_t n = 0;
+
+	for (uint32_t turn = 1; pmap->pages != 0; turn++) {
+		n = next_present(table, n, TABLE_ENTRIES);
+		if (n == TABLE_ENTRIES)
+			break;
+		mapping_remove(table, &entries[n], entries[n].low);
+		n++;
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+	assert(table->linked == 0);
+	page_free(table);
+}
+
+static void destroy_directory(struct pmap *pmap, struct page *directory)
+{
+	const struct halves *entries = page_data(directory);
+	uint32_t n = next_present(directory, 0, TABLE_ENTRIES);
+
+	while (n < TABLE_ENTRIES) {
+		destroy_table(pmap, table_page(entries[n].low));
+		kernel_pause();
+		n = next_present(directory, n + 1, TABLE_ENTRIES);
+	}
+	page_free(directory);
+}
+
+/* No CPU has it loaded, so that none remembers its translations. */
+void pmap_destroy(struct pmap *pmap)
+{
+	assert(kernel_locked());
+	assert(pmap->magic == PMAP_MAGIC);
+	assert(pmap->cpus == 0);
+	for (unsigned n = 0; n < USER_END / QUARTER_SIZE; n++)
+		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
+			destroy_directory(pmap, table_page((uint32_t)pmap->pdpt[n]));
+	assert(pmap->pages == 0);
+	io_permissions_free(pmap->io);
+	pmap->magic = 0;
+	zone_free(&pmap_zone, pmap);
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The machine-independent steps of starting; i386/start.c tells the whole story. */
-#ifndef KERN_MAIN_H
-#define KERN_MAIN_H
-
-/* Sets up the zones and tables of all subsystems.  Memory can be allocated. */
-void objects_init(void);
-
-#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Ports to objects and back: see convert.h.  Guarded by the kernel lock. */
+#include "task/convert.h"
+
+#include "base/assert.h"
+#include "host/host.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "vm/map/map.h"
+
+/* What `port` stands for, if that is of `kind` and alive; NULL otherwise. */
+static inline void *object_of(const struct port *port, enum object_kind kind)
+{
+	if (!port_is_valid(port) || port->kind != kind || !port_is_alive(port))
+		return NULL;
+	assert(port->magic == PORT_MAGIC);
+	assert(port->object != NULL);
+	return port->object;
+}
+
+/* ---------------- From ports ---------------- */
+
+task_t convert_port_to_task(ipc_port_t port)
+{
+	struct task *task = object_of(port, OBJECT_TASK);
+
+	if (task != NULL)
+		task_reference(task);
+	return task;
+}
+
+thread_t convert_port_to_thread(ipc_port_t port)
+{
+	struct thread *thread = object_of(port, OBJECT_THREAD);
+
+	if (thread != NULL)
+		thread_reference(thread);
+	return thread;
+}
+
+vm_map_t convert_port_to_map(ipc_port_t port)
+{
+	struct task *task = object_of(port, OBJECT_TASK);
+
+	if (task == NULL)
+		return NULL;
+	map_reference(task->map);
+	return task->map;
+}
+
+ipc_space_t convert_port_to_space(ipc_port_t port)
+{
+	struct task *task = object_of(port, OBJECT_TASK);
+
+	return task == NULL ? NULL : space_reference(task->space);
+}
+
+host_t convert_port_to_host(ipc_port_t port)
+{
+	struct host *found = object_of(port, OBJECT_HOST);
+
+	return found != NULL ? found : object_of(port, OBJECT_HOST_PRIV);
+}
+
+host_t convert_port_to_host_priv(ipc_port_t port)
+{
+	return object_of(port, OBJECT_HOST_PRIV);
+}
+
+processor_t convert_port_to_processor(ipc_port_t port)
+{
+	return object_of(port, OBJECT_PROCESSOR);
+}
+
+processor_set_t convert_port_to_pset(ipc_port_t port)
+{
+	return object_of(port, OBJECT_PSET);
+}
+
+processor_set_t convert_port_to_pset_name(ipc_port_t port)
+{
+	struct processor_set *set = object_of(port, OBJECT_PSET_NAME);
+
+	return set != NULL ? set : object_of(port, OBJECT_PSET);
+}
+
+/* ---------------- References back ---------------- */
+
+void task_deallocate(task_t task)
+{
+	if (task != NULL)
+		task_release(task);
+}
+
+void thread_deallocate(thread_t thread)
+{
+	if (thread != NULL)
+		thread_release(thread);
+}
+
+void vm_map_deallocate(vm_map_t map)
+{
+	if (map != NULL)
+		map_release(map);
+}
+
+void space_deallocate(ipc_space_t space)
+{
+	if (space != NULL)
+		space_release(space);
+}
+
+/* ---------------- To ports: the caller gets a send right ---------------- */
+
+/* The port is NULL when its object has ended. */
+static struct port *convert_send_right(struct port *port)
+{
+	return port == NULL ? PORT_NULL : port_make_send(port);
+}
+
+/* Takes the caller's reference to the task. */
+ipc_port_t convert_task_to_port(task_t task)
+{
+	struct port *port = convert_send_right(task->port);
+
+	task_release(task);
+	return port;
+}
+
+/* Takes the caller's reference to the thread. */
+ipc_port_t convert_thread_to_port(thread_t thread)
+{
+	struct port *port = convert_send_right(thread->port);
+
+	thread_release(thread);
+	return port;
+}
+
+ipc_port_t convert_host_to_port(host_t object)
+{
+	return convert_send_right(object->port);
+}
+
+ipc_port_t convert_processor_to_port(processor_t processor)
+{
+	return convert_send_right(processor->port);
+}
+
+ipc_port_t convert_pset_to_port(processor_set_t set)
+{
+	return convert_send_right(set->port);
+}
+
+ipc_port_t convert_pset_name_to_port(processor_set_t set)
+{
+	return convert_send_right(set->name_port);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Labels: on whose behalf a thread runs.
+ *
+ * A label is a task's id, or 0 for the system.  A thread starts with its own task's.  A message
+ * carries its sender's label, or if it goes to a send-once right the one noted in the port when
+ * that right was made.  Every receive sets the receiver's: to the message's if that can be answered
+ * or is an answer, else to its own.  So a server works on behalf of whoever sent the request until
+ * it has answered, and a reply brings a caller its own label back (ipc/message_copyin.c and
+ * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
+ * again, or does something for itself.
+ */
+#include "task/label.h"
+
+#include "ipc/port.h"
+#include "ipc/space.h"
+#include "task/task.h"
+#include "task/traps.h"
+#include "thread/thread.h"
+
+void label_charge(uint32_t label, bool in_kernel)
+{
+	struct task *task = task_find(label);
+
+	if (task == NULL)
+		return;
+	task->served_ticks++;
+	task->served_system_ticks += in_kernel;
+}
+
+/*
+ * The label that a right gives to whoever holds it in `task`; false if it gives none.  A reply
+ * right to a port of the task's own is nobody's who waits: the task made it, perhaps while it
+ * served, and would keep a client's label by it after the answer.
+ */
+static bool label_of_right(const struct entry *entry, const struct task *task, uint32_t *label)
+{
+	if ((entry->type & MACH_PORT_TYPE_SEND_ONCE) != 0) {
+		*label = entry->port->label;
+		return entry->port->receiver != task->space;
+	}
+	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
+		return false;
+	if (entry->port->kind == OBJECT_TASK) {
+		*label = task->id;
+		return entry->port->object == task;
+	}
+	if (entry->port->kind == OBJECT_THREAD) {
+		const struct thread *thread = entry->port->object;
+
+		*label = thread->label;
+		return thread->task == task;
+	}
+	return false;
+}
+
+/*
+ * The current thread goes on on behalf of the caller whose reply right has this name, of what a
+ * thread of its own task works for, or of its own task.
+ */
+TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
+{
+	const struct entry *entry = space_find(current_task()->space, name);
+	uint32_t label;
+
+	if (entry == NULL || !label_of_right(entry, current_task(), &label))
+		return KERN_INVALID_ARGUMENT;
+	current_thread()->label = label;
+	return KERN_SUCCESS;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be known of tasks: task_info().  Guarded by the kernel lock. */
+#include <mach/mach_types.h>
+
+#include "i386/mmu/pmap.h"
+#include "mach/mach_server.h"
+#include "task/info.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "thread/work.h"
+#include "vm/map/map.h"
+
+/* What its page tables show: pages in memory that it has not touched lately are not counted. */
+static uint32_t resident_size(const struct vm_map *map)
+{
+	return map->active ? map->pmap->pages * PAGE_SIZE : 0;
+}
+
+static kern_return_t task_info_basic(const struct task *task, integer_t *out,
+				     mach_msg_type_number_t *room)
+{
+	const time_value64_t creation = info_time64_of_creation(task->created);
+	const struct task_basic_info info = {
+		.suspend_count = (integer_t)task->suspend_count,
+		.base_priority = task->priority,
+		.virtual_size = map_size(task->map),
+		.resident_size = resident_size(task->map),
+		.user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
+		.system_time = info_time_of_ticks(task->ended_system_ticks),
+		.creation_time = info_in_micros(creation),
+		.user_time64 = info_time64_of_ticks(task->ended_ticks - task->ended_system_ticks),
+		.system_time64 = info_time64_of_ticks(task->ended_system_ticks),
+		.creation_time64 = creation,
+	};
+
+	return info_give_some(out, room, &info, sizeof info, TASK_BASIC_INFO_OLD_COUNT);
+}
+
+static kern_return_t events_info(const struct task *task, integer_t *out,
+				 mach_msg_type_number_t *room)
+{
+	const uint32_t *faults = task->faults.n;
+	const struct task_events_info info = {
+		.faults = faults[FAULT_ANY],
+		.zero_fills = faults[FAULT_ZFILL],
+		.reactivations = faults[FAULT_REACTIVATION],
+		.pageins = faults[FAULT_PAGEIN],
+		.cow_faults = faults[FAULT_COW],
+		.messages_sent = task->messages_sent,
+		.messages_received = task->messages_received,
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t thread_times_info(struct task *task, integer_t *out,
+				       mach_msg_type_number_t *room)
+{
+	struct task_thread_times_info info;
+	uint32_t ticks = 0, system_ticks = 0;
+	unsigned turn = 0;
+	struct list *link;
+
+	list_for_each (link, &task->threads) {
+		const struct thread *thread = list_object(link, struct thread, task_link);
+
+		ticks += thread->ticks;
+		system_ticks += thread->system_ticks;
+		if (++turn % 64 == 0)
+			kernel_pause();
+	}
+	info.user_time = info_time_of_ticks(ticks - system_ticks);
+	info.system_time = info_time_of_ticks(system_ticks);
+	info.user_time64 = info_time64_of_ticks(ticks - system_ticks);
+	info.system_time64 = info_time64_of_ticks(system_ticks);
+	return info_give_some(out, room, &info, sizeof info, TASK_THREAD_TIMES_INFO_OLD_COUNT);
+}
+
+static kern_return_t task_info_id(const struct task *task, integer_t *out,
+				  mach_msg_type_number_t *room)
+{
+	const struct task_id_info info = {.id = task->id};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t maker_info(const struct task *task, integer_t *out,
+				mach_msg_type_number_t *room)
+{
+	const struct task_maker_info info = {.maker = task->maker};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+static kern_return_t served_info(const struct task *task, integer_t *out,
+				 mach_msg_type_number_t *room)
+{
+	const struct task_served_info info = {
+		.user_time = info_time_of_ticks(task->served_ticks - task->served_system_ticks),
+		.system_time = info_time_of_ticks(task->served_system_ticks),
+	};
+
+	return info_give(out, room, &info, sizeof info);
+}
+
+kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_number_t *room)
+{
+	if (task == NULL || task->ending)
+		return KERN_INVALID_ARGUMENT;
+	switch (flavor) {
+	case TASK_BASIC_INFO:
+		return task_info_basic(task, out, room);
+	case TASK_EVENTS_INFO:
+		return events_info(task, out, room);
+	case TASK_THREAD_TIMES_INFO:
+		return thread_times_info(task, out, room);
+	case TASK_ID_INFO:
+		return task_info_id(task, out, room);
+	case TASK_SERVED_INFO:
+		return served_info(task, out, room);
+	case TASK_MAKER_INFO:
+		return maker_info(task, out, room);
+	default:
+		return KERN_INVALID_ARGUMENT;
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Averages of the load: see load.h.  Guarded by the kernel lock. */
+#include "thread/load.h"
+
+#include <mach/host_info.h>
+#include <mach/processor_info.h>
+
+#include "base/timer.h"
+#include "task/task.h"
+#include "thread/cpu_state.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+
+#define AVERAGES 3
+
+/* What is left of a value after a second, of LOAD_SCALE: e to the -1/5, -1/30, -1/60. */
+static const int decay[AVERAGES] = {819, 967, 983};
+
+static struct host_load_info load;
+static struct timer timer;
+
+/* Threads of users that run or could run. */
+static int count_busy(void)
+{
+	struct list *task_link, *link;
+	int busy = 0;
+
+	list_for_each (task_link, &all_tasks) {
+		const struct task *task = list_object(task_link, struct task, link);
+
+		list_for_each (link, &task->threads) {
+			const struct thread *thread = list_object(link, struct thread, task_link);
+
+			busy += thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE;
+		}
+	}
+	return busy;
+}
+
+static void average(int *value, int now, int kept)
+{
+	*value = (*value * kept + now * (LOAD_SCALE - kept)) / LOAD_SCALE;
+}
+
+/* A Mach factor is how much of the machine a new thread would get. */
+static void look(struct timer *self)
+{
+	int cpus_there = (int)n_cpus;
+	int busy = count_busy();
+	int factor = busy > cpus_there ? cpus_there * LOAD_SCALE / (busy + 1)
+				       : (cpus_there - busy) * LOAD_SCALE;
+
+	for (unsigned n = 0; n < AVERAGES; n++) {
+		average(&load.avenrun[n], busy * LOAD_SCALE, decay[n]);
+		average(&load.mach_factor[n], factor, decay[n]);
+	}
+	timer_set(self, tick_after_ms(1000));
+}
+
+void load_init(void)
+{
+	timer_init(&timer, look);
+	timer_set(&timer, tick_after_ms(1000));
+}
+
+void load_read(struct host_load_info *info)
+{
+	*info = load;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What interrupts leave behind, and the way out of the kernel: see work.h. */
+#include "thread/work.h"
+
+#include "base/assert.h"
+#include "base/lock.h"
+#include "device/interrupt.h"
+#include "prof/sampler.h"
+#include "thread/cpu_state.h"
+#include "thread/sched.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+
+/* What has to be done under the kernel lock before this CPU may go on in user mode. */
+#define THREAD_WORK (WORK_INTERRUPT | WORK_THREAD | WORK_RESCHEDULE)
+
+void sample_work(void)
+{
+	cpu_clear_work(cpu_self(), WORK_SAMPLE);
+	sampler_work();
+}
+
+/* What comes more rarely than ticks. */
+static __attribute__((noinline)) void rare_work(struct cpu *cpu)
+{
+	if ((cpu->work & WORK_DEVICE) != 0) {
+		cpu_clear_work(cpu, WORK_DEVICE);
+		device_interrupt_work();
+	}
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
+}
+
+void interrupt_work(void)
+{
+	struct cpu *cpu = cpu_self();
+
+	assert(kernel_locked());
+	if ((cpu->work & WORK_TICK) != 0) {
+		cpu_clear_work(cpu, WORK_TICK);
+		tick_work(cpu);
+	}
+	if ((cpu->work & (WORK_DEVICE | WORK_SAMPLE)) != 0)
+		rare_work(cpu);
+}
+
+/* A tick whose work is done here came in kernel mode. */
+static void note_kernel_tick(void)
+{
+	struct cpu *cpu = cpu_self();
+
+	if ((cpu->work & WORK_TICK) != 0)
+		cpu->kernel_tick = cpu->ticks;
+}
+
+void kernel_pause(void)
+{
+	if ((cpu_self()->work & WORK_INTERRUPT) != 0) {
+		note_kernel_tick();
+		interrupt_work();
+	}
+}
+
+/* The current thread is asked something. */
+static void do_asked(void)
+{
+	cpu_clear_work(cpu_self(), WORK_THREAD);
+	if (current_thread()->asked != 0)
+		thread_do_asked();
+}
+
+static void preempt(void)
+{
+	struct thread *thread = current_thread();
+
+	thread->at_edge = true;
+	sched_preempt();
+	thread->at_edge = false;
+}
+
+/* The rarer part of do_work(), not inlined: most ways out are short. */
+static __attribute__((noinline)) void do_thread_work(void)
+{
+	if ((cpu_self()->work & WORK_THREAD) != 0)
+		do_asked();
+	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
+		preempt();
+}
+
+/*
+ * Does what there is to do, as far as it is known now.  Does not return to a thread that is to end;
+ * may return much later, and on another CPU.
+ */
+static void do_work(void)
+{
+	interrupt_work();
+	if ((cpu_self()->work & (WORK_THREAD | WORK_RESCHEDULE)) != 0)
+		do_thread_work();
+}
+
+void kernel_rest(void)
+{
+	may_block();
+	thread_pay_wake(current_thread());
+	kernel_unlock_fair();
+	kernel_lock();
+	kernel_pause();
+	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
+		sched_preempt();
+}
+
+/*
+ * Gives up the lock so that a CPU that waits for it has it next, and says whether nothing came up
+ * meanwhile: then interrupts are off and the caller may go on in user mode.  Otherwise it has the
+ * lock again.
+ */
+static bool work_hand_over(void)
+{
+	kernel_unlock_fair();
+	interrupts_off();
+	if ((cpu_self()->work & THREAD_WORK) == 0)
+		return true;
+	interrupts_on();
+	kernel_lock();
+	return false;
+}
+
+void user_return(void)
+{
+	assert(kernel_locked());
+	for (;;) {
+		uint32_t work;
+
+		if (cpu_self()->work != 0)
+			do_work();
+		interrupts_off();
+		work = cpu_self()->work;
+		if (work == 0) {
+			kernel_unlock();
+			return;
+		}
+		interrupts_on();
+		if ((work & THREAD_WORK) == 0 && work_hand_over())
+			return;
+	}
+}
+
+void trap_return(void)
+{
+	note_kernel_tick();
+	user_return();
+}

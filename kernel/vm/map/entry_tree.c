@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries by address: see entry_tree.h.  Guarded by the kernel lock.
+ *
+ * A node's height is the number of levels from it down.  After a change the heights above it are
+ * brought up to date, turning what has become lopsided, until one comes out as it was: what is
+ * above that has not noticed.
+ */
+#include "vm/map/entry_tree.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "vm/map/map.h"
+
+static inline uint32_t height(const struct map_entry *entry)
+{
+	return entry == NULL ? 0 : entry->node.height;
+}
+
+static inline void set_height(struct map_entry *entry)
+{
+	uint32_t left = height(entry->node.left), right = height(entry->node.right);
+
+	entry->node.height = (left > right ? left : right) + 1;
+}
+
+/* Hangs `new` (or nothing) where `old` hangs below `parent`. */
+static inline void entry_tree_replace(struct map_entry **root, struct map_entry *parent,
+				      struct map_entry *old, struct map_entry *new)
+{
+	if (parent == NULL)
+		*root = new;
+	else if (parent->node.left == old)
+		parent->node.left = new;
+	else
+		parent->node.right = new;
+	if (new != NULL)
+		new->node.parent = parent;
+}
+
+static inline void hang_left(struct map_entry *entry, struct map_entry *child)
+{
+	entry->node.left = child;
+	if (child != NULL)
+		child->node.parent = entry;
+}
+
+static inline void hang_right(struct map_entry *entry, struct map_entry *child)
+{
+	entry->node.right = child;
+	if (child != NULL)
+		child->node.parent = entry;
+}
+
+/* Each puts a child in its parent's place, and returns it; of its height it makes nothing. */
+static struct map_entry *turn_right(struct map_entry **root, struct map_entry *entry)
+{
+	struct map_entry *top = entry->node.left;
+
+	entry_tree_replace(root, entry->node.parent, entry, top);
+	hang_left(entry, top->node.right);
+	hang_right(top, entry);
+	set_height(entry);
+	return top;
+}
+
+static struct map_entry *turn_left(struct map_entry **root, struct map_entry *entry)
+{
+	struct map_entry *top = entry->node.right;
+
+	entry_tree_replace(root, entry->node.parent, entry, top);
+	hang_right(entry, top->node.left);
+	hang_left(top, entry);
+	set_height(entry);
+	return top;
+}
+
+/* One side is two levels higher than the other: evens them, and returns what is on top now. */
+static struct map_entry *even(struct map_entry **root, struct map_entry *entry)
+{
+	struct map_entry *left = entry->node.left, *right = entry->node.right;
+
+	if (height(left) > height(right)) {
+		if (height(left->node.left) < height(left->node.right))
+			set_height(turn_left(root, left));
+		entry = turn_right(root, entry);
+	} else {
+		if (height(right->node.right) < height(right->node.left))
+			set_height(turn_right(root, right));
+		entry = turn_left(root, entry);
+	}
+	set_height(entry);
+	return entry;
+}
+
+/* From `entry` upwards, whose children may have changed. */
+static void balance(struct map_entry **root, struct map_entry *entry)
+{
+	for (; entry != NULL; entry = entry->node.parent) {
+		uint32_t before = entry->node.height;
+		uint32_t left = height(entry->node.left), right = height(entry->node.right);
+
+		if (left > right + 1 || right > left + 1)
+			entry = even(root, entry);
+		else
+			entry->node.height = (left > right ? left : right) + 1;
+		if (entry->node.height == before)
+			return;
+	}
+}
+
+/* Of two neighbours the lower has nothing on its right, or the upper nothing on its left. */
+void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct map_entry *before,
+		       struct map_entry *after)
+{
+	struct map_entry *parent = before;
+
+	entry->node = (struct entry_node){.height = 1};
+	if (before != NULL && before->node.right == NULL) {
+		before->node.right = entry;
+	} else if (after != NULL) {
+		assert(after->node.left == NULL);
+		after->node.left = entry;
+		parent = after;
+	} else {
+		assert(*root == NULL);
+		*root = entry;
+		return;
+	}
+	entry->node.parent = parent;
+	balance(root, parent);
+}
+
+/* The entry that follows, which has nothing on its left, takes the place of one with two sides. */
+static void remove_inner(struct map_entry **root, struct map_entry *entry)
+{
+	struct map_entry *next = entry->node.right;
+	struct map_entry *lowest;
+
+	while (next->node.left != NULL)
+		next = next->node.left;
+	lowest = next->node.parent;
+	if (lowest == entry) {
+		lowest = next;
+	} else {
+		hang_left(lowest, next->node.right);
+		hang_right(next, entry->node.right);
+	}
+	hang_left(next, entry->node.left);
+	next->node.height = entry->node.height;
+	entry_tree_replace(root, entry->node.parent, entry, next);
+	balance(root, lowest);
+}
+
+void entry_tree_remove(struct map_entry **root, struct map_entry *entry)
+{
+	struct map_entry *left = entry->node.left, *right = entry->node.right;
+
+	if (left != NULL && right != NULL) {
+		remove_inner(root, entry);
+		return;
+	}
+	entry_tree_replace(root, entry->node.parent, entry, left != NULL ? left : right);
+	balance(root, entry->node.parent);
+}
+
+struct map_entry *entry_tree_from(struct map_entry *root, uint32_t address)
+{
+	struct map_entry *found = NULL;
+
+	while (root != NULL) {
+		if (address >= root->end) {
+			root = root->node.right;
+			continue;
+		}
+		found = root;
+		if (address >= root->start)
+			break;
+		root = root->node.left;
+	}
+	return found;
+}

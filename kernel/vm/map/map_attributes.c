@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What memory may be used for: rights, the most they may become, inheritance; and wiring.
+ *
+ * Rights that are taken away are taken out of the page tables too; those that come, come with the
+ * next fault.  Guarded by the kernel lock.
+ */
+#include <stddef.h>
+
+#include "base/lock.h"
+#include "i386/cpu/memory.h"
+#include "i386/mmu/pmap.h"
+#include "thread/work.h"
+#include "vm/map/fault.h"
+#include "vm/map/map.h"
+
+static void attributes_check_range(const struct vm_map *map, uint32_t start, uint32_t size)
+{
+	assert(kernel_locked());
+	assert(map->magic == MAP_MAGIC && map->active);
+	assert(((start | size) & PAGE_MASK) == 0);
+	assert(start >= USER_START && start <= USER_END && size <= USER_END - start);
+}
+
+static struct map_entry *within(struct map_entry *entry, uint32_t end)
+{
+	return entry != NULL && entry->start < end ? entry : NULL;
+}
+
+/*
+ * The first entry that has something of the range, and the one after another; NULL when there is
+ * none.  Going on, `*turn` counts for the pauses of a loop.
+ */
+static struct map_entry *first_in(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	return within(map_entry_from(map, start), end);
+}
+
+static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end,
+				 unsigned *turn)
+{
+	if (++*turn % 64 == 0)
+		kernel_pause();
+	return within(map_entry_next(map, entry), end);
+}
+
+/* ---------------- Rights and inheritance ---------------- */
+
+/* What the CPU can do: whoever may write or execute may read. */
+static uint32_t machine_rights(uint32_t rights)
+{
+	return rights == 0 ? 0 : rights | VM_PROT_READ;
+}
+
+/* Whether all memory of the range may have `rights`. */
+static bool may_have(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+{
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		if ((rights & ~entry->attributes.max_rights) != 0)
+			return false;
+	return true;
+}
+
+/* How much of the range counts for the limit as soon as it may be touched. */
+static uint32_t uncounted(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry;
+	uint32_t size = 0;
+	unsigned turn = 0;
+
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		if (entry->attributes.rights == VM_PROT_NONE)
+			size += (entry->end < end ? entry->end : end) -
+				(entry->start > start ? entry->start : start);
+	return size;
+}
+
+/* Whether the limit allows that the range gets these rights. */
+static bool limit_allows(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+{
+	return rights == VM_PROT_NONE || map->counted == map->size ||
+	       map_allows(map, rights, uncounted(map, start, end));
+}
+
+/* Says whether the entry has lost rights. */
+static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum, uint32_t rights)
+{
+	struct map_attributes *attributes = &entry->attributes;
+	uint32_t before = attributes->rights;
+
+	map_discount(map, attributes, entry->end - entry->start);
+	if (maximum) {
+		attributes->max_rights = rights;
+		rights &= before;
+	}
+	attributes->rights = machine_rights(rights);
+	map_count(map, attributes, entry->end - entry->start);
+	return entry->object != NULL && (before & ~attributes->rights) != 0;
+}
+
+/*
+ * Of a range where some entry has lost rights, every translation gets those of its entry: with
+ * `maximum` there may be several kinds.
+ */
+static void restrict_translations(struct vm_map *map, uint32_t start, uint32_t end, bool maximum,
+				  uint32_t rights)
+{
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	if (!maximum) {
+		pmap_protect(map->pmap, start, end, machine_rights(rights));
+		return;
+	}
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		pmap_protect(map->pmap, entry->start, entry->end, entry->attributes.rights);
+}
+
+kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, bool maximum,
+			     uint32_t rights)
+{
+	uint32_t end = start + size;
+	struct map_entry *entry;
+	bool lost = false;
+	unsigned turn = 0;
+
+	attributes_check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (!may_have(map, start, end, rights))
+		return KERN_PROTECTION_FAILURE;
+	if (!maximum && !limit_allows(map, start, end, rights))
+		return KERN_NO_SPACE;
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		lost |= set_rights(map, entry, maximum, rights);
+	if (lost)
+		restrict_translations(map, start, end, maximum, rights);
+	map_join(map, start, end);
+	return KERN_SUCCESS;
+}
+
+kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t size,
+				  vm_inherit_t inheritance)
+{
+	uint32_t end = start + size;
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	attributes_check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		entry->attributes.inheritance = inheritance;
+	map_join(map, start, end);
+	return KERN_SUCCESS;
+}
+
+/* ---------------- Wiring ---------------- */
+
+static void attributes_unwire(struct vm_map *map, struct map_entry *entry)
+{
+	if (!entry->wired)
+		return;
+	fault_unwire(map, entry->start, entry->end);
+	entry->wired = false;
+	map->wired -= entry->end - entry->start;
+}
+
+static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	if (!map_split(map, start, end))
+		return KERN_RESOURCE_SHORTAGE;
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn))
+		attributes_unwire(map, entry);
+	map_join(map, start, end);
+	return KERN_SUCCESS;
+}
+
+/*
+ * All pages of the range have just been wired once, since the last wait.  Those of entries that
+ * were wired before have it twice now, and keep it once.
+ */
+static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry;
+	unsigned turn = 0;
+
+	if (!map_split(map, start, end)) {
+		fault_unwire(map, start, end);
+		return KERN_RESOURCE_SHORTAGE;
+	}
+	for (entry = first_in(map, start, end); entry != NULL;
+	     entry = next_in(map, entry, end, &turn)) {
+		if (entry->wired) {
+			fault_unwire(map, entry->start, entry->end);
+		} else {
+			entry->wired = true;
+			map->wired += entry->end - entry->start;
+		}
+	}
+	map_join(map, start, end);
+	return KERN_SUCCESS;
+}
+
+kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool wire)
+{
+	kern_return_t result;
+
+	attributes_check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (!wire)
+		return unwire_range(map, start, start + size);
+	result = map_check(map, start, size, 0);
+	if (result == KERN_SUCCESS)
+		result = fault_wire(map, start, start + size);
+	return result == KERN_SUCCESS ? note_wired(map, start, start + size) : result;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The entries of maps: finding, splitting and joining them, and what becomes of their objects.
+ * Guarded by the kernel lock.
+ */
+#include <stddef.h>
+
+#include "base/lock.h"
+#include "base/zone.h"
+#include "thread/work.h"
+#include "vm/map/entry_tree.h"
+#include "vm/map/map.h"
+#include "vm/object/object.h"
+
+static struct zone entry_zone;
+
+/* Entries that were freed, linked by link.next, so that the next one costs a few instructions; the
+ * zone counts them as free. */
+static struct list *kept;
+
+void map_entry_module_init(void)
+{
+	zone_init(&entry_zone, "map entries", sizeof(struct map_entry), 4);
+}
+
+struct map_entry *(map_entry_alloc)(void)
+{
+	struct list *link = kept;
+
+	if (link == NULL)
+		return (zone_alloc)(&entry_zone);
+	kept = link->next;
+	entry_zone.free--;
+	entry_zone.in_use++;
+	return list_object(link, struct map_entry, link);
+}
+
+void map_entry_free(struct map_entry *entry)
+{
+	assert(entry_zone.in_use > 0);
+	entry->link.next = kept;
+	kept = &entry->link;
+	entry_zone.free++;
+	entry_zone.in_use--;
+}
+
+/* ---------------- In their map ---------------- */
+
+/*
+ * A map of few entries has no tree: they are found as quickly along the list, and come and go more
+ * cheaply.  It gets one when there are TREE_FROM, and loses it when there are half of that.
+ */
+#define TREE_FROM 16u
+
+static __attribute__((noinline)) void make_tree(struct vm_map *map)
+{
+	struct map_entry *before = NULL;
+	struct list *link;
+
+	list_for_each (link, &map->entries) {
+		struct map_entry *entry = list_object(link, struct map_entry, link);
+
+		entry_tree_insert(&map->root, entry, before, NULL);
+		before = entry;
+	}
+}
+
+void map_entry_link(struct vm_map *map, struct map_entry *entry, struct map_entry *before,
+		    struct map_entry *after)
+{
+	assert(entry->start < entry->end);
+	assert(before == NULL || before->end <= entry->start);
+	assert(after == NULL || entry->end <= after->start);
+	list_insert_after(before == NULL ? &map->entries : &before->link, &entry->link);
+	map->last = entry;
+	map->n_entries++;
+	if (map->root != NULL)
+		entry_tree_insert(&map->root, entry, before, after);
+	else if (map->n_entries == TREE_FROM)
+		make_tree(map);
+}
+
+void map_entry_unlink(struct vm_map *map, struct map_entry *entry)
+{
+	if (map->last == entry) {
+		map->last = map_entry_previous(map, entry);
+		if (map->last == NULL)
+			map->last = map_entry_next(map, entry);
+	}
+	assert(map->n_entries > 0);
+	map->n_entries--;
+	if (map->root != NULL)
+		entry_tree_remove(&map->root, entry);
+	if (map->n_entries == TREE_FROM / 2)
+		map->root = NULL;
+	entry->link.prev->next = entry->link.next;
+	entry->link.next->prev = entry->link.prev;
+}
+
+/* The first entry that ends above `address`, among few. */
+static struct map_entry *find_in_list(const struct vm_map *map, uint32_t address)
+{
+	struct list *link;
+
+	list_for_each (link, &map->entries) {
+		struct map_entry *entry = list_object(link, struct map_entry, link);
+
+		if (address < entry->end)
+			return entry;
+	}
+	return NULL;
+}
+
+/* The one found last and its neighbours are asked first: who touches memory often goes on there. */
+struct map_entry *map_entry_from(struct vm_map *map, uint32_t address)
+{
+	struct map_entry *entry = map->last;
+	struct map_entry *other;
+
+	assert(kernel_locked());
+	if (entry == NULL)
+		return NULL;
+	if (address < entry->start) {
+		other = map_entry_previous(map, entry);
+		if (other == NULL || address >= other->end)
+			return entry;
+	} else {
+		if (address < entry->end)
+			return entry;
+		other = map_entry_next(map, entry);
+		if (other == NULL)
+			return NULL;
+		if (address < other->end) {
+			map->last = other;
+			return other;
+		}
+	}
+	entry = map->root == NULL ? find_in_list(map, address)
+				  : entry_tree_from(map->root, address);
+	if (entry != NULL)
+		map->last = entry;
+	return entry;
+}
+
+struct map_entry *map_entry_at(struct vm_map *map, uint32_t address)
+{
+	struct map_entry *entry = map_entry_from(map, address);
+
+	return entry != NULL && entry->start <= address ? entry : NULL;
+}
+
+/* ---------------- Their objects ---------------- */
+
+/* Where the next touch asks, too: the allocation is none of those that tests let fail. */
+bool map_entry_make_object(struct map_entry *entry)
+{
+	if (entry->object != NULL)
+		return true;
+	entry->object = (object_create)(map_entry_pages(entry));
+	entry->index = 0;
+	return entry->object != NULL;
+}
+
+bool map_entry_make_own(struct map_entry *entry)
+{
+	if (!entry->pending)
+		return true;
+	if (entry->object != NULL &&
+	    !object_make_own(&entry->object, &entry->index, map_entry_pages(entry)))
+		return false;
+	entry->pending = false;
+	return true;
+}
+
+/*
+ * Others that refer to the object may be entries that were one with this once, and copies of those,
+ * which are pending, as is what they were copied from.
+ */
+bool map_entry_is_private(const struct map_entry *entry)
+{
+	const struct object *object = entry->object;
+
+	if (object->pager != NULL || object->kernel || object->copy != NULL)
+		return false;
+	return object->refs == 1 || (!entry->pending && !entry->shared);
+}
+
+void map_entry_forget_pages(const struct map_entry *entry, uint32_t first, uint32_t end)
+{
+	if (map_entry_is_private(entry))
+		object_free_range(entry->object, first, end);
+}
+
+/* ---------------- Splitting and joining ---------------- */
+
+/*
+ * Makes what the entry shows from `address` on an entry of its own.  One that is pending though
+ * nobody else has the object is so no longer: the other half would look like somebody else.
+ */
+static bool split_at(struct vm_map *map, struct map_entry *entry, uint32_t address)
+{
+	struct map_entry *upper = map_entry_alloc();
+
+	if (upper == NULL)
+		return false;
+	if (entry->pending && map_entry_is_private(entry))
+		map_entry_make_own(entry);
+	*upper = *entry;
+	upper->start = address;
+	if (entry->object != NULL) {
+		upper->index = map_entry_index(entry, address);
+		object_reference(entry->object);
+	}
+	entry->end = address;
+	map_entry_link(map, upper, entry, map_entry_next(map, entry));
+	return true;
+}
+
+bool map_split(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry = map_entry_at(map, start);
+
+	if (entry != NULL && entry->start < start && !split_at(map, entry, start))
+		return false;
+	entry = map_entry_at(map, end);
+	return entry == NULL || entry->start == end || split_at(map, entry, end);
+}
+
+static bool same_attributes(const struct map_attributes *one, const struct map_attributes *other)
+{
+	return one->rights == other->rights && one->max_rights == other->max_rights &&
+	       one->inheritance == other->inheritance;
+}
+
+static bool can_join(const struct map_entry *entry, const struct map_entry *upper)
+{
+	if (entry->end != upper->start || entry->object != upper->object)
+		return false;
+	if (entry->object != NULL && map_entry_index(entry, upper->start) != upper->index)
+		return false;
+	return entry->pending == upper->pending && entry->shared == upper->shared &&
+	       entry->wired == upper->wired &&
+	       same_attributes(&entry->attributes, &upper->attributes);
+}
+
+static void join(struct vm_map *map, struct map_entry *entry, struct map_entry *upper)
+{
+	map_entry_unlink(map, upper);
+	entry->end = upper->end;
+	if (upper->object != NULL)
+		object_release(upper->object);
+	map_entry_free(upper);
+}
+
+void map_join(struct vm_map *map, uint32_t start, uint32_t end)
+{
+	struct map_entry *entry = map_entry_from(map, start == 0 ? 0 : start - 1);
+	struct map_entry *next;
+
+	for (unsigned turn = 1; entry != NULL && entry->end <= end; turn++) {
+		next = map_entry_next(map, entry);
+		if (next != NULL && can_join(entry, next))
+			join(map, entry, next);
+		else
+			entry = next;
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+/* ---------------- Growing ---------------- */
+
+/* Whether nobody but one entry knows anything of what is in the object, or is not. */
+static bool is_resizable(const struct object *object)
+{
+	return object->refs == 1 && object->pager == NULL && object->swap == NULL &&
+	       object->copy == NULL && object->shadow == NULL && !object->kernel;
+}
+
+bool map_entry_grow(struct map_entry *entry, uint32_t size, const struct map_attributes *attributes)
+{
+	struct object *object = entry->object;
+
+	if (!same_attributes(&entry->attributes, attributes) || entry->pending || entry->shared ||
+	    entry->wired)
+		return false;
+	if (object != NULL) {
+		if (!is_resizable(object) || map_entry_index(entry, entry->end) != object->size)
+			return false;
+		object->size += size / PAGE_SIZE;
+	}
+	entry->end += size;
+	return true;
+}
+
+void map_entry_trim(struct map_entry *entry, uint32_t end, bool touched)
+{
+	struct object *object = entry->object;
+	uint32_t first = map_entry_index(entry, end);
+	uint32_t last = map_entry_index(entry, entry->end);
+
+	entry->end = end;
+	if (object == NULL)
+		return;
+	if (touched)
+		map_entry_forget_pages(entry, first, last);
+	if (last == object->size && is_resizable(object))
+		object->size = first;
+}

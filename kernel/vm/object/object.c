@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects (vm/object/object.h): their beginning and end, and what is in their slots.  Copying is in
+ * object_copy.c, what keeps chains short in object_chain.c.  Guarded by the kernel lock.
+ */
+#include "vm/object/object.h"
+
+#include <stddef.h>
+
+#include "base/zone.h"
+#include "i386/mmu/pmap.h"
+#include "thread/work.h"
+#include "vm/page/page_queue.h"
+#include "vm/pager/pager.h"
+
+static struct zone object_zone;
+
+/* Objects that have ended, linked by `shadow`, so that the next one costs a few instructions: but
+ * for that they are as objects begin.  The zone counts them as free. */
+static struct object *kept;
+
+void object_module_init(void)
+{
+	zone_init(&object_zone, "objects", sizeof(struct object), sizeof(void *));
+}
+
+/* ---------------- Beginning and end ---------------- */
+
+static __attribute__((noinline)) struct object *object_alloc(void)
+{
+	struct object *object = (zone_alloc)(&object_zone);
+
+	if (object == NULL)
+		return NULL;
+	*object = (struct object){0};
+	wait_queue_init(&object->waiters);
+	list_init(&object->cache_link);
+	return object;
+}
+
+static inline struct object *take_object(void)
+{
+	struct object *object = kept;
+
+	if (object == NULL)
+		return object_alloc();
+	kept = object->shadow;
+	object->shadow = NULL;
+	object_zone.free--;
+	object_zone.in_use++;
+	return object;
+}
+
+static inline void keep_object(struct object *object)
+{
+	assert(object_zone.in_use > 0);
+	assert(object->slots.height == 0);
+	object->magic = 0;
+	object->kernel = false;
+	object->dead = false;
+	object->terminating = false;
+	object->written = false;
+	object->shadow = kept;
+	kept = object;
+	object_zone.free++;
+	object_zone.in_use--;
+}
+
+struct object *(object_create)(uint32_t size)
+{
+	struct object *object = take_object();
+
+	if (object == NULL)
+		return NULL;
+	object->magic = OBJECT_MAGIC;
+	object->refs = 1;
+	object->size = size;
+	return object;
+}
+
+/* Ends the object, and gives the caller its reference to what was behind it, or NULL. */
+static struct object *object_end(struct object *object)
+{
+	struct object *shadow;
+
+	assert(object->magic == OBJECT_MAGIC && object->refs == 0);
+	assert(object->copy == NULL && !object->terminating);
+	object->terminating = true;
+	if (object->pager != NULL) {
+		pager_terminate(object->pager);
+		object->pager = NULL;
+	}
+	if (object->swap != NULL) {
+		pager_terminate(object->swap);
+		object->swap = NULL;
+	}
+	object_free_range(object, 0, object->size);
+	assert(page_tree_is_empty(&object->slots));
+	assert((object->n_pages | object->n_swapped | object->n_unsettled) == 0);
+	if (!list_empty(&object->waiters.waiters))
+		thread_wake_all(&object->waiters);
+	shadow = object_leave_shadow(object);
+	keep_object(object);
+	return shadow;
+}
+
+void object_release(struct object *object)
+{
+	while (object != NULL) {
+		assert(object->magic == OBJECT_MAGIC && object->refs > 0);
+		if (--object->refs > 0) {
+			if (object->refs == 1 && object->copy != NULL)
+				object_left_to_copy(object);
+			return;
+		}
+		if (object->pager != NULL && pager_keep(object))
+			return;
+		object = object_end(object);
+	}
+}
+
+void object_terminate(struct object *object)
+{
+	object_release(object_end(object));
+}
+
+/* ---------------- Slots ---------------- */
+
+/* Where marks like this are counted, or NULL. */
+static __attribute__((noinline)) uint32_t *count_of(struct object *object, const struct page *mark)
+{
+	if (slot_is_away(mark))
+		return &object->n_swapped;
+	if (mark == SLOT_REQUESTED || mark == SLOT_FAILED)
+		return &object->n_unsettled;
+	return NULL;
+}
+
+/* A slot has lost what it had. */
+static inline void lost(struct object *object, const struct page *slot)
+{
+	uint32_t *count;
+
+	if (slot == SLOT_EMPTY)
+		return;
+	count = slot_is_page(slot) ? &object->n_pages : count_of(object, slot);
+	if (count != NULL) {
+		assert(*count > 0);
+		--*count;
+	}
+	if (slot == SLOT_REQUESTED)
+		thread_wake_all_soon(&object->waiters);
+}
+
+/* A slot has got something. */
+static inline void gained(struct object *object, const struct page *slot)
+{
+	uint32_t *count;
+
+	if (slot == SLOT_EMPTY)
+		return;
+	count = slot_is_page(slot) ? &object->n_pages : count_of(object, slot);
+	if (count != NULL)
+		++*count;
+}
+
+/* Changes the slot from `old`, which is in it; false when there is no memory for an empty one's. */
+static inline bool object_change(struct object *object, uint32_t index, struct page *old,
+				 struct page *new)
+{
+	assert(index < object->size);
+	if (!page_tree_set(&object->slots, index, new))
+		return false;
+	lost(object, old);
+	gained(object, new);
+	return true;
+}
+
+bool object_mark(struct object *object, uint32_t index, struct page *mark)
+{
+	struct page *old = object_slot(object, index);
+
+	assert(!slot_is_page(old) && !slot_is_page(mark));
+	return old == mark || object_change(object, index, old, mark);
+}
+
+bool object_insert(struct object *object, uint32_t index, struct page *page)
+{
+	struct page *old = object_slot(object, index);
+
+	assert(page->use == PAGE_USER && page->object == NULL);
+	assert(!slot_is_page(old));
+	if (!object_change(object, index, old, page))
+		return false;
+	page->object = object;
+	page->index = index;
+	page_activate(page);
+	return true;
+}
+
+/* Makes a page that is in no slot any more nobody's. */
+static inline void object_let_go(struct page *page)
+{
+	assert(page->wirings == 0);
+	if (pmap_page_is_mapped(page))
+		pmap_page_remove(page);
+	page_unqueue(page);
+	page->object = NULL;
+}
+
+/* Takes a page out of its slot, which cannot fail, as that is not empty. */
+static inline void take_out(struct object *object, struct page *page, struct page *mark)
+{
+	object_change(object, page->index, page, mark);
+	object_let_go(page);
+}
+
+void object_remove(struct page *page, struct page *mark)
+{
+	struct object *object = page->object;
+
+	assert(page->use == PAGE_USER && object->magic == OBJECT_MAGIC);
+	assert(object_slot(object, page->index) == page && !slot_is_page(mark));
+	take_out(object, page, mark);
+}
+
+void object_free_page(struct page *page, struct page *mark)
+{
+	object_remove(page, mark);
+	page_free(page);
+}
+
+void object_free_range(struct object *object, uint32_t first, uint32_t end)
+{
+	uint32_t index = first;
+	struct page *slot;
+
+	for (unsigned turn = 1; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY;
+	     turn++, index++) {
+		if (slot_is_page(slot)) {
+			assert(slot->object == object && slot->index == index);
+			page_tree_set(&object->slots, index, SLOT_EMPTY);
+			object->n_pages--;
+			object_let_go(slot);
+			page_free(slot);
+		} else if (slot != SLOT_REQUESTED || object->terminating) {
+			object_change(object, index, slot, SLOT_EMPTY);
+		}
+		if (turn % 64 == 0)
+			kernel_pause();
+	}
+}
+
+bool object_move_page(struct page *page, struct object *to, uint32_t index)
+{
+	struct object *from = page->object;
+	struct page *old = object_slot(to, index);
+
+	assert(object_slot(from, page->index) == page && from->pager == NULL);
+	if (!object_change(to, index, old, page))
+		return false;
+	object_change(from, page->index, page, SLOT_EMPTY);
+	page->object = to;
+	page->index = index;
+	page->dirty = true; /* The swap that it may have been in is the other object's. */
+	page->in_swap = false;
+	if (slot_is_page(old)) {
+		object_let_go(old);
+		page_free(old);
+	}
+	return true;
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Who asks for a page: apart from page.c, which knows of no threads. */
-#include "kern/thread.h"
-#include "vm/page.h"
-
-bool page_caller_is_privileged(void)
-{
-	return current_thread()->vm_privileged;
-}

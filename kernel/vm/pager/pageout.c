@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page-out daemon: see pageout.h.  Guarded by the kernel lock.
+ *
+ * It works in passes, each of which looks at every page once at most.  Pages that nobody can take
+ * are left active, and mapped: to deactivate them would only cost their users faults.  What has
+ * been sent to a pager is free when the pager has seen to it, so the daemon sends no more than is
+ * needed, and waits for that, but not for ever.
+ *
+ * Threads that wait for memory are told when there is some, and also when there will be none: a
+ * pass freed nothing, and nothing that was sent comes back as free memory.
+ */
+#include "vm/pager/pageout.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "i386/mmu/pmap.h"
+#include "thread/run_queue.h"
+#include "thread/thread.h"
+#include "thread/tick.h"
+#include "thread/work.h"
+#include "vm/object/object.h"
+#include "vm/page/page.h"
+#include "vm/page/page_queue.h"
+#include "vm/pager/pager.h"
+
+/* From one pass to the next, while somebody waits or a pass had some success. */
+#define RETRY_MS 10
+
+/* For so long after a pass in vain nobody starts one only because there is little memory. */
+#define REST_NS 1000000000u
+
+/* For so long after the last page was sent, memory may come of what is on its way. */
+#define PATIENCE_NS 2000000000u
+
+/* So many pages whose pagers are busy are enough for a pass. */
+#define BUSY_MAX 64
+
+/* What came of looking at a page. */
+enum outcome {
+	FREED,
+	SENT,
+	BUSY, /* Its pager cannot take it now. */
+	STUCK /* Nobody can. */
+};
+
+struct pass {
+	uint32_t looks; /* Inactive pages to look at yet, */
+	uint32_t ages;  /* and active ones. */
+	uint32_t outcomes[STUCK + 1];
+};
+
+uint32_t pageouts;
+
+static struct {
+	struct thread *daemon;
+	struct wait_queue idle;    /* The daemon, until somebody wants it, */
+	struct wait_queue resting; /* and between two passes. */
+	struct wait_queue waiters; /* Whoever waits for memory. */
+	bool wanted;
+	uint32_t refusals; /* Grows with each time that waiters are told that there will be none. */
+	uint64_t patience; /* When it is over that memory may come of what was sent, */
+	uint64_t rest;     /* and the rest after a pass in vain. */
+	uint32_t fruitless; /* Pages sent since there was last memory for users. */
+} pageout = {
+	.idle.waiters = LIST_INITIALIZER(pageout.idle.waiters),
+	.resting.waiters = LIST_INITIALIZER(pageout.resting.waiters),
+	.waiters.waiters = LIST_INITIALIZER(pageout.waiters.waiters),
+};
+
+/* ---------------- How much there is ---------------- */
+
+static bool users_have_pages(void)
+{
+	return page_count(PAGE_FREE) > page_levels.user;
+}
+
+static bool is_patient(void)
+{
+	return clock_now() < pageout.patience;
+}
+
+/* Whether more pages have to be taken than are on their way out already. */
+static bool is_lacking(void)
+{
+	uint32_t expected = is_patient() ? pager_swap_flights : 0;
+
+	return page_count(PAGE_FREE) + expected < page_levels.target;
+}
+
+static uint32_t pages_on_queues(void)
+{
+	return page_queue_length(PAGE_QUEUE_ACTIVE) + page_queue_length(PAGE_QUEUE_INACTIVE);
+}
+
+/* ---------------- One page ---------------- */
+
+/*
+ * Whether the page, whose `dirty` is up to date, has nothing that is not elsewhere too, and what
+ * its slot says when it is gone.  A clean page of an object with nobody behind it has never been
+ * written to: it is zeroes.
+ */
+static bool can_drop(const struct page *page, struct page **mark)
+{
+	const struct object *object = page->object;
+
+	if (page->dirty || page->precious)
+		return false;
+	if (page->in_swap) {
+		*mark = SLOT_SWAPPED;
+		return true;
+	}
+	*mark = SLOT_EMPTY;
+	return !object->dead && (object->pager != NULL || object->shadow == NULL);
+}
+
+/* Takes an inactive page away, or puts it behind the others. */
+static enum outcome pageout_take(struct page *page)
+{
+	struct page *mark;
+
+	assert(page->queue == PAGE_QUEUE_INACTIVE && !pmap_page_is_mapped(page));
+	if (can_drop(page, &mark)) {
+		object_free_page(page, mark);
+		return FREED;
+	}
+	if (!page->precious)
+		page->dirty = true;
+	if (pager_take_page(page)) {
+		pageouts++;
+		pageout.fruitless++;
+		pageout.patience = clock_now() + PATIENCE_NS;
+		return SENT;
+	}
+	page_deactivate(page);
+	return pager_can_take(page) ? BUSY : STUCK;
+}
+
+/* Deactivates an active page, or puts it behind the others if it could not be taken. */
+static void age(struct page *page)
+{
+	struct page *mark;
+
+	pmap_page_is_dirty(page);
+	if (can_drop(page, &mark) || pager_can_take(page))
+		page_deactivate(page);
+	else
+		page_activate(page);
+}
+
+/* ---------------- A pass ---------------- */
+
+/* After so many pages others get the lock and the CPU; no page is in hand then. */
+static void rest_now_and_then(const struct pass *pass)
+{
+	if ((pass->looks + pass->ages) % 64 == 0)
+		kernel_rest();
+}
+
+/* Deactivates pages until a third of all is inactive. */
+static void age_some(struct pass *pass)
+{
+	while (pass->ages > 0 &&
+	       2 * page_queue_length(PAGE_QUEUE_INACTIVE) < page_queue_length(PAGE_QUEUE_ACTIVE)) {
+		age(page_queue_first(PAGE_QUEUE_ACTIVE));
+		pass->ages--;
+		rest_now_and_then(pass);
+	}
+}
+
+static void take_some(struct pass *pass)
+{
+	while (pass->looks > 0 && is_lacking() && pass->outcomes[BUSY] < BUSY_MAX) {
+		struct page *page;
+
+		age_some(pass);
+		page = page_queue_first(PAGE_QUEUE_INACTIVE);
+		if (page == NULL)
+			return;
+		pass->outcomes[pageout_take(page)]++;
+		pass->looks--;
+		rest_now_and_then(pass);
+	}
+}
+
+static void run_pass(struct pass *pass)
+{
+	*pass = (struct pass){
+		.looks = pages_on_queues(),
+		.ages = page_queue_length(PAGE_QUEUE_ACTIVE),
+	};
+	while (is_lacking() && pager_cache_trim()) {
+		pass->outcomes[FREED]++;
+		kernel_rest();
+	}
+	take_some(pass);
+}
+
+/*
+ * Whether no memory will come.  A default pager that has no room left may keep all that it is sent:
+ * then this is so when more has been sent in vain than is left.
+ */
+static bool is_hopeless(const struct pass *pass)
+{
+	if (pass->outcomes[FREED] > 0)
+		return false;
+	if (pageout.fruitless > pages_on_queues() + pager_swap_flights)
+		return true;
+	return pass->outcomes[BUSY] == 0 && !is_patient();
+}
+
+static void tell_waiters(const struct pass *pass)
+{
+	if (users_have_pages()) {
+		pageout.fruitless = 0;
+		thread_wake_all(&pageout.waiters);
+	} else if (is_hopeless(pass)) {
+		pageout.refusals++;
+		thread_wake_all(&pageout.waiters);
+	}
+}
+
+/* ---------------- The daemon ---------------- */
+
+static bool pageout_has_waiters(void)
+{
+	return !list_empty(&pageout.waiters.waiters);
+}
+
+/* Waits until another pass makes sense. */
+static void await_next(const struct pass *pass)
+{
+	bool success = pass->outcomes[FREED] > 0 || pass->outcomes[SENT] > 0;
+
+	if (page_count(PAGE_FREE) < page_levels.target && (success || pageout_has_waiters()))
+		thread_wait(&pageout.resting, tick_after_ms(RETRY_MS), WAIT_UNINTERRUPTIBLE);
+	if (!success)
+		pageout.rest = clock_now() + REST_NS;
+	while (!pageout.wanted && !pageout_has_waiters() && !(success && is_lacking())) {
+		thread_wait(&pageout.idle, WAIT_FOREVER, WAIT_UNINTERRUPTIBLE);
+		/* What was in vain in an earlier shortage says nothing about the next. */
+		pageout.fruitless = 0;
+	}
+	pageout.wanted = false;
+}
+
+static void pageout_thread(void)
+{
+	struct pass pass;
+
+	current_thread()->vm_privileged = true;
+	for (;;) {
+		run_pass(&pass);
+		tell_waiters(&pass);
+		await_next(&pass);
+	}
+}
+
+uint32_t pageout_timers(void)
+{
+	return list_empty(&pageout.resting.waiters) ? 0 : 1;
+}
+
+void pageout_start(void)
+{
+	assert(kernel_locked() && pageout.daemon == NULL);
+	pageout.daemon = thread_create_kernel(pageout_thread, PRIORITY_SYSTEM);
+	if (pageout.daemon == NULL)
+		panic("no memory for the page-out daemon");
+}
+
+static void want(void)
+{
+	pageout.wanted = true;
+	thread_wake_all(&pageout.idle);
+}
+
+void pageout_wake(void)
+{
+	if (!pageout.wanted && clock_now() >= pageout.rest)
+		want();
+}
+
+/*
+ * A thread that makes memory free itself does not depend on the daemon: pages below what users may
+ * have are enough for it, so it looks again soon.
+ */
+bool page_wait(void)
+{
+	bool privileged = current_thread()->vm_privileged;
+	uint32_t refusals = pageout.refusals;
+	enum wait_result result;
+
+	may_block();
+	if (pageout.daemon == NULL || users_have_pages())
+		return false;
+	assert(current_thread() != pageout.daemon);
+	want();
+	thread_wake_all(&pageout.resting);
+	result = thread_wait(&pageout.waiters, privileged ? tick_after_ms(RETRY_MS) : WAIT_FOREVER,
+			     WAIT_INTERRUPTIBLE);
+	return result != WAIT_INTERRUPTED && refusals == pageout.refusals;
+}

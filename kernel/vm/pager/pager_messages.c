@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages to pagers: see pager_messages.h.  Guarded by the kernel lock.
+ *
+ * They are made by hand, as the kernel waits for no answer.  A body is words with their
+ * descriptors, and in some one out-of-line part.
+ */
+#include "vm/pager/pager_messages.h"
+
+#include <stddef.h>
+
+#include "base/assert.h"
+#include "ipc/message.h"
+#include "ipc/port.h"
+#include "ipc/queue.h"
+#include "ipc/right.h"
+#include "thread/thread.h"
+#include "vm/map/copy.h"
+#include "vm/page/page.h"
+#include "vm/pager/pager.h"
+
+enum {
+	ID_INIT = 2200,
+	ID_TERMINATE = 2201,
+	ID_COPY = 2202,
+	ID_DATA_REQUEST = 2203,
+	ID_DATA_UNLOCK = 2204,
+	ID_LOCK_COMPLETED = 2206,
+	ID_SUPPLY_COMPLETED = 2207,
+	ID_DATA_RETURN = 2208,
+	ID_CHANGE_COMPLETED = 2209,
+	ID_CREATE = 2250,
+	ID_DATA_INITIALIZE = 2251,
+};
+
+struct word {
+	mach_msg_type_t type;
+	uint32_t value;
+};
+
+struct words_message {
+	mach_msg_header_t header;
+	struct word words[5];
+};
+
+struct data_message {
+	mach_msg_header_t header;
+	struct word control;
+	struct word offset;
+	mach_msg_type_long_t data_type;
+	uint32_t data;
+	struct word dirty; /* Not in memory_object_data_initialize. */
+	struct word kernel_copy;
+};
+
+_Static_assert(sizeof(struct words_message) <= PAGER_MESSAGE_SIZE, "room for all messages");
+_Static_assert(sizeof(struct data_message) == 72, "a message's layout is an interface");
+
+/* ---------------- Parts ---------------- */
+
+static inline struct word word(mach_msg_type_name_t name, uint32_t value)
+{
+	return (struct word){
+		.type = {.msgt_name = name, .msgt_size = 32, .msgt_number = 1, .msgt_inline = 1},
+		.value = value,
+	};
+}
+
+static inline struct word integer(uint32_t value)
+{
+	return word(MACH_MSG_TYPE_INTEGER_32, value);
+}
+
+static inline struct word boolean(bool value)
+{
+	return word(MACH_MSG_TYPE_BOOLEAN, value);
+}
+
+/* A right to a port of the kernel's, or none when that is gone. */
+static inline struct word pager_message_send_right(struct port *port)
+{
+	return word(MACH_MSG_TYPE_PORT_SEND, port == NULL ? 0 : (uint32_t)port_make_send(port));
+}
+
+/* The receive right of a port of the kernel's, which goes to `destination`. */
+static struct word receive_right(struct port *port, struct port *destination)
+{
+	port_give_up(port, destination);
+	return word(MACH_MSG_TYPE_PORT_RECEIVE, (uint32_t)port);
+}
+
+/* The header, for the caller's right `remote`; all bodies but one have rights or memory. */
+static inline void pager_message_set_header(struct message *message, mach_msg_id_t id,
+					    uint32_t size, struct port *remote,
+					    mach_msg_type_name_t kind)
+{
+	assert(message->room >= size);
+	message->header = (mach_msg_header_t){
+		.msgh_bits = MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS(kind, 0),
+		.msgh_size = size,
+		.msgh_id = id,
+	};
+	message->label = current_thread()->label;
+	message_set_ports(message, remote, PORT_NULL);
+}
+
+#define WORDS_SIZE(n) (sizeof(mach_msg_header_t) + (n) * sizeof(struct word))
+
+/*
+ * The message is work for whoever the current thread works for; unless the pager has never said
+ * that it is one, as anybody can map any port.
+ */
+static inline void count_request(const struct pager *pager, struct message *message)
+{
+	if (pager->state == PAGER_READY)
+		message->header.msgh_bits |= BITS_KERNEL_REQUEST;
+}
+
+/* The header of a message of `n` words to the pager; returns where those go. */
+static inline struct word *pager_message_begin(struct pager *pager, struct message *message,
+					       mach_msg_id_t id, uint32_t n)
+{
+	assert(pager->magic == PAGER_MAGIC && pager->state != PAGER_DEAD);
+	pager_message_set_header(message, id, WORDS_SIZE(n), port_add_send(pager->port),
+				 MACH_MSG_TYPE_PORT_SEND);
+	count_request(pager, message);
+	return ((struct words_message *)&message->header)->words;
+}
+
+/* ---------------- The object's life ---------------- */
+
+void pager_send_init(struct pager *pager, struct message *message)
+{
+	struct word *words = pager_message_begin(pager, message, ID_INIT, 3);
+
+	words[0] = pager_message_send_right(pager->control);
+	words[1] = pager_message_send_right(pager->name);
+	words[2] = integer(PAGE_SIZE);
+	message_send_always(message);
+}
+
+void pager_send_terminate(struct pager *pager, struct message *message)
+{
+	struct port *port = pager->port;
+	struct word *words = pager_message_begin(pager, message, ID_TERMINATE, 2);
+
+	words[0] = receive_right(pager->control, port);
+	words[1] = receive_right(pager->name, port);
+	pager->control = NULL;
+	pager->name = NULL;
+	pager->port = NULL;
+	port_release_send(port);
+	message_send_always(message);
+}
+
+void pager_send_copy(struct pager *pager, struct message *message, uint32_t index, uint32_t size,
+		     struct port *copy)
+{
+	struct word *words = pager_message_begin(pager, message, ID_COPY, 4);
+
+	words[0] = pager_message_send_right(pager->control);
+	words[1] = integer(index * PAGE_SIZE);
+	words[2] = integer(size * PAGE_SIZE);
+	words[3] = receive_right(copy, pager->port);
+	message_send_always(message);
+}
+
+/* ---------------- Pages ---------------- */
+
+static inline void send_wish(struct pager *pager, struct message *message, mach_msg_id_t id,
+			     uint32_t index, uint32_t rights, struct thread **woken)
+{
+	struct word *words = pager_message_begin(pager, message, id, 4);
+
+	words[0] = pager_message_send_right(pager->control);
+	words[1] = integer(index * PAGE_SIZE);
+	words[2] = integer(PAGE_SIZE);
+	words[3] = integer(rights);
+	message_send_before_wait(message, woken);
+}
+
+void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
+			uint32_t rights, struct thread **woken)
+{
+	send_wish(pager, message, ID_DATA_REQUEST, index, rights, woken);
+}
+
+void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,
+		       uint32_t rights, struct thread **woken)
+{
+	send_wish(pager, message, ID_DATA_UNLOCK, index, rights, woken);
+}
+
+/* The copy tells the pager when it has landed, and so keeps it. */
+static void send_data(struct pager *pager, struct message *message, mach_msg_id_t id,
+		      const struct pager_data *data, uint32_t size)
+{
+	struct data_message *body = (struct data_message *)&message->header;
+
+	assert(pager->state != PAGER_DEAD && data->copy->pager == NULL);
+	pager_message_set_header(message, id, size, port_add_send(pager->port),
+				 MACH_MSG_TYPE_PORT_SEND);
+	count_request(pager, message);
+	body->control = pager_message_send_right(pager->control);
+	body->offset = integer(data->index * PAGE_SIZE);
+	body->data_type = (mach_msg_type_long_t){
+		.msgtl_header.msgt_longform = 1,
+		.msgtl_name = MACH_MSG_TYPE_BYTE,
+		.msgtl_size = 8,
+		.msgtl_number = data->copy->size,
+	};
+	body->data = (uint32_t)data->copy;
+	data->copy->pager = pager;
+	pager->refs++;
+	pager->in_flight++;
+	if (pager->is_swap)
+		pager_swap_flights++;
+	message_send_always(message);
+}
+
+void pager_send_return(struct pager *pager, struct message *message, const struct pager_data *data)
+{
+	struct data_message *body = (struct data_message *)&message->header;
+
+	body->dirty = boolean(data->dirty);
+	body->kernel_copy = boolean(data->kernel_copy);
+	send_data(pager, message, ID_DATA_RETURN, data, sizeof *body);
+}
+
+void pager_send_initialize(struct pager *pager, struct message *message,
+			   const struct pager_data *data)
+{
+	send_data(pager, message, ID_DATA_INITIALIZE, data, offsetof(struct data_message, dirty));
+}
+
+void pager_send_create(struct port *manager, struct message *message, struct pager *pager,
+		       uint32_t size)
+{
+	struct word *words = ((struct words_message *)&message->header)->words;
+
+	pager_message_set_header(message, ID_CREATE, WORDS_SIZE(5), port_add_send(manager),
+				 MACH_MSG_TYPE_PORT_SEND);
+	message->header.msgh_bits |= BITS_KERNEL_REQUEST;
+	words[0] = receive_right(pager->port, manager);
+	words[1] = integer(size * PAGE_SIZE);
+	words[2] = pager_message_send_right(pager->control);
+	words[3] = pager_message_send_right(pager->name);
+	words[4] = integer(PAGE_SIZE);
+	message_send_always(message);
+}
+
+/* ---------------- Answers ---------------- */
+
+bool pager_reply_is_valid(const struct pager_reply *reply)
+{
+	return reply->port == PORT_NULL || reply->kind == MACH_MSG_TYPE_PORT_SEND ||
+	       reply->kind == MACH_MSG_TYPE_PORT_SEND_ONCE;
+}
+
+void pager_reply_limit(struct pager_reply *reply)
+{
+	if (!port_is_valid(reply->port) || reply->kind != MACH_MSG_TYPE_PORT_SEND ||
+	    reply->port->n_messages < PAGER_QUEUED)
+		return;
+	port_release_send(reply->port);
+	reply->port = PORT_NULL;
+}
+
+/*
+ * A message of `n` words by the reply right, which it takes, on behalf of whom that was made for;
+ * NULL if there is no right, or no memory, and the right is gone then.
+ */
+static struct message *begin_reply(const struct pager_reply *reply, mach_msg_id_t id, uint32_t n)
+{
+	struct message *message;
+
+	if (!port_is_valid(reply->port))
+		return NULL;
+	message = message_alloc(PAGER_MESSAGE_SIZE);
+	if (message == NULL) {
+		right_release(reply->port, reply->kind);
+		return NULL;
+	}
+	pager_message_set_header(message, id, WORDS_SIZE(n), reply->port, reply->kind);
+	if (reply->kind == MACH_MSG_TYPE_PORT_SEND_ONCE)
+		message->label = reply->port->label;
+	return message;
+}
+
+static struct word *words_of(struct message *message)
+{
+	return ((struct words_message *)&message->header)->words;
+}
+
+void pager_reply_locked(const struct pager_reply *reply, struct pager *pager, uint32_t offset,
+			uint32_t size)
+{
+	struct message *message = begin_reply(reply, ID_LOCK_COMPLETED, 3);
+
+	if (message == NULL)
+		return;
+	words_of(message)[0] = pager_message_send_right(pager->control);
+	words_of(message)[1] = integer(offset);
+	words_of(message)[2] = integer(size);
+	message_send_always(message);
+}
+
+void pager_reply_supplied(const struct pager_reply *reply, struct pager *pager,
+			  const struct pager_supplied *supplied)
+{
+	struct message *message = begin_reply(reply, ID_SUPPLY_COMPLETED, 5);
+
+	if (message == NULL)
+		return;
+	words_of(message)[0] = pager_message_send_right(pager->control);
+	words_of(message)[1] = integer(supplied->offset);
+	words_of(message)[2] = integer(supplied->size);
+	words_of(message)[3] = integer((uint32_t)supplied->result);
+	words_of(message)[4] = integer(supplied->error_offset);
+	message_send_always(message);
+}
+
+void pager_reply_changed(const struct pager_reply *reply, const struct pager *pager)
+{
+	struct message *message = begin_reply(reply, ID_CHANGE_COMPLETED, 2);
+
+	if (message == NULL)
+		return;
+	message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
+	words_of(message)[0] = boolean(pager->may_cache);
+	words_of(message)[1] = integer((uint32_t)pager->strategy);
+	message_send_always(message);
+}

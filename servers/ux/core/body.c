@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages part by part: see body.h. */
+#include "core/body.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/dirent.h>
+#include <sys/ux.h>
+
+#include "core/ux.h"
+
+struct part {
+	mach_msg_type_name_t name;
+	uint32_t number;
+	uint32_t bytes; /* Of the data. */
+	bool is_inline;
+	bool is_moved;    /* Of memory that is sent: it is the message's. */
+	const char *data; /* In the message, or elsewhere. */
+};
+
+/* A place in a message, from which on its parts come. */
+struct cursor {
+	const char *at;
+	const char *end;
+};
+
+static struct cursor body_of(const mach_msg_header_t *message)
+{
+	const char *start = (const char *)message;
+
+	return (struct cursor){start + sizeof *message, start + message->msgh_size};
+}
+
+static size_t room(const struct cursor *cursor)
+{
+	return (size_t)(cursor->end - cursor->at);
+}
+
+/* Reads a descriptor; false at the end, or if it is not all there. */
+static bool next_descriptor(struct cursor *cursor, struct part *part)
+{
+	const mach_msg_type_t *type = (const void *)cursor->at;
+	const mach_msg_type_long_t *long_type = (const void *)cursor->at;
+	uint32_t bits;
+
+	if (room(cursor) < sizeof *type)
+		return false;
+	if (type->msgt_longform && room(cursor) < sizeof *long_type)
+		return false;
+	part->name = type->msgt_longform ? long_type->msgtl_name : type->msgt_name;
+	part->number = type->msgt_longform ? long_type->msgtl_number : type->msgt_number;
+	bits = type->msgt_longform ? long_type->msgtl_size : type->msgt_size;
+	part->is_inline = type->msgt_inline;
+	part->is_moved = type->msgt_deallocate;
+	cursor->at += type->msgt_longform ? sizeof *long_type : sizeof *type;
+	if (bits > 0 && part->number > UINT32_MAX / bits - 7)
+		return false;
+	part->bytes = (bits * part->number + 7) / 8;
+	return true;
+}
+
+/* The next part; false at the end, or where it makes no sense. */
+static bool body_next_part(struct cursor *cursor, struct part *part)
+{
+	uint32_t taken;
+
+	if (!next_descriptor(cursor, part))
+		return false;
+	taken = part->is_inline ? (part->bytes + 3) & ~3u : sizeof part->data;
+	if (taken < part->bytes && part->is_inline)
+		return false;
+	if (taken > room(cursor))
+		return false;
+	part->data = part->is_inline ? cursor->at : *(const char *const *)(const void *)cursor->at;
+	cursor->at += taken;
+	return true;
+}
+
+/* ---------------- Looking ---------------- */
+
+/* It ends within the message: what is behind the zero does not matter. */
+static int check_string(const struct part *part)
+{
+	uint32_t length = 0;
+
+	while (length < part->bytes && part->data[length] != '\0')
+		length++;
+	if (length >= PATH_MAX)
+		return ENAMETOOLONG;
+	return length < part->bytes ? 0 : EINVAL;
+}
+
+int body_check(const mach_msg_header_t *message)
+{
+	struct cursor cursor = body_of(message);
+	uint32_t left = UX_TRANSFER_MAX;
+	struct part part;
+	int error = 0;
+
+	while (error == 0 && cursor.at < cursor.end) {
+		if (!body_next_part(&cursor, &part))
+			return MIG_BAD_ARGUMENTS;
+		if (part.name == MACH_MSG_TYPE_STRING_C && part.is_inline)
+			error = check_string(&part);
+		if (part.is_inline)
+			continue;
+		if (part.bytes > left)
+			return E2BIG;
+		left -= part.bytes;
+	}
+	return error;
+}
+
+/* ---------------- Bringing ---------------- */
+
+int body_wire(const mach_msg_header_t *message)
+{
+	struct cursor cursor = body_of(message);
+	struct part part;
+
+	while (body_next_part(&cursor, &part)) {
+		if (!part.is_inline && part.bytes > 0 &&
+		    !ux_wire((vm_address_t)part.data, part.bytes))
+			return EFAULT;
+	}
+	return 0;
+}
+
+/* ---------------- Giving back ---------------- */
+
+void right_release(mach_port_t name, mach_msg_type_name_t type)
+{
+	if (!MACH_PORT_VALID(name))
+		return;
+	if (type == MACH_MSG_TYPE_PORT_RECEIVE)
+		mach_port_mod_refs(mach_task_self_cached(), name, MACH_PORT_RIGHT_RECEIVE, -1);
+	else
+		syscall_mach_port_deallocate(mach_task_self_cached(), name);
+}
+
+/* Rights that have been moved to somebody, here or there: others are still their owner's. */
+static bool is_moved_right(mach_msg_type_name_t name)
+{
+	return name == MACH_MSG_TYPE_MOVE_RECEIVE || name == MACH_MSG_TYPE_MOVE_SEND ||
+	       name == MACH_MSG_TYPE_MOVE_SEND_ONCE;
+}
+
+static void release_part(const struct part *part)
+{
+	const mach_port_t *names = (const void *)part->data;
+
+	if (is_moved_right(part->name)) {
+		for (uint32_t n = 0; n < part->number; n++)
+			right_release(names[n], part->name);
+	}
+	if (!part->is_inline && part->is_moved && part->bytes > 0)
+		syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)part->data,
+				      part->bytes);
+}
+
+void body_release(const mach_msg_header_t *message)
+{
+	struct cursor cursor = body_of(message);
+	struct part part;
+
+	if ((message->msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return;
+	while (body_next_part(&cursor, &part))
+		release_part(&part);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The server's memory: the heap of heap.c, guarded by the server's lock, and pages.
+ *
+ * All of it is wired: whoever holds the lock may touch it, and it is there from the beginning, so
+ * that a shortage is an error of the call that allocates and not one of the first touch.  What
+ * others send is not wired by itself, since it may be a pager's that never answers.
+ */
+#include "core/heap.h"
+#include "core/ux.h"
+
+_Static_assert(HEAP_PAGE == PAGE_SIZE, "slabs are found by their page");
+
+bool ux_wire(vm_address_t address, vm_size_t size)
+{
+	return vm_wire(ux_boot.host_control, mach_task_self_cached(), address, size,
+		       VM_PROT_READ) == KERN_SUCCESS;
+}
+
+void *heap_get_pages(size_t size)
+{
+	vm_address_t address = 0;
+
+	if (heap_test_fails() ||
+	    syscall_vm_allocate(mach_task_self_cached(), &address, size, TRUE) != KERN_SUCCESS)
+		return NULL;
+	if (ux_wire(address, size))
+		return (void *)address;
+	syscall_vm_deallocate(mach_task_self_cached(), address, size);
+	return NULL;
+}
+
+void heap_put_pages(void *pages, size_t size)
+{
+	syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)pages, size);
+}
+
+void *ux_allocate(size_t size)
+{
+	assert(ux_lock_held());
+	return heap_allocate(size);
+}
+
+void ux_free(void *memory)
+{
+	assert(ux_lock_held());
+	if (memory != NULL)
+		heap_free(memory);
+}
+
+void *ux_allocate_pages(size_t size)
+{
+	return heap_get_pages(size);
+}
+
+void ux_free_pages(void *memory, size_t size)
+{
+	heap_put_pages(memory, size);
+}

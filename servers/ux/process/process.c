@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes: their table, and how they end (process.h).  Guarded by the server's lock.
+ *
+ * A process ends in two steps.  First its task goes, so that no instruction of it is executed any
+ * more, and its calls are broken off.  Those may be anywhere in the server, and find all that they
+ * work with still there.  When the last of them is over, the process gives up what it has, and is
+ * a zombie.
+ */
+#include "process/process.h"
+
+#include <sys/wait.h>
+#include <ux/bsd_server.h>
+
+#include "file/descriptors.h"
+#include "fs/vnode.h"
+#include "process/executed.h"
+#include "process/past.h"
+#include "process/task.h"
+#include "process/thread.h"
+
+#define PID_MAX       30000
+#define KEPT_FOR_ROOT 4 /* Processes that others cannot have, so that root can put things right. */
+
+struct list processes = LIST_INITIALIZER(processes);
+
+static unsigned n_processes;
+static pid_t last_pid;
+
+/* ---------------- The table ---------------- */
+
+struct process *process_by_pid(pid_t pid)
+{
+	struct list *link;
+
+	assert(ux_lock_held());
+	list_for_each (link, &processes) {
+		struct process *process = list_object(link, struct process, link);
+
+		if (process->pid == pid)
+			return process;
+	}
+	return NULL;
+}
+
+static bool is_group(pid_t pgrp)
+{
+	struct list *link;
+
+	list_for_each (link, &processes) {
+		if (list_object(link, struct process, link)->pgrp == pgrp)
+			return true;
+	}
+	return false;
+}
+
+/* One that is neither a process's nor a group's. */
+static pid_t free_pid(void)
+{
+	do {
+		last_pid = last_pid >= PID_MAX ? PID_FIRST + 1 : last_pid + 1;
+	} while (process_by_pid(last_pid) != NULL || is_group(last_pid));
+	return last_pid;
+}
+
+struct process *process_reference(struct process *process)
+{
+	process->references++;
+	return process;
+}
+
+void process_release(struct process *process)
+{
+	assert(process->references > 0);
+	process->references--;
+	if (!process->is_reaped || process->references > 0)
+		return;
+	if (process->ended_task != MACH_PORT_NULL)
+		task_forget(process->ended_task);
+	ux_free(process);
+}
+
+/* ---------------- Beginning ---------------- */
+
+static bool may_be_made(const struct process *parent)
+{
+	bool by_root = parent == NULL || is_root(parent);
+
+	return n_processes < UX_PROCESSES_MAX - (by_root ? 0 : KEPT_FOR_ROOT);
+}
+
+/* Of processes=; init, which is not counted, is told when somebody wants to have more. */
+static bool is_too_many(const struct process *parent)
+{
+	struct process *init = process_by_pid(PID_FIRST);
+
+	if (ux_boot.processes == 0 || parent == NULL || is_root(parent) ||
+	    n_processes <= ux_boot.processes)
+		return false;
+	signal_process_number(init, SIGUSR1);
+	signal_check_later(init);
+	return true;
+}
+
+/* What a child has of its parent, but for descriptors. */
+static void inherit(struct process *child, struct process *parent)
+{
+	child->parent = parent;
+	child->parent_pid = parent->pid;
+	child->pgrp = parent->pgrp;
+	child->credentials = parent->credentials;
+	child->was_other = parent->was_other;
+	child->umask = parent->umask;
+	memcpy(child->command, parent->command, sizeof child->command);
+	child->directory = vnode_reference(parent->directory);
+	if (parent->executable != NULL) {
+		child->executable = vnode_reference(parent->executable);
+		child->executable->executions++;
+	}
+	child->executed = executed_reference(parent->executed);
+	signals_fork(&child->signals, &parent->signals);
+	list_add_last(&parent->children, &child->sibling);
+}
+
+/* What pid 1 has instead. */
+static void inherit_nothing(struct process *process)
+{
+	process->pgrp = process->pid;
+	process->umask = 022;
+	process->directory = fs_root();
+	signals_init(&process->signals);
+}
+
+/* The structure, with all that could not be had. */
+static struct process *process_allocate(const struct process *parent)
+{
+	struct process *process = ux_allocate(sizeof *process);
+
+	if (process == NULL)
+		return NULL;
+	process->descriptors =
+		parent == NULL ? descriptors_new() : descriptors_fork(parent->descriptors);
+	if (process->descriptors == NULL) {
+		ux_free(process);
+		return NULL;
+	}
+	list_init(&process->threads);
+	list_init(&process->children);
+	list_init(&process->sibling);
+	timers_init(&process->timers);
+	return process;
+}
+
+int process_new(struct process *parent, struct process **made)
+{
+	struct process *process;
+
+	if (!may_be_made(parent) || is_too_many(parent))
+		return EAGAIN;
+	process = process_allocate(parent);
+	if (process == NULL)
+		return ENOMEM;
+	process->pid = free_pid();
+	if (parent != NULL)
+		inherit(process, parent);
+	else
+		inherit_nothing(process);
+	list_add_last(&processes, &process->link);
+	n_processes++;
+	*made = process;
+	return 0;
+}
+
+/* What is known of the task from its beginning on. */
+static void take_task(struct process *process, mach_port_t task)
+{
+	process->parent_task = past_parent(process);
+	process->task_id = task_id(task);
+	process->task_children = 0;
+	process->task_begun = ux_now();
+}
+
+void process_change_task(struct process *process, mach_port_t task)
+{
+	mach_port_t old = process->task;
+
+	assert(ux_lock_held());
+	if (old != MACH_PORT_NULL)
+		past_note(process, task == MACH_PORT_NULL ? UX_LIFE_ENDED : UX_LIFE_EXECUTED);
+	process->task = task;
+	if (task != MACH_PORT_NULL)
+		take_task(process, task);
+	if (old == MACH_PORT_NULL)
+		return;
+	if (process->ended_task != MACH_PORT_NULL)
+		task_forget(process->ended_task);
+	process->ended_task = old;
+	serve_unwatch(old);
+	syscall_task_terminate(old);
+}
+
+/* ---------------- Ending ---------------- */
+
+/* The task, and with it what the kernel knows of how much it used. */
+static void leave_task(struct process *process)
+{
+	if (process->task == MACH_PORT_NULL)
+		return;
+	task_add_usage(process->task, &process->usage);
+	process_change_task(process, MACH_PORT_NULL);
+}
+
+static void leave_files(struct process *process)
+{
+	struct descriptors *descriptors = process->descriptors;
+	struct vnode *directory = process->directory;
+	struct vnode *executable = process->executable;
+
+	executed_release(process->executed);
+	process->executed = NULL;
+	process->descriptors = NULL;
+	process->directory = NULL;
+	process->executable = NULL;
+	descriptors_end(descriptors);
+	vnode_release(directory);
+	if (executable != NULL) {
+		executable->executions--;
+		vnode_release(executable);
+	}
+}
+
+/*
+ * Its children are pid 1's from now on, who waits for them, and is woken only for one that has
+ * ended already: most processes leave none.
+ */
+static void leave_children(struct process *process)
+{
+	struct process *heir = process_by_pid(PID_FIRST);
+	bool has_news = false;
+
+	if (process == heir)
+		return;
+	while (!list_empty(&process->children)) {
+		struct list *link = list_take_first(&process->children);
+		struct process *child = list_object(link, struct process, sibling);
+
+		child->parent = heir;
+		has_news |= child->is_zombie || child->stop_signal != 0;
+		list_add_last(&heir->children, link);
+	}
+	if (has_news)
+		ux_wakeup(children_channel(heir));
+}
+
+/* Out of all lists; the structure goes when nobody refers to it any more. */
+static void leave_lists(struct process *process)
+{
+	list_remove(&process->link);
+	list_remove(&process->sibling);
+	n_processes--;
+	process->is_reaped = true;
+	process_reference(process);
+	process_release(process);
+}
+
+void process_reap(struct process *process)
+{
+	assert(process->is_exiting && process->calls == 0);
+	leave_lists(process);
+}
+
+/* It never was a process to others. */
+void process_abandon(struct process *process)
+{
+	struct process *parent = process->parent;
+
+	process->is_exiting = true;
+	exceptions_forget(process);
+	leave_task(process);
+	threads_end(process);
+	leave_files(process);
+	leave_lists(process);
+	if (parent != NULL)
+		ux_wakeup(children_channel(parent));
+}
+
+void process_stopped(struct process *process, int signal)
+{
+	struct process *parent = process->parent;
+	siginfo_t info = {
+		.si_signo = SIGCHLD,
+		.si_code = SI_KERNEL,
+		.si_pid = process->pid,
+		.si_uid = process->credentials.uid,
+		.si_status = W_EXITCODE(signal, WSTOPPED_MARK),
+	};
+
+	process->stop_signal = signal;
+	if (signal == 0 || parent == NULL)
+		return;
+	ux_wakeup(children_channel(parent));
+	if ((parent->signals.actions[SIGCHLD].flags & SA_NOCLDSTOP) != 0)
+		return;
+	signal_process(parent, &info);
+	signal_check_later(parent);
+}
+
+static void tell_parent(struct process *process)
+{
+	struct process *parent = process->parent;
+	siginfo_t info = {
+		.si_signo = SIGCHLD,
+		.si_code = SI_KERNEL,
+		.si_pid = process->pid,
+		.si_uid = process->credentials.uid,
+		.si_status = process->status,
+	};
+
+	if (parent->signals.actions[SIGCHLD].handler == SIG_IGN_WORD) {
+		process_reap(process);
+		ux_wakeup(children_channel(parent));
+		return;
+	}
+	ux_wakeup(children_channel(parent));
+	signal_process(parent, &info);
+	signal_check_later(parent);
+}
+
+/* Where nobody is left who could wait for others, the machine has nothing to do any more. */
+static _Noreturn void end_of_first(const struct process *process)
+{
+	int status = process->status;
+
+	if (WIFSIGNALED(status))
+		ux_log("process 1 was ended by signal %d", WTERMSIG(status));
+	ux_halt(UX_HALT, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+void process_finish(struct process *process)
+{
+	assert(process->is_exiting && process->calls == 0);
+	process_reference(process);
+	leave_files(process);
+	if (process->pid == PID_FIRST)
+		end_of_first(process);
+	leave_children(process);
+	process->is_zombie = true;
+	tell_parent(process);
+	process_release(process);
+}
+
+void process_exit(struct process *process, int status)
+{
+	assert(ux_lock_held());
+	if (process->is_exiting)
+		return;
+	process->is_exiting = true;
+	process->status = status;
+	timers_end(process);
+	exceptions_forget(process);
+	threads_end(process); /* Before they end with their task, of which the kernel would tell. */
+	leave_task(process);
+	process->usage.ru_nsignals = (int32_t)process->signals.taken;
+	ux_wakeup(calls_channel(process));
+	if (process->calls == 0)
+		process_finish(process);
+}
+
+kern_return_t ux_exit(caller_t caller, int status)
+{
+	process_exit(caller->process, W_EXITCODE(status & 0xff, 0));
+	return MIG_NO_REPLY;
+}

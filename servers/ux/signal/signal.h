@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals of processes and threads.
+ *
+ * A signal is pending with a process or with one of its threads.  Whenever a thread may have to
+ * take one (it was sent, or a mask was changed), signal_check() has it act: the default action is
+ * carried out, or the thread is sent into its handler (signal_frame.c).
+ */
+#ifndef UX_SIGNAL_H
+#define UX_SIGNAL_H
+
+#include <sys/signal.h>
+
+#include "core/ux.h"
+
+struct signal_action {
+	uint32_t handler; /* SIG_DFL_WORD, SIG_IGN_WORD or an address. */
+	sigset_t mask;    /* Blocked beside the signal itself while the handler runs. */
+	int flags;        /* SA_ bits. */
+	uint32_t trampoline;
+};
+
+struct process_signals {
+	sigset_t pending;
+	siginfo_t info[NSIG]; /* Of what is pending. */
+	struct signal_action actions[NSIG];
+	uint32_t trampoline;        /* The last that was named; 0: none. */
+	unsigned taken;             /* For rusage. */
+	bool is_stopped;            /* It takes nothing but SIGKILL. */
+	bool is_held;               /* Its task is suspended: it is stopped, or about to go on. */
+	bool is_queued;             /* See signal_check_later(). */
+	bool is_served;             /* A thread is at work for it there. */
+	mach_port_t exception_port; /* Its receive right; null: none yet. */
+};
+
+struct thread_signals {
+	sigset_t pending;
+	siginfo_t info[NSIG];
+	sigset_t mask;
+	sigset_t saved_mask; /* Of before sigsuspend(), */
+	bool has_saved_mask; /* if that is under way. */
+	stack_t stack;       /* sigaltstack(): ss_flags is SS_DISABLE or 0. */
+	bool is_delivering;  /* Somebody is about to send it into a handler: signal_frame.c. */
+	bool stands_still;   /* It waits for the answer to an exception until this is false. */
+};
+
+/* ---------------- Life (signal.c) ---------------- */
+
+/* A new process, and the child of a fork; exec keeps ignored signals and forgets handlers. */
+void signals_init(struct process_signals *signals);
+void signals_fork(struct process_signals *child, const struct process_signals *parent);
+void signals_exec(struct process_signals *signals);
+void thread_signals_init(struct thread_signals *signals, sigset_t mask);
+
+/* ---------------- Sending (signal.c) ---------------- */
+
+/*
+ * Makes a signal pending, and no more.  Nothing happens if the process ignores it, or is ending.
+ * SIGCONT has a stopped process go on even then.
+ */
+void signal_process(struct process *process, const siginfo_t *info);
+void signal_thread(struct thread *thread, const siginfo_t *info);
+
+/* From the server itself: SIGCHLD, SIGPIPE, SIGINT of a terminal ... */
+void signal_process_number(struct process *process, int signal);
+void signal_group(pid_t pgrp, int signal); /* With signal_check_later() for each. */
+
+/* ---------------- Taking (signal_take.c) ---------------- */
+
+/* Whether a signal waits that the thread would take, and the result of a call that it ends. */
+bool signal_is_due(struct thread *thread);
+int signal_interrupt_result(struct thread *thread);
+
+/*
+ * Has pending signals taken.  May end the process.  Unlocks; after it the caller must look whether
+ * its thread still lives.  Called by whoever made one pending for the process that it works for,
+ * and after a mask changed.  For other processes there is signal_check_later(), since the memory
+ * that a handler's stack is in may be slow to come, or never come; it does not unlock.
+ */
+void signal_check(struct process *process);
+void signal_check_later(struct process *process);
+
+/*
+ * Before an answer to a call goes out: what is due for the caller is taken, and what somebody else
+ * is about to deliver to it has been delivered.  So a handler runs before the call that it broke
+ * off returns.  Unlocks.
+ */
+void signal_before_reply(struct thread *caller);
+
+/*
+ * A signal that the thread has caused by itself, and cannot go on without: if it is blocked or
+ * ignored the process ends, and may be gone; else it is pending.
+ */
+void signal_force(struct thread *thread, const siginfo_t *info);
+
+/* ---------------- Between these files ---------------- */
+
+/* What a process does with a signal. */
+bool signal_is_ignored(const struct process_signals *signals, int signal);
+bool signal_stops(int signal); /* By default. */
+
+/* No longer pending, neither with the process nor with one of its threads. */
+void signal_forget(struct process *process, sigset_t set);
+
+/* Takes a signal that is due for the thread from where it is pending. */
+void signal_take(struct thread *thread, int signal, siginfo_t *info);
+
+/* The set without those that nobody can block. */
+sigset_t signal_mask_of(sigset_t set);
+
+/* Whether a thread with this stack pointer is on that stack. */
+bool signal_is_on_stack(const stack_t *stack, uint32_t stack_pointer);
+
+/*
+ * Sends the thread into its handler for a signal that is due, unless the world has changed
+ * meanwhile.  Unlocks; thread and process may be gone.
+ */
+void signal_deliver(struct thread *thread, int signal);
+
+/*
+ * The end of a handler, whose frame is at this address: the thread waits for the answer to an
+ * exception, and is to go on with the registers and the mask of the frame.  Unlocks; the caller has
+ * a reference to the thread.
+ */
+void signal_return(struct thread *thread, uint32_t frame);
+
+/* ---------------- Exceptions (exception.c) ---------------- */
+
+/* Starts the threads that wait for exceptions, and those for signal_check_later(). */
+bool exceptions_start(void);
+
+/*
+ * Makes the exceptions of the process's task come to the server: a task that was just made.  Stops
+ * it if the process is stopped.
+ */
+bool exceptions_catch(struct process *process);
+void exceptions_forget(struct process *process);
+
+/* The threads of signal_check_later(): signal_later.c. */
+bool signal_workers_start(void);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread is sent into a handler: it is stopped wherever it is, what it was doing is written to
+ * its stack as a struct signal_frame, and it goes on at the program's trampoline.
+ *
+ * To stop it and to write its stack may take long, or for ever if the stack's pager is a program:
+ * the lock is released meanwhile.  After that the world may be another, so it is looked at again,
+ * and if anything is different that matters, the thread goes on where it was and whoever has
+ * signals taken begins anew.  What was written below its stack pointer by then is nobody's.
+ *
+ * A call of the server's that the thread had under way goes on, or is broken off if it waits
+ * interruptibly; its answer waits at the thread's reply port until the handler is done.
+ */
+#include <mach/i386/eflags.h>
+#include <mach/thread_status.h>
+#include <sys/wait.h>
+
+#include "process/process.h"
+#include "process/thread.h"
+#include "signal/signal.h"
+
+#define STACK_ALIGN 16u /* As the ABI wants it where arguments begin: behind a return address. */
+
+struct delivery {
+	mach_port_t kernel, task; /* Rights of its own. */
+	int signal;
+	struct signal_action action;
+	stack_t stack;
+	sigset_t mask;       /* In force, */
+	sigset_t mask_after; /* and after the handler. */
+	siginfo_t info;
+	bool stands_still; /* As it waits for an answer, which does not come meanwhile. */
+	bool is_suspended;
+	struct i386_thread_state state; /* Of the handler's beginning. */
+};
+
+enum outcome {
+	WRITTEN,
+	NO_STACK, /* The frame cannot be written where it should be. */
+	GONE      /* The thread is ending. */
+};
+
+_Static_assert(sizeof(mcontext_t) == sizeof(struct i386_thread_state),
+	       "what the kernel tells is what handlers see");
+_Static_assert(offsetof(mcontext_t, esp) == offsetof(struct i386_thread_state, uesp),
+	       "what the kernel tells is what handlers see");
+
+/* ---------------- The frame ---------------- */
+
+bool signal_is_on_stack(const stack_t *stack, uint32_t stack_pointer)
+{
+	uint32_t begin = (uint32_t)stack->ss_sp;
+
+	return (stack->ss_flags & SS_DISABLE) == 0 && stack_pointer > begin &&
+	       stack_pointer - begin <= stack->ss_size;
+}
+
+/* Where the frame goes. */
+static uint32_t frame_address(const struct delivery *delivery, bool on_stack)
+{
+	const stack_t *stack = &delivery->stack;
+	uint32_t top = delivery->state.uesp;
+
+	if ((delivery->action.flags & SA_ONSTACK) != 0 && !on_stack &&
+	    (stack->ss_flags & SS_DISABLE) == 0)
+		top = (uint32_t)stack->ss_sp + stack->ss_size;
+	return ((top - sizeof(struct signal_frame)) & ~(STACK_ALIGN - 1)) - sizeof(uint32_t);
+}
+
+static void build_frame(const struct delivery *delivery, uint32_t address, bool on_stack,
+			struct signal_frame *frame)
+{
+	*frame = (struct signal_frame){
+		.signal = (uint32_t)delivery->signal,
+		.siginfo = address + offsetof(struct signal_frame, info),
+		.ucontext = address + offsetof(struct signal_frame, context),
+		.handler = delivery->action.handler,
+		.flags = (uint32_t)delivery->action.flags,
+		.info = delivery->info,
+		.context = {.uc_sigmask = delivery->mask_after, .uc_stack = delivery->stack},
+	};
+	memcpy(&frame->context.uc_mcontext, &delivery->state, sizeof delivery->state);
+	if (on_stack)
+		frame->context.uc_stack.ss_flags |= SS_ONSTACK;
+}
+
+/* Puts the frame on the stack, and makes the state one in which the trampoline begins. */
+static enum outcome write_frame(struct delivery *delivery)
+{
+	bool on_stack = signal_is_on_stack(&delivery->stack, delivery->state.uesp);
+	uint32_t address = frame_address(delivery, on_stack);
+	struct signal_frame frame;
+
+	build_frame(delivery, address, on_stack, &frame);
+	if (vm_write(delivery->task, address, (pointer_t)&frame, sizeof frame) != KERN_SUCCESS)
+		return NO_STACK;
+	delivery->state.uesp = address;
+	delivery->state.eip = delivery->action.trampoline;
+	delivery->state.efl &= ~(EFL_TF | EFL_DF);
+	return WRITTEN;
+}
+
+/* ---------------- The thread ---------------- */
+
+/* It must not wait in the kernel for anything when its registers are changed. */
+static bool stop_thread(struct delivery *delivery)
+{
+	if (delivery->stands_still)
+		return true;
+	delivery->is_suspended = thread_suspend(delivery->kernel) == KERN_SUCCESS;
+	return delivery->is_suspended && thread_abort(delivery->kernel) == KERN_SUCCESS;
+}
+
+static bool frame_get_registers(struct delivery *delivery)
+{
+	mach_msg_type_number_t count = i386_REGS_SEGS_STATE_COUNT;
+
+	return thread_get_state(delivery->kernel, i386_REGS_SEGS_STATE,
+				(thread_state_t)&delivery->state, &count) == KERN_SUCCESS;
+}
+
+/* Failures are of a thread that has ended meanwhile: there is nothing to let go. */
+static void let_go(struct delivery *delivery)
+{
+	if (delivery->is_suspended)
+		thread_resume(delivery->kernel);
+	syscall_mach_port_deallocate(mach_task_self_cached(), delivery->kernel);
+	syscall_mach_port_deallocate(mach_task_self_cached(), delivery->task);
+}
+
+/* ---------------- Before and after ---------------- */
+
+static sigset_t mask_after(const struct thread_signals *signals)
+{
+	return signals->has_saved_mask ? signals->saved_mask : signals->mask;
+}
+
+static const siginfo_t *info_of(const struct thread *thread, int signal)
+{
+	bool is_own = (thread->signals.pending & SIGNAL_BIT(signal)) != 0;
+
+	return is_own ? &thread->signals.info[signal] : &thread->process->signals.info[signal];
+}
+
+/* A right that is in use keeps its name, so that the delivery never means another thread by it. */
+static bool keep_rights(struct delivery *delivery)
+{
+	mach_port_t self = mach_task_self_cached();
+
+	if (mach_port_mod_refs(self, delivery->kernel, MACH_PORT_RIGHT_SEND, 1) != KERN_SUCCESS)
+		return false;
+	if (mach_port_mod_refs(self, delivery->task, MACH_PORT_RIGHT_SEND, 1) == KERN_SUCCESS)
+		return true;
+	syscall_mach_port_deallocate(self, delivery->kernel);
+	return false;
+}
+
+static void plan(struct delivery *delivery, const struct thread *thread, int signal)
+{
+	*delivery = (struct delivery){
+		.kernel = thread->kernel,
+		.task = thread->process->task,
+		.signal = signal,
+		.action = thread->process->signals.actions[signal],
+		.stack = thread->signals.stack,
+		.mask = thread->signals.mask,
+		.mask_after = mask_after(&thread->signals),
+		.info = *info_of(thread, signal),
+		.stands_still = thread->signals.stands_still,
+	};
+}
+
+/* Whether the thread would still take the signal, and in the same way. */
+static bool is_unchanged(const struct delivery *delivery, const struct thread *thread)
+{
+	const struct process_signals *shared = &thread->process->signals;
+	const struct thread_signals *own = &thread->signals;
+	sigset_t bit = SIGNAL_BIT(delivery->signal);
+
+	return !shared->is_stopped && ((own->pending | shared->pending) & bit) != 0 &&
+	       own->mask == delivery->mask && mask_after(own) == delivery->mask_after &&
+	       memcmp(&shared->actions[delivery->signal], &delivery->action,
+		      sizeof delivery->action) == 0 &&
+	       memcmp(&own->stack, &delivery->stack, sizeof own->stack) == 0;
+}
+
+/* ---------------- Delivery ---------------- */
+
+/* A program may end a thread without a word to the server. */
+static void forget_thread(struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	thread_end(thread);
+	if (list_empty(&process->threads))
+		process_exit(process, process->status);
+}
+
+/* The thread is in its handler from now on. */
+static void commit(struct delivery *delivery, struct thread *thread)
+{
+	struct thread_signals *signals = &thread->signals;
+	struct signal_action *action = &thread->process->signals.actions[delivery->signal];
+	sigset_t blocked = action->mask;
+
+	if (thread_set_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)&delivery->state,
+			     i386_REGS_SEGS_STATE_COUNT) != KERN_SUCCESS) {
+		forget_thread(thread);
+		return;
+	}
+	signal_take(thread, delivery->signal, &delivery->info);
+	if ((action->flags & SA_NODEFER) == 0)
+		blocked |= SIGNAL_BIT(delivery->signal);
+	signals->mask = signal_mask_of(signals->mask | blocked);
+	signals->has_saved_mask = false;
+	ux_interrupt(thread, (action->flags & SA_RESTART) != 0 ? ERESTART : EINTR);
+	if ((action->flags & SA_RESETHAND) != 0)
+		*action = (struct signal_action){0};
+}
+
+/* A thread without a stack is told so, if it has another one for that; else it ends the process. */
+static void frame_refuse(struct delivery *delivery, struct thread *thread)
+{
+	const siginfo_t info = {.si_signo = SIGSEGV,
+				.si_code = SEGV_MAPERR,
+				.si_addr = (void *)delivery->state.uesp};
+
+	signal_take(thread, delivery->signal, &delivery->info);
+	if (delivery->signal == SIGSEGV)
+		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
+	else
+		signal_force(thread, &info);
+}
+
+/* The process of a thread that has ended may be no more. */
+static void frame_finish(struct delivery *delivery, struct thread *thread, enum outcome outcome)
+{
+	thread->signals.is_delivering = false;
+	ux_wakeup(&thread->signals);
+	if (thread->is_ending || thread->process->is_exiting || !is_unchanged(delivery, thread))
+		return;
+	if (outcome == WRITTEN)
+		commit(delivery, thread);
+	else if (outcome == NO_STACK)
+		frame_refuse(delivery, thread);
+	else
+		forget_thread(thread);
+}
+
+void signal_deliver(struct thread *thread, int signal)
+{
+	enum outcome outcome = GONE;
+	struct delivery delivery;
+
+	assert(!thread->signals.is_delivering);
+	plan(&delivery, thread, signal);
+	if (!keep_rights(&delivery)) {
+		forget_thread(thread);
+		return;
+	}
+	thread_reference(thread);
+	thread->signals.is_delivering = true;
+	ux_unlock();
+	if (stop_thread(&delivery) && frame_get_registers(&delivery))
+		outcome = write_frame(&delivery);
+	ux_lock();
+	frame_finish(&delivery, thread, outcome);
+	let_go(&delivery);
+	thread_release(thread);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that have other processes' signals taken, for whoever cannot wait for it: a timer, a
+ * parent's child, a device.  There are as many as were ever busy at a time, since one whose
+ * process's memory does not come must not hold up the others; but a process has at most one, so
+ * that it cannot have them all.  Guarded by ux_lock.
+ */
+#include "process/process.h"
+#include "signal/signal.h"
+
+#define WORKERS_MAX UX_PROCESSES_MAX
+
+static unsigned workers, idle;
+
+static struct process *next_process(void)
+{
+	struct list *link;
+
+	list_for_each (link, &processes) {
+		struct process *process = list_object(link, struct process, link);
+
+		if (process->signals.is_queued && !process->signals.is_served)
+			return process;
+	}
+	return NULL;
+}
+
+static void work(void *unused)
+{
+	(void)unused;
+	ux_lock();
+	for (;;) {
+		struct process *process = next_process();
+
+		if (process == NULL) {
+			ux_sleep(&workers, NULL);
+			continue;
+		}
+		process_reference(process);
+		process->signals.is_queued = false;
+		process->signals.is_served = true;
+		idle--;
+		signal_check(process);
+		idle++;
+		process->signals.is_served = false;
+		process_release(process);
+	}
+}
+
+static bool add_worker(void)
+{
+	if (workers == WORKERS_MAX || !ux_start_thread(work, NULL))
+		return false;
+	workers++;
+	idle++;
+	return true;
+}
+
+/* Without a thread to spare, the first that is done with its process comes to this one. */
+void signal_check_later(struct process *process)
+{
+	assert(ux_lock_held());
+	if (process->signals.is_queued)
+		return;
+	process->signals.is_queued = true;
+	if (idle == 0)
+		add_worker();
+	ux_wakeup(&workers);
+}
+
+bool signal_workers_start(void)
+{
+	bool success;
+
+	ux_lock();
+	success = add_worker();
+	ux_unlock();
+	return success;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that send signals, and those that say what becomes of them.  Guarded by ux_lock. */
+#include <mach/mig_errors.h>
+#include <sys/wait.h>
+#include <ux/bsd_types.h>
+
+#include "process/process.h"
+#include "process/thread.h"
+#include "signal/signal.h"
+#include <ux/bsd_server.h>
+
+#define FLAGS (SA_ONSTACK | SA_RESTART | SA_RESETHAND | SA_NOCLDSTOP | SA_NODEFER | SA_SIGINFO)
+
+static bool is_signal(int signal)
+{
+	return signal > 0 && signal < NSIG;
+}
+
+/* ---------------- kill ---------------- */
+
+/* Whether `pid`, as kill() takes it, means the process. */
+static bool signal_is_meant(const struct process *sender, const struct process *process, pid_t pid)
+{
+	if (pid > 0)
+		return process->pid == pid;
+	if (pid == -1)
+		return process->pid != 1 && process != sender;
+	return process->pgrp == (pid == 0 ? sender->pgrp : -pid);
+}
+
+/* 0 asks only whether it may be done. */
+static void signal_send(struct process *sender, struct process *process, int signal)
+{
+	const siginfo_t info = {.si_signo = signal,
+				.si_code = SI_USER,
+				.si_pid = sender->pid,
+				.si_uid = sender->credentials.uid};
+
+	if (signal == 0)
+		return;
+	signal_process(process, &info);
+	if (process != sender)
+		signal_check_later(process);
+}
+
+/* SIGKILL waits for nothing and nobody: the processes that have it pending are ended. */
+static void end_killed(void)
+{
+	struct list *link = processes.next;
+
+	while (link != &processes) {
+		struct process *process = list_object(link, struct process, link);
+
+		link = link->next;
+		if (process->is_exiting || (process->signals.pending & SIGNAL_BIT(SIGKILL)) == 0)
+			continue;
+		process_exit(process, W_EXITCODE(0, SIGKILL));
+		link = processes.next; /* The lock has been released. */
+	}
+}
+
+/* To the sender's own threads the signal has come when the call returns. */
+static kern_return_t signal_answer(struct thread *caller, int error)
+{
+	if (!caller->is_ending)
+		signal_check(caller->process);
+	return caller->is_ending ? MIG_NO_REPLY : error;
+}
+
+kern_return_t ux_kill(struct thread *caller, int pid, int signal)
+{
+	struct process *sender = caller->process;
+	bool is_sent = false;
+	int error = ESRCH;
+	struct list *link;
+
+	if (signal != 0 && !is_signal(signal))
+		return EINVAL;
+	list_for_each (link, &processes) {
+		struct process *process = list_object(link, struct process, link);
+
+		if (!signal_is_meant(sender, process, pid))
+			continue;
+		error = EPERM;
+		if (may_control(sender, process)) {
+			signal_send(sender, process, signal);
+			is_sent = true;
+		}
+	}
+	if (signal == SIGKILL)
+		end_killed();
+	return signal_answer(caller, is_sent ? 0 : error);
+}
+
+kern_return_t ux_thread_kill(struct thread *caller, int id, int signal)
+{
+	struct process *process = caller->process;
+	const siginfo_t info = {.si_signo = signal,
+				.si_code = SI_THREAD,
+				.si_pid = process->pid,
+				.si_uid = process->credentials.uid};
+	struct list *link;
+
+	if (signal != 0 && !is_signal(signal))
+		return EINVAL;
+	list_for_each (link, &process->threads) {
+		struct thread *thread = list_object(link, struct thread, link);
+
+		if (thread->id != id)
+			continue;
+		if (signal != 0)
+			signal_thread(thread, &info);
+		return signal_answer(caller, 0);
+	}
+	return ESRCH;
+}
+
+/* ---------------- sigaction ---------------- */
+
+static int change_action(struct process *process, int signal, const struct signal_action *action)
+{
+	bool is_function = action->handler != SIG_DFL_WORD && action->handler != SIG_IGN_WORD;
+
+	if (signal == SIGKILL || signal == SIGSTOP || (action->flags & ~FLAGS) != 0 ||
+	    (is_function && action->trampoline == 0))
+		return EINVAL;
+	process->signals.actions[signal] = *action;
+	if (is_function)
+		process->signals.trampoline = action->trampoline;
+	if (signal_is_ignored(&process->signals, signal))
+		signal_forget(process, SIGNAL_BIT(signal));
+	return 0;
+}
+
+kern_return_t ux_sigaction(struct thread *caller, int signal, int change, unsigned handler,
+			   unsigned mask, int flags, unsigned trampoline, unsigned *old_handler,
+			   unsigned *old_mask, int *old_flags)
+{
+	const struct signal_action action = {.handler = handler,
+					     .mask = signal_mask_of(mask),
+					     .flags = flags,
+					     .trampoline = trampoline};
+	struct process *process = caller->process;
+	struct signal_action old;
+	int error = 0;
+
+	if (!is_signal(signal))
+		return EINVAL;
+	old = process->signals.actions[signal];
+	if (change != 0)
+		error = change_action(process, signal, &action);
+	if (error != 0)
+		return error;
+	*old_handler = old.handler;
+	*old_mask = old.mask;
+	*old_flags = old.flags;
+	return 0;
+}

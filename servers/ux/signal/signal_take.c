@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals are taken: which thread takes what is pending, and what happens then.  Guarded by
+ * ux_lock.
+ *
+ * A signal of a process goes to the first of its threads that does not block it.  Default actions
+ * are carried out here, handlers are the business of signal_frame.c.
+ */
+#include <sys/wait.h>
+
+#include "process/process.h"
+#include "process/thread.h"
+#include "signal/signal.h"
+
+/* What the thread does wrong itself: a handler for that is to find the thread where it did it. */
+#define SYNCHRONOUS                                                                           \
+	(SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGBUS) | \
+	 SIGNAL_BIT(SIGSEGV))
+
+/* ---------------- Which ---------------- */
+
+/* Of the process's signals those that no thread before this one would take. */
+static sigset_t left_to(const struct thread *thread)
+{
+	sigset_t left = thread->process->signals.pending;
+	struct list *link;
+
+	list_for_each (link, &thread->process->threads) {
+		const struct thread *other = list_object(link, struct thread, link);
+
+		if (other == thread)
+			break;
+		left &= other->signals.mask;
+	}
+	return left;
+}
+
+/* What the thread would take now. */
+static sigset_t due(const struct thread *thread)
+{
+	const struct process *process = thread->process;
+	sigset_t pending;
+
+	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
+		return 0;
+	pending = (thread->signals.pending | left_to(thread)) & ~thread->signals.mask;
+	return process->signals.is_stopped ? pending & SIGNAL_BIT(SIGKILL) : pending;
+}
+
+/* 0: none.  A frame goes on top of those before it, so the first is the last to be handled. */
+static int first_of(sigset_t set)
+{
+	sigset_t first = (set & SIGNAL_BIT(SIGKILL)) != 0 ? SIGNAL_BIT(SIGKILL) : set & SYNCHRONOUS;
+
+	return __builtin_ffs((int)(first != 0 ? first : set));
+}
+
+bool signal_is_due(struct thread *thread)
+{
+	assert(ux_lock_held());
+	return due(thread) != 0;
+}
+
+int signal_interrupt_result(struct thread *thread)
+{
+	int signal = first_of(due(thread));
+
+	if (signal == 0 || signal_stops(signal))
+		return ERESTART;
+	return (thread->process->signals.actions[signal].flags & SA_RESTART) != 0 ? ERESTART
+										  : EINTR;
+}
+
+/* ---------------- Default actions ---------------- */
+
+/* Calls under way go on, but nobody hears of their end before SIGCONT. */
+static void signal_stop(struct process *process, int signal)
+{
+	struct process_signals *signals = &process->signals;
+
+	if (!signals->is_held && task_suspend(process->task) != KERN_SUCCESS)
+		return; /* It is ending. */
+	signals->is_held = signals->is_stopped = true;
+	process_stopped(process, signal);
+}
+
+/*
+ * After SIGCONT.  Not before what ends or stops the process again; but before a handler, whose
+ * stack may be in memory that the process's own threads provide.
+ */
+static void go_on(struct process *process)
+{
+	struct process_signals *signals = &process->signals;
+
+	if (!signals->is_held || signals->is_stopped || process->is_exiting)
+		return;
+	signals->is_held = false;
+	/* It can only fail if the task is no more, and then nothing is to go on. */
+	task_resume(process->task);
+}
+
+static bool has_handler(const struct process *process, int signal)
+{
+	uint32_t handler = process->signals.actions[signal].handler;
+
+	return handler != SIG_DFL_WORD && handler != SIG_IGN_WORD;
+}
+
+static void act(struct thread *thread, int signal)
+{
+	struct process *process = thread->process;
+	siginfo_t info;
+
+	if (signal_is_ignored(&process->signals, signal)) {
+		signal_forget(process, SIGNAL_BIT(signal));
+		return;
+	}
+	if (has_handler(process, signal)) {
+		go_on(process);
+		signal_deliver(thread, signal);
+		return;
+	}
+	signal_take(thread, signal, &info);
+	if (signal_stops(signal))
+		signal_stop(process, signal);
+	else
+		process_exit(process, W_EXITCODE(0, signal));
+}
+
+/* ---------------- Taking ---------------- */
+
+/*
+ * Has one signal taken; false if there is none.  A thread that somebody is delivering to is left to
+ * him: he looks for more himself.
+ */
+static bool take_one(struct process *process)
+{
+	struct list *link;
+
+	list_for_each (link, &process->threads) {
+		struct thread *thread = list_object(link, struct thread, link);
+		int signal = first_of(due(thread));
+
+		if (signal == 0 || (thread->signals.is_delivering && has_handler(process, signal)))
+			continue;
+		act(thread, signal);
+		return true;
+	}
+	return false;
+}
+
+/* By number, as the lock has been released; if another process has it by now, no harm is done. */
+void signal_check(struct process *process)
+{
+	pid_t pid = process->pid;
+
+	assert(ux_lock_held());
+	while (process != NULL && take_one(process))
+		process = process_by_pid(pid);
+	if (process != NULL)
+		go_on(process);
+}
+
+void signal_before_reply(struct thread *caller)
+{
+	assert(ux_lock_held());
+	while (!caller->is_ending) {
+		if (caller->signals.is_delivering)
+			ux_sleep(&caller->signals, NULL);
+		else if (due(caller) != 0)
+			signal_check(caller->process);
+		else
+			break;
+	}
+}
+
+void signal_force(struct thread *thread, const siginfo_t *info)
+{
+	struct process *process = thread->process;
+	int signal = info->si_signo;
+
+	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
+		return;
+	if (signal_is_ignored(&process->signals, signal) ||
+	    (thread->signals.mask & SIGNAL_BIT(signal)) != 0) {
+		process_exit(process, W_EXITCODE(0, signal));
+		return;
+	}
+	signal_thread(thread, info);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interval timers: see timer.h.  Guarded by ux_lock.
+ *
+ * Owns the list of real timers that run, soonest first, and the thread that waits for the first.
+ */
+#include "signal/timer.h"
+
+#include <mach/assay.h>
+#include <ux/bsd_types.h>
+
+#include "process/process.h"
+#include "process/thread.h"
+#include "signal/signal.h"
+#include <ux/bsd_server.h>
+
+#define US_PER_SECOND 1000000
+#define NS_PER_US     1000u
+
+static struct list running = LIST_INITIALIZER(running);
+
+/* ---------------- Units ---------------- */
+
+static uint64_t microseconds_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * US_PER_SECOND + (uint64_t)time->tv_usec;
+}
+
+static struct timeval timeval_of(uint64_t microseconds)
+{
+	uint32_t rest = divide(&microseconds, US_PER_SECOND);
+
+	return (struct timeval){.tv_sec = (time_t)microseconds, .tv_usec = (suseconds_t)rest};
+}
+
+static bool is_time(const struct timeval *time)
+{
+	return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < US_PER_SECOND;
+}
+
+/* ---------------- The real timer ---------------- */
+
+static struct process *process_of(struct list *link)
+{
+	return list_object(link, struct process, timers.link);
+}
+
+static void timer_stop(struct process_timers *timers)
+{
+	timers->deadline = 0;
+	list_remove(&timers->link);
+}
+
+/* Behind all that end no later. */
+static void timer_start(struct process_timers *timers, uint64_t deadline)
+{
+	struct list *place = running.prev;
+
+	assert(deadline != 0 && timers->deadline == 0);
+	timers->deadline = deadline;
+	while (place != &running && process_of(place)->timers.deadline > deadline)
+		place = place->prev;
+	list_insert_after(place, &timers->link);
+	if (running.next == &timers->link)
+		ux_wakeup(&running);
+}
+
+/* What is left of it is rounded up: 0 would mean that it does not run. */
+static void get_real(const struct process_timers *timers, struct itimerval *value)
+{
+	uint64_t now = ux_now(), left = 0, interval = timers->interval;
+
+	if (timers->deadline != 0)
+		left = timers->deadline > now ? timers->deadline - now + NS_PER_US - 1 : NS_PER_US;
+	divide(&left, NS_PER_US);
+	divide(&interval, NS_PER_US);
+	*value = (struct itimerval){timeval_of(interval), timeval_of(left)};
+}
+
+static void set_real(struct process_timers *timers, const struct itimerval *value)
+{
+	uint64_t first = microseconds_of(&value->it_value) * NS_PER_US;
+
+	timer_stop(timers);
+	timers->interval = microseconds_of(&value->it_interval) * NS_PER_US;
+	if (first != 0)
+		timer_start(timers, ux_now() + first);
+}
+
+/* Deadlines that have passed when nobody looked are one signal, which says how many they were. */
+static void expire(struct process *process, uint64_t now)
+{
+	struct process_timers *timers = &process->timers;
+	uint64_t deadline = timers->deadline;
+	siginfo_t info = {.si_signo = SIGALRM, .si_code = SI_TIMER};
+
+	timer_stop(timers);
+	do {
+		deadline += timers->interval;
+		info.si_status++;
+	} while (timers->interval != 0 && deadline <= now);
+	if (timers->interval != 0)
+		timer_start(timers, deadline);
+	signal_process(process, &info);
+	signal_check_later(process);
+}
+
+static void wait_for_timers(void *unused)
+{
+	(void)unused;
+	ux_lock();
+	for (;;) {
+		struct process *first = process_of(running.next);
+
+		if (list_empty(&running))
+			ux_sleep(&running, NULL);
+		else if (first->timers.deadline > ux_now())
+			ux_sleep_until(&running, first->timers.deadline);
+		else
+			expire(first, ux_now());
+	}
+}
+
+bool timers_start(void)
+{
+	return ux_start_thread(wait_for_timers, NULL);
+}
+
+/* ---------------- The kernel's timers ---------------- */
+
+static int kernel_timer(int which)
+{
+	return which == ITIMER_VIRTUAL ? TASK_VTIMER_VIRTUAL : TASK_VTIMER_PROF;
+}
+
+/* The kernel says what is left; the interval is as it was set. */
+static void get_virtual(struct process *process, int which, struct itimerval *value)
+{
+	uint64_t elapsed, left;
+
+	*value = process->timers.virtual_timers[which];
+	if (task_vtimer_update(process->task, kernel_timer(which), &elapsed, &left) == KERN_SUCCESS)
+		value->it_value = timeval_of(left);
+}
+
+static int set_virtual(struct process *process, int which, const struct itimerval *value)
+{
+	if (task_vtimer_set(process->task, kernel_timer(which), microseconds_of(&value->it_value),
+			    microseconds_of(&value->it_interval)) != KERN_SUCCESS)
+		return EINVAL;
+	process->timers.virtual_timers[which] = *value;
+	return 0;
+}
+
+/* ---------------- A process's life ---------------- */
+
+void timers_init(struct process_timers *timers)
+{
+	*timers = (struct process_timers){0};
+	list_init(&timers->link);
+}
+
+void timers_end(struct process *process)
+{
+	timer_stop(&process->timers);
+}
+
+void timers_leave_task(struct process *process)
+{
+	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++)
+		get_virtual(process, which, &process->timers.virtual_timers[which]);
+}
+
+void timers_new_task(struct process *process)
+{
+	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++) {
+		const struct itimerval value = process->timers.virtual_timers[which];
+
+		/* It fails only for a task that has been ended, and then no timer is missed. */
+		if (microseconds_of(&value.it_value) != 0)
+			set_virtual(process, which, &value);
+	}
+}
+
+/* ---------------- The call ---------------- */
+
+static void timer_get(struct process *process, int which, struct itimerval *value)
+{
+	if (which == ITIMER_REAL)
+		get_real(&process->timers, value);
+	else
+		get_virtual(process, which, value);
+}
+
+static int set(struct process *process, int which, const struct itimerval *value)
+{
+	if (!is_time(&value->it_value) || !is_time(&value->it_interval))
+		return EINVAL;
+	if (which != ITIMER_REAL)
+		return set_virtual(process, which, value);
+	set_real(&process->timers, value);
+	return 0;
+}
+
+kern_return_t ux_setitimer(struct thread *caller, int which, int change, timer_t new_value,
+			   timer_t *old_value)
+{
+	struct itimerval old;
+	int error = 0;
+
+	if (which < 0 || which >= ITIMERS)
+		return EINVAL;
+	timer_get(caller->process, which, &old);
+	if (change != 0)
+		error = set(caller->process, which, &new_value);
+	if (error == 0)
+		*old_value = old;
+	return error;
+}
