@@ -95,6 +95,17 @@ def look(folder: Path, *commands: str) -> str:
                          "continue", "delete", "hbreak spin_and_trap", "continue", *commands)
 
 
+def test_threads_and_what_one_of_them_waits_in(tmp_path: Path) -> None:
+    """The program runs, the CPU's idle thread does not: its stack begins where it gave way."""
+    said = look(tmp_path, "assay threads", "assay stack 1", "assay stack 99", "assay stack")
+    assert re.search(r"^ +\d+  hello +running +\d+  on CPU 0$", said, re.MULTILINE)
+    assert re.search(r"^ +1  - +running +\d+  0x\w+ kernel_main\+\d+ ", said, re.MULTILINE)
+    stack = re.findall(r"^#\d  0x\w+ (\w+)\+\d+ \(kernel/", said, re.MULTILINE)
+    assert stack[:2] == ["sched_switch", "sched_idle"]
+    assert "there is no thread 99\n" in said
+    assert "say which thread: assay stack ID; `assay threads` lists them\n" in said
+
+
 def test_ports_of_a_task(tmp_path: Path) -> None:
     """By number and by name; its own port, and the one that the program says it has allocated."""
     said = look(tmp_path, "assay ports hello", "assay ports 1", "up", "printf \"port %x\\n\", port")
