@@ -33,7 +33,7 @@ static struct rollup_task *row_of(struct rollup *rollup, struct profile *profile
 	return row;
 }
 
-static uint64_t count_samples(const struct profile *profile, size_t flavor)
+static uint64_t by_count_samples(const struct profile *profile, size_t flavor)
 {
 	uint64_t count = 0;
 
@@ -45,7 +45,7 @@ static uint64_t count_samples(const struct profile *profile, size_t flavor)
 static bool has_table(const struct profile *profile, size_t flavor, const char *wanted)
 {
 	return (wanted == NULL || strcmp(profile->flavors[flavor].name, wanted) == 0) &&
-	       count_samples(profile, flavor) > 0;
+	       by_count_samples(profile, flavor) > 0;
 }
 
 static void add_samples(struct rollup *rollup, struct profile *profile, size_t flavor)
@@ -91,7 +91,7 @@ static void print_title(const struct profile *profile, size_t flavor, bool is_fi
 	printf("%s", is_first ? "" : "\n");
 	if (flavor < profile->n_flavors)
 		printf("%s: %" PRIu64 " samples\n", profile->flavors[flavor].name,
-		       count_samples(profile, flavor));
+		       by_count_samples(profile, flavor));
 	else
 		printf("of profiles of the kernel:\n");
 }

@@ -9,8 +9,8 @@
 #include "marks.h"
 #include "util.h"
 
-static void print_function(const struct report *report, const struct node *node,
-			   const struct debug_line *line)
+static void counts_print_function(const struct report *report, const struct node *node,
+				  const struct debug_line *line)
 {
 	if (line->file != NULL)
 		printf("%s:%u", lines_file_name(report, line->file), line->line);
@@ -34,7 +34,7 @@ void print_counts(const struct report *report)
 	for (uint32_t i = 0; i < graph->n_functions; i++)
 		if ((is_chosen == NULL || is_chosen[i]) &&
 		    graph->nodes[i].calls >= report->options->least_calls)
-			print_function(report, &graph->nodes[i], &lines[i]);
+			counts_print_function(report, &graph->nodes[i], &lines[i]);
 	debug_lines_free(lines, graph->n_functions);
 	free(addresses);
 	free(is_chosen);

@@ -84,7 +84,7 @@ static void step(struct search *search)
 }
 
 /* Calls of components from outside and inside. */
-static void count_calls(struct graph *graph)
+static void cycles_count_calls(struct graph *graph)
 {
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct arc *arc = &graph->arcs[i];
@@ -97,7 +97,7 @@ static void count_calls(struct graph *graph)
 	}
 }
 
-static void make_room(struct graph *graph)
+static void cycles_make_room(struct graph *graph)
 {
 	size_t n = graph->n_nodes;
 
@@ -108,7 +108,7 @@ static void make_room(struct graph *graph)
 
 void cycles_ignore(struct graph *graph)
 {
-	make_room(graph);
+	cycles_make_room(graph);
 	for (uint32_t i = 0; i <= graph->n_nodes; i++)
 		graph->components[i] = (struct component){.first = i};
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
@@ -127,7 +127,7 @@ void cycles_find(struct graph *graph)
 		.open = allocate(n, sizeof(*search.open)),
 	};
 
-	make_room(graph);
+	cycles_make_room(graph);
 	for (uint32_t i = 0; i < n; i++)
 		graph->nodes[i].component = NODE_NONE;
 	for (uint32_t i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ void cycles_find(struct graph *graph)
 			step(&search);
 	}
 	graph->components[graph->n_components] = (struct component){.first = search.n_members};
-	count_calls(graph);
+	cycles_count_calls(graph);
 	free(search.order);
 	free(search.lowest);
 	free(search.path);

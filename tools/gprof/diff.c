@@ -146,8 +146,8 @@ static double part(double samples, double total)
 }
 
 /* Seconds or samples; or percent. */
-static double amount_of(const struct comparison *comparison, const struct scope *scope,
-			double samples)
+static double diff_amount_of(const struct comparison *comparison, const struct scope *scope,
+			     double samples)
 {
 	if (comparison->is_of_shares)
 		return 100 * part(samples, scope->total);
@@ -189,7 +189,8 @@ static void compare_row(const struct comparison *comparison, struct row *row)
 	double old = row->before.samples, new = row->after.samples;
 	double rest;
 
-	row->difference = amount_of(comparison, after, new) - amount_of(comparison, before, old);
+	row->difference =
+		diff_amount_of(comparison, after, new) - diff_amount_of(comparison, before, old);
 	row->error =
 		sqrt(variance_of(comparison, before, old) + variance_of(comparison, after, new));
 	if (row->difference > 0)
@@ -222,7 +223,7 @@ static size_t compare_all(const struct comparison *comparison, struct rows *rows
 	return compared;
 }
 
-static int compare_rows(const void *first, const void *second)
+static int diff_compare_rows(const void *first, const void *second)
 {
 	const struct row *one = first;
 	const struct row *other = second;
@@ -258,7 +259,7 @@ static void print_side(const struct scope *scope, const char *when)
 	printf("\n");
 }
 
-static void print_head(const struct comparison *comparison)
+static void diff_print_head(const struct comparison *comparison)
 {
 	const char *unit = unit_of(comparison->after.report->choice, comparison->after.flavor);
 
@@ -281,7 +282,7 @@ static void print_amount(struct text *text, const struct scope *scope, const str
 	text_blank(text, 1);
 }
 
-static void print_calls(struct text *text, const struct side *side)
+static void diff_print_calls(struct text *text, const struct side *side)
 {
 	text_blank(text, 1);
 	if (side->is_there && side->calls > 0)
@@ -300,7 +301,7 @@ static void print_sureness(struct text *text, const struct row *row)
 	text_string(text, row->is_marked ? "*" : " ");
 }
 
-static void print_row(const struct comparison *comparison, const struct row *row)
+static void diff_print_row(const struct comparison *comparison, const struct row *row)
 {
 	struct text *text = comparison->after.report->text;
 	int decimals =
@@ -315,8 +316,8 @@ static void print_row(const struct comparison *comparison, const struct row *row
 	text_blank(text, 1);
 	text_fixed(text, row->error, decimals, 9);
 	print_sureness(text, row);
-	print_calls(text, &row->before);
-	print_calls(text, &row->after);
+	diff_print_calls(text, &row->before);
+	diff_print_calls(text, &row->after);
 	text_string(text, row->before.calls != row->after.calls ? " ! " : "   ");
 	text_string(text, row->name);
 	text_end_line(text);
@@ -346,7 +347,7 @@ static struct scope scope_of(const struct report *report, unsigned flavor)
 	};
 }
 
-static void print_flavor(const struct comparison *comparison)
+static void diff_print_flavor(const struct comparison *comparison)
 {
 	const struct report *report = comparison->after.report;
 	struct rows rows = {0};
@@ -356,14 +357,14 @@ static void print_flavor(const struct comparison *comparison)
 	add_rows(&rows, report, comparison->after.flavor, true);
 	merge(&rows);
 	compared = compare_all(comparison, &rows);
-	sort(rows.items, rows.n, sizeof(*rows.items), compare_rows);
+	sort(rows.items, rows.n, sizeof(*rows.items), diff_compare_rows);
 	printf("Differences: %s\n\n", report->choice->flavors[comparison->after.flavor]->name);
 	print_side(&comparison->before, "before");
 	print_side(&comparison->after, "after");
 	printf("\n");
-	print_head(comparison);
+	diff_print_head(comparison);
 	for (size_t i = 0; i < rows.n; i++)
-		print_row(comparison, &rows.items[i]);
+		diff_print_row(comparison, &rows.items[i]);
 	text_end_line(report->text);
 	text_write(report->text);
 	if (!report->options->is_brief)
@@ -393,7 +394,7 @@ static void check_rates(const struct report *before, unsigned old, const struct 
 		     one->rate, other->rate);
 }
 
-static unsigned find_flavor(const struct choice *choice, const char *name)
+static unsigned diff_find_flavor(const struct choice *choice, const char *name)
 {
 	unsigned i = 0;
 
@@ -405,14 +406,14 @@ static unsigned find_flavor(const struct choice *choice, const char *name)
 static void print_alone(const struct choice *choice, const struct choice *other, const char *when)
 {
 	for (unsigned i = 0; i < choice->n; i++)
-		if (find_flavor(other, choice->flavors[i]->name) == other->n)
+		if (diff_find_flavor(other, choice->flavors[i]->name) == other->n)
 			printf("%s: there are samples %s only\n\n", choice->flavors[i]->name, when);
 }
 
 void print_differences(const struct report *before, const struct report *after)
 {
 	for (unsigned i = 0; i < before->choice->n; i++) {
-		unsigned other = find_flavor(after->choice, before->choice->flavors[i]->name);
+		unsigned other = diff_find_flavor(after->choice, before->choice->flavors[i]->name);
 		struct comparison comparison = {.is_of_shares = after->options->diffs_shares};
 
 		if (other == after->choice->n)
@@ -420,7 +421,7 @@ void print_differences(const struct report *before, const struct report *after)
 		check_rates(before, i, after, other);
 		comparison.before = scope_of(before, i);
 		comparison.after = scope_of(after, other);
-		print_flavor(&comparison);
+		diff_print_flavor(&comparison);
 	}
 	print_alone(before->choice, after->choice, "before");
 	print_alone(after->choice, before->choice, "after");

@@ -15,7 +15,7 @@ static const char wanted[] = "--diff: is of PROGRAM OLD NEW, or of OLDPROGRAM OL
 			     "NEW...";
 
 /* What cannot be read is for who reads it all to tell. */
-static bool is_program(const char *name)
+static bool side_is_program(const char *name)
 {
 	char magic[4] = "";
 	int descriptor = open(name, O_RDONLY);
@@ -48,17 +48,17 @@ struct diff_sides diff_sides_of(const struct options *options)
 	const struct names *names = &options->profiles;
 	size_t at = 0;
 
-	while (at < names->n && !is_program(names->items[at]))
+	while (at < names->n && !side_is_program(names->items[at]))
 		at++;
 	if (at == names->n && names->n == 2)
 		return sides_of(options, options->program, part_of(names, 0, 1),
 				part_of(names, 1, 2));
-	if (at == names->n && names->n == 1 && !is_program(options->program))
+	if (at == names->n && names->n == 1 && !side_is_program(options->program))
 		fail("--diff: %s is no program; %s", options->program, wanted);
 	if (at == 0 || at + 1 >= names->n)
 		fail("%s", wanted);
 	for (size_t i = at + 1; i < names->n; i++)
-		if (is_program(names->items[i]))
+		if (side_is_program(names->items[i]))
 			fail("--diff: %s is one program too many; %s", names->items[i], wanted);
 	return sides_of(options, names->items[at], part_of(names, 0, at),
 			part_of(names, at + 1, names->n));

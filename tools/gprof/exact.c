@@ -40,8 +40,8 @@ struct places {
 
 /* ---------------- Gathering ---------------- */
 
-static void add(struct places *places, uint64_t address, bool is_kernel, unsigned flavor,
-		double count)
+static void exact_add(struct places *places, uint64_t address, bool is_kernel, unsigned flavor,
+		      double count)
 {
 	struct place *place;
 
@@ -59,12 +59,12 @@ static void add_counts(struct places *places, const struct profile_counts *count
 		const struct profile_count *item = &counts->items[i];
 
 		if (item->pc >= function->start && item->pc < function->end)
-			add(places, item->pc, is_kernel, flavor, (double)item->count);
+			exact_add(places, item->pc, is_kernel, flavor, (double)item->count);
 	}
 }
 
-static void add_bins(struct places *places, const struct profile_bins *bins, unsigned flavor,
-		     const struct elfsym_function *function)
+static void exact_add_bins(struct places *places, const struct profile_bins *bins, unsigned flavor,
+			   const struct elfsym_function *function)
 {
 	for (uint32_t i = 0; i < bins->n; i++) {
 		uint64_t count = profile_bins_get(bins, i);
@@ -74,8 +74,8 @@ static void add_bins(struct places *places, const struct profile_bins *bins, uns
 		uint64_t to = high > function->end ? function->end : high;
 
 		if (count > 0 && from < to)
-			add(places, from, false, flavor,
-			    (double)count * (double)(to - from) / (double)(high - low));
+			exact_add(places, from, false, flavor,
+				  (double)count * (double)(to - from) / (double)(high - low));
 	}
 }
 
@@ -91,7 +91,7 @@ static void add_in_kernel(struct places *places, const struct choice *choice, un
 		if (sample->is_kernel && !sample->is_strange &&
 		    sample->kernel_pc >= function->start && sample->kernel_pc < function->end &&
 		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
-			add(places, sample->kernel_pc, false, flavor, 1);
+			exact_add(places, sample->kernel_pc, false, flavor, 1);
 	}
 }
 
@@ -101,10 +101,10 @@ static void add_in_program(struct places *places, const struct profile_flavor *f
 	add_counts(places, &flavor->counts[PROFILE_USER], false, index, function);
 	add_counts(places, &flavor->counts[PROFILE_KERNEL], true, index, function);
 	for (size_t i = 0; i < flavor->n_bins; i++)
-		add_bins(places, &flavor->bins[i], index, function);
+		exact_add_bins(places, &flavor->bins[i], index, function);
 }
 
-static int compare(const void *first, const void *second)
+static int exact_compare(const void *first, const void *second)
 {
 	const struct place *one = first;
 	const struct place *other = second;
@@ -114,13 +114,13 @@ static int compare(const void *first, const void *second)
 	return one->is_kernel - other->is_kernel;
 }
 
-static void sum(struct places *places)
+static void exact_sum(struct places *places)
 {
 	size_t n = 0;
 
-	sort(places->items, places->n, sizeof(*places->items), compare);
+	sort(places->items, places->n, sizeof(*places->items), exact_compare);
 	for (size_t i = 0; i < places->n; i++) {
-		if (n == 0 || compare(&places->items[n - 1], &places->items[i]) != 0) {
+		if (n == 0 || exact_compare(&places->items[n - 1], &places->items[i]) != 0) {
 			places->items[n++] = places->items[i];
 			continue;
 		}
@@ -130,7 +130,7 @@ static void sum(struct places *places)
 	places->n = n;
 }
 
-static struct places gather(const struct choice *choice, const struct routine *routine)
+static struct places exact_gather(const struct choice *choice, const struct routine *routine)
 {
 	struct places places = {0};
 
@@ -140,7 +140,7 @@ static struct places gather(const struct choice *choice, const struct routine *r
 		else
 			add_in_program(&places, choice->flavors[i], i, routine->function);
 	}
-	sum(&places);
+	exact_sum(&places);
 	return places;
 }
 
@@ -170,9 +170,9 @@ static void print_bytes(const struct elfsym *elf, const struct elfsym_function *
 	}
 }
 
-static void print_place(const struct report *report, const struct routine *routine,
-			const struct places *places, const struct place *place,
-			const struct debug_code *code, const struct debug_line *line)
+static void exact_print_place(const struct report *report, const struct routine *routine,
+			      const struct places *places, const struct place *place,
+			      const struct debug_code *code, const struct debug_line *line)
 {
 	const struct elfsym *elf = routine->elf;
 	const struct elfsym_function *function = routine->function;
@@ -196,8 +196,8 @@ static void print_place(const struct report *report, const struct routine *routi
 	printf("\n");
 }
 
-static void print_head(const struct report *report, const struct routine *routine,
-		       const struct places *places)
+static void exact_print_head(const struct report *report, const struct routine *routine,
+			     const struct places *places)
 {
 	const struct elfsym_function *function = routine->function;
 	const struct elfsym *elf = routine->elf;
@@ -219,7 +219,7 @@ static void print_head(const struct report *report, const struct routine *routin
 static void print_routine(const struct report *report, const struct routine *routine)
 {
 	const struct elfsym_function *function = routine->function;
-	struct places places = gather(report->choice, routine);
+	struct places places = exact_gather(report->choice, routine);
 	struct debug_code code = debug_code(routine->path, function->start, function->end);
 	uint64_t *addresses = allocate(places.n, sizeof(*addresses));
 	struct debug_line *lines;
@@ -227,9 +227,9 @@ static void print_routine(const struct report *report, const struct routine *rou
 	for (size_t i = 0; i < places.n; i++)
 		addresses[i] = places.items[i].address;
 	lines = debug_lines(routine->path, addresses, places.n);
-	print_head(report, routine, &places);
+	exact_print_head(report, routine, &places);
 	for (size_t i = 0; i < places.n; i++)
-		print_place(report, routine, &places, &places.items[i], &code, &lines[i]);
+		exact_print_place(report, routine, &places, &places.items[i], &code, &lines[i]);
 	printf("\n");
 	debug_lines_free(lines, places.n);
 	debug_code_free(&code);

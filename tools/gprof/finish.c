@@ -42,7 +42,7 @@ static int compare_arcs(const void *first, const void *second)
 	return (one->self > other->self) - (one->self < other->self);
 }
 
-static void sum_arcs(struct profile *profile)
+static void finish_sum_arcs(struct profile *profile)
 {
 	struct profile_arc *arcs = profile->arcs;
 	size_t n = 0;
@@ -128,7 +128,7 @@ static bool is_of(const struct profile *profile, const struct profile_sample *sa
 	return runs(profile, sample->task, program);
 }
 
-static void count_samples(struct profile *profile, const char *program)
+static void finish_count_samples(struct profile *profile, const char *program)
 {
 	bool is_all = program == NULL || profile_is_of_one(profile);
 
@@ -152,10 +152,10 @@ bool profile_finish(struct profile *profile, const char *program, const uint32_t
 		profile_flavor(profile, SAMPLED_PC_PERIODIC, NULL);
 	if (label != NULL)
 		keep_label(profile, *label);
-	count_samples(profile, program);
+	finish_count_samples(profile, program);
 	for (size_t i = 0; i < profile->n_flavors; i++)
 		for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
 			sum_counts(&profile->flavors[i].counts[mode]);
-	sum_arcs(profile);
+	finish_sum_arcs(profile);
 	return label == NULL || profile->n_samples > 0;
 }

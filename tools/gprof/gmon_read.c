@@ -318,7 +318,7 @@ static const char *add_extra(struct reader *reader, const struct profile_arc *ar
 	return NULL;
 }
 
-static const char *add_arc(struct reader *reader, struct profile_arc *arc)
+static const char *gmon_read_arc(struct reader *reader, struct profile_arc *arc)
 {
 	if (reader->is_ours && is_extra(arc))
 		return add_extra(reader, arc);
@@ -366,7 +366,7 @@ const char *gmon_read(struct profile *profile, const unsigned char *bytes, size_
 	if (error == NULL && reader.is_ours)
 		error = add_values(&reader);
 	if (error == NULL)
-		error = for_records(&reader, add_histogram, add_arc);
+		error = for_records(&reader, add_histogram, gmon_read_arc);
 	if (error == NULL && reader.is_ours && reader.binned != reader.exact)
 		error = "is damaged: its histogram and its exact counts differ";
 	return error;

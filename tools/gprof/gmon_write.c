@@ -30,7 +30,7 @@ struct writer {
 	bool is_ours;
 };
 
-static void put(const struct writer *writer, uint64_t word, unsigned bytes)
+static void gmon_put(const struct writer *writer, uint64_t word, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		fputc((int)(word >> 8 * i & 0xff), writer->out);
@@ -41,10 +41,10 @@ static void put_arc(const struct writer *writer, uint64_t from, uint64_t self, u
 	do {
 		uint64_t part = count > UINT32_MAX ? UINT32_MAX : count;
 
-		put(writer, GMON_TAG_ARC, 1);
-		put(writer, from, writer->address_bytes);
-		put(writer, self, writer->address_bytes);
-		put(writer, part, 4);
+		gmon_put(writer, GMON_TAG_ARC, 1);
+		gmon_put(writer, from, writer->address_bytes);
+		gmon_put(writer, self, writer->address_bytes);
+		gmon_put(writer, part, 4);
 		count -= part;
 	} while (count > 0);
 }
@@ -59,13 +59,13 @@ static void put_histogram_head(const struct writer *writer, const struct profile
 
 	if (flavor->is_event)
 		memcpy(dimension, flavor->name, sizeof(dimension));
-	put(writer, GMON_TAG_HISTOGRAM, 1);
-	put(writer, bins->low, writer->address_bytes);
-	put(writer, bins->high, writer->address_bytes);
-	put(writer, bins->n, 4);
-	put(writer, (uint64_t)rate, 4);
+	gmon_put(writer, GMON_TAG_HISTOGRAM, 1);
+	gmon_put(writer, bins->low, writer->address_bytes);
+	gmon_put(writer, bins->high, writer->address_bytes);
+	gmon_put(writer, bins->n, 4);
+	gmon_put(writer, (uint64_t)rate, 4);
 	fwrite(dimension, 1, sizeof(dimension), writer->out);
-	put(writer, (unsigned char)dimension[0], 1);
+	gmon_put(writer, (unsigned char)dimension[0], 1);
 }
 
 /* As many records as the largest bin needs. */
@@ -82,7 +82,7 @@ static void put_bins(const struct writer *writer, const struct profile_flavor *f
 			uint64_t count = profile_bins_get(bins, i);
 			uint64_t left = count > given ? count - given : 0;
 
-			put(writer, left > BIN_MAX ? BIN_MAX : left, 2);
+			gmon_put(writer, left > BIN_MAX ? BIN_MAX : left, 2);
 			is_more |= left > BIN_MAX;
 		}
 		given += BIN_MAX;
@@ -109,7 +109,7 @@ static void put_exact(const struct writer *writer, const struct profile_flavor *
 
 /* ---------------- What only our files have ---------------- */
 
-static unsigned number_of(unsigned bit)
+static unsigned gmon_number_of(unsigned bit)
 {
 	unsigned number = 0;
 
@@ -118,13 +118,13 @@ static unsigned number_of(unsigned bit)
 	return number;
 }
 
-static void put_counts(const struct writer *writer, const struct profile_flavor *flavor)
+static void gmon_put_counts(const struct writer *writer, const struct profile_flavor *flavor)
 {
 	for (unsigned mode = 0; mode < PROFILE_MODES; mode++) {
 		const struct profile_counts *counts = &flavor->counts[mode];
 
 		for (size_t i = 0; i < counts->n; i++)
-			put_arc(writer, GMON_EXTRA_PC + 2 * number_of(flavor->bit) + mode,
+			put_arc(writer, GMON_EXTRA_PC + 2 * gmon_number_of(flavor->bit) + mode,
 				counts->items[i].pc, counts->items[i].count);
 	}
 }
@@ -144,7 +144,7 @@ static uint64_t value_of(const struct writer *writer, unsigned which)
 	return flavors;
 }
 
-static void put_values(const struct writer *writer)
+static void gmon_put_values(const struct writer *writer)
 {
 	for (unsigned i = 0; i < PROFILE_VALUES; i++) {
 		uint64_t value = value_of(writer, i);
@@ -157,7 +157,7 @@ static void put_values(const struct writer *writer)
 	}
 }
 
-static void put_cpus(const struct writer *writer)
+static void gmon_put_cpus(const struct writer *writer)
 {
 	for (unsigned cpu = 0; cpu < PROFILE_CPUS; cpu++)
 		for (unsigned i = 0; i < PROFILE_VALUES; i++) {
@@ -184,7 +184,7 @@ static void put_codes(const struct writer *writer)
 }
 
 /* Four letters a record, as many as there are of eight. */
-static void put_name(const struct writer *writer, const struct profile_task *task)
+static void gmon_put_name(const struct writer *writer, const struct profile_task *task)
 {
 	size_t length = strlen(task->name);
 
@@ -199,7 +199,7 @@ static void put_name(const struct writer *writer, const struct profile_task *tas
 	}
 }
 
-static void put_labels(const struct writer *writer)
+static void gmon_put_labels(const struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
 
@@ -207,7 +207,7 @@ static void put_labels(const struct writer *writer)
 		put_arc(writer, GMON_EXTRA_LABEL, profile->labels[i].task,
 			profile->labels[i].samples);
 	for (size_t i = 0; i < profile->n_tasks; i++)
-		put_name(writer, &profile->tasks[i]);
+		gmon_put_name(writer, &profile->tasks[i]);
 }
 
 /* ---------------- The file ---------------- */
@@ -225,7 +225,7 @@ static bool is_ours(const struct profile *profile)
 }
 
 /* The clock's, if there is one. */
-static const struct profile_flavor *first_of(const struct profile *profile)
+static const struct profile_flavor *gmon_first_of(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->n_flavors; i++)
 		if (profile->flavors[i].bit == SAMPLED_PC_PERIODIC)
@@ -238,9 +238,9 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 	const struct profile *profile = writer->profile;
 
 	fwrite(GMON_MAGIC, 1, 4, writer->out);
-	put(writer, GMON_VERSION, 4);
-	put(writer, 0, 8);
-	put(writer, 0, 4);
+	gmon_put(writer, GMON_VERSION, 4);
+	gmon_put(writer, 0, 8);
+	gmon_put(writer, 0, 4);
 	for (size_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
@@ -249,13 +249,13 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 		for (size_t j = 0; j < flavor->n_bins; j++)
 			put_bins(writer, flavor, &flavor->bins[j]);
 		if (writer->is_ours)
-			put_counts(writer, flavor);
+			gmon_put_counts(writer, flavor);
 	}
 	if (writer->is_ours) {
-		put_values(writer);
-		put_cpus(writer);
+		gmon_put_values(writer);
+		gmon_put_cpus(writer);
 		put_codes(writer);
-		put_labels(writer);
+		gmon_put_labels(writer);
 	}
 	for (size_t i = 0; i < profile->n_arcs; i++)
 		put_arc(writer, profile->arcs[i].from, profile->arcs[i].self,
@@ -267,7 +267,7 @@ void gmon_write(const struct profile *profile, const struct elfsym *elf, const c
 	struct writer writer = {
 		.address_bytes = elf->is_64 ? 8 : 4,
 		.profile = profile,
-		.first = first_of(profile),
+		.first = gmon_first_of(profile),
 		.is_ours = is_ours(profile),
 	};
 	bool has_failed;

@@ -181,7 +181,7 @@ static void add_kernel_arcs(struct graph *graph)
 			}
 }
 
-static int compare(const void *first, const void *second)
+static int graph_compare_arcs(const void *first, const void *second)
 {
 	const struct arc *one = first;
 	const struct arc *other = second;
@@ -192,17 +192,17 @@ static int compare(const void *first, const void *second)
 }
 
 /* In order, each pair once, without those that are not to be in the graph. */
-static void sum_arcs(struct graph *graph, const struct options *options)
+static void graph_sum_arcs(struct graph *graph, const struct options *options)
 {
 	struct arc *arcs = graph->arcs;
 	uint32_t n = 0;
 
-	sort(arcs, graph->n_arcs, sizeof(*arcs), compare);
+	sort(arcs, graph->n_arcs, sizeof(*arcs), graph_compare_arcs);
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct node *from = &graph->nodes[arcs[i].from];
 		const struct node *to = &graph->nodes[arcs[i].to];
 
-		if (n > 0 && compare(&arcs[n - 1], &arcs[i]) == 0)
+		if (n > 0 && graph_compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
 			arcs[n - 1].calls += arcs[i].calls;
 		else if (!from->is_left_out && !to->is_left_out &&
 			 !is_cut(options, from->name, to->name))
@@ -211,7 +211,7 @@ static void sum_arcs(struct graph *graph, const struct options *options)
 	graph->n_arcs = n;
 }
 
-static void count_calls(struct graph *graph)
+static void graph_count_calls(struct graph *graph)
 {
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct arc *arc = &graph->arcs[i];
@@ -272,13 +272,13 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 	add_kernel_arcs(graph);
 	if (options->scans_calls)
 		static_arcs_add(graph);
-	sum_arcs(graph, options);
+	graph_sum_arcs(graph, options);
 	graph_index_arcs(graph);
 	if (has_stacks)
 		cycles_ignore(graph);
 	else
 		find_cycles(graph, options);
-	count_calls(graph);
+	graph_count_calls(graph);
 	select_nodes(graph, options);
 	if (has_stacks)
 		stacks_count(graph, choice);

@@ -13,8 +13,8 @@
 
 /* ---------------- Gathering ---------------- */
 
-static void add(struct hits *hits, const struct graph *graph, uint64_t address, unsigned flavor,
-		double count)
+static void lines_add(struct hits *hits, const struct graph *graph, uint64_t address,
+		      unsigned flavor, double count)
 {
 	struct hit *hit;
 
@@ -34,15 +34,15 @@ static void add_flavor(struct hits *hits, const struct report *report, unsigned 
 	const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
 
 	for (size_t i = 0; i < counts->n; i++)
-		add(hits, report->graph, counts->items[i].pc, index,
-		    (double)counts->items[i].count);
+		lines_add(hits, report->graph, counts->items[i].pc, index,
+			  (double)counts->items[i].count);
 	for (size_t i = 0; i < flavor->n_bins; i++) {
 		const struct profile_bins *bins = &flavor->bins[i];
 
 		for (uint32_t bin = 0; bin < bins->n; bin++)
 			if (profile_bins_get(bins, bin) > 0)
-				add(hits, report->graph, profile_bins_start(bins, bin), index,
-				    (double)profile_bins_get(bins, bin));
+				lines_add(hits, report->graph, profile_bins_start(bins, bin), index,
+					  (double)profile_bins_get(bins, bin));
 	}
 }
 
@@ -53,7 +53,7 @@ int lines_compare_files(const char *one, const char *other)
 	return strcmp(one, other);
 }
 
-static int compare_places(const void *first, const void *second)
+static int lines_compare_places(const void *first, const void *second)
 {
 	const struct hit *one = first;
 	const struct hit *other = second;
@@ -73,16 +73,16 @@ int lines_compare_counts(const void *first, const void *second)
 		return one->counts[0] > other->counts[0] ? -1 : 1;
 	if (one->calls != other->calls)
 		return one->calls > other->calls ? -1 : 1;
-	return compare_places(first, second);
+	return lines_compare_places(first, second);
 }
 
-static void sum(struct hits *hits)
+static void lines_sum(struct hits *hits)
 {
 	size_t n = 0;
 
-	sort(hits->items, hits->n, sizeof(*hits->items), compare_places);
+	sort(hits->items, hits->n, sizeof(*hits->items), lines_compare_places);
 	for (size_t i = 0; i < hits->n; i++) {
-		if (n == 0 || compare_places(&hits->items[n - 1], &hits->items[i]) != 0) {
+		if (n == 0 || lines_compare_places(&hits->items[n - 1], &hits->items[i]) != 0) {
 			hits->items[n++] = hits->items[i];
 			continue;
 		}
@@ -99,7 +99,7 @@ void lines_add_calls(struct hits *hits, const struct report *report, uint32_t no
 
 	if (called->kind != NODE_FUNCTION || called->calls == 0)
 		return;
-	add(hits, report->graph, called->function->start, 0, 0);
+	lines_add(hits, report->graph, called->function->start, 0, 0);
 	hits->items[hits->n - 1].calls = called->calls;
 }
 
@@ -121,7 +121,7 @@ void lines_find(struct hits *hits, const struct report *report, char option)
 	if (hits->n > 0 && !is_known)
 		fail("-%c: %s has no line numbers: compile it with -g", option,
 		     report->options->program);
-	sum(hits);
+	lines_sum(hits);
 }
 
 void lines_free(struct hits *hits)

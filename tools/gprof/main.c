@@ -28,7 +28,7 @@
 
 /* ---------------- Files ---------------- */
 
-static void open_program(struct elfsym *elf, const struct file *file, bool ignores_labels)
+static void main_open_program(struct elfsym *elf, const struct file *file, bool ignores_labels)
 {
 	const char *error = elfsym_open(elf, file->bytes, file->size);
 
@@ -191,8 +191,8 @@ static double worth_of(const struct options *options, const struct profile_flavo
 	return flavor->rate > 0 ? 1 / flavor->rate : SAMPLES_PER_SECOND_UNKNOWN;
 }
 
-static void choose(struct choice *choice, const struct options *options,
-		   const struct profile_flavor *flavor)
+static void main_choose(struct choice *choice, const struct options *options,
+			const struct profile_flavor *flavor)
 {
 	choice->flavors[choice->n] = flavor;
 	choice->worth[choice->n] = worth_of(options, flavor);
@@ -230,10 +230,10 @@ static struct choice choose_all(const struct profile *profile, const struct opti
 
 		if (options->flavor == NULL ? profile_total(flavor) > 0
 					    : strcmp(flavor->name, options->flavor) == 0)
-			choose(&choice, options, flavor);
+			main_choose(&choice, options, flavor);
 	}
 	if (choice.n == 0)
-		choose(&choice, options, &profile->flavors[0]);
+		main_choose(&choice, options, &profile->flavors[0]);
 	return choice;
 }
 
@@ -299,7 +299,7 @@ static void read_kernel(struct profile *profile, struct elfsym *elf, struct file
 		fail("--kernel: the profile does not say where in the kernel its samples were; "
 		     "what monctl -record writes does");
 	*file = file_read(name);
-	open_program(elf, file, false);
+	main_open_program(elf, file, false);
 	if (!profile_set_kernel(profile, elf))
 		fail("%s: is not the kernel that ran: there are samples where it has no code",
 		     name);
@@ -320,7 +320,7 @@ static void measured_read(struct measured *measured, struct options *options)
 	struct elfsym *elf = &measured->elf;
 
 	*measured = (struct measured){.program = file_read(options->program)};
-	open_program(elf, &measured->program, options->ignores_labels);
+	main_open_program(elf, &measured->program, options->ignores_labels);
 	profile_begin(profile);
 	read_files(profile, &(struct subject){elf, &measured->program, options},
 		   &options->profiles);
@@ -346,7 +346,7 @@ static void measured_free(struct measured *measured)
 	file_close(&measured->kernel);
 }
 
-static void compare(const struct options *options)
+static void main_compare(const struct options *options)
 {
 	struct diff_sides sides = diff_sides_of(options);
 	struct measured before, after;
@@ -390,7 +390,7 @@ static void add_up(const struct options *options)
 	struct file program = file_read(options->program);
 	struct profile profile;
 
-	open_program(&elf, &program, options->ignores_labels);
+	main_open_program(&elf, &program, options->ignores_labels);
 	profile_begin(&profile);
 	read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
 	check_flavor(&profile, options->flavor);
@@ -408,7 +408,7 @@ int main(int count, char **arguments)
 	if (options.by != BY_NOTHING)
 		add_up(&options);
 	else if (options.diffs)
-		compare(&options);
+		main_compare(&options);
 	else
 		show(&options);
 	if (fflush(stdout) != 0 || ferror(stdout))

@@ -15,7 +15,7 @@ struct map_slot {
 };
 
 /* The key's slot, or the free one where it would be. */
-static struct map_slot *find(const struct map *map, uint32_t key)
+static struct map_slot *map_find(const struct map *map, uint32_t key)
 {
 	size_t at = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (map->room - 1);
 
@@ -34,14 +34,14 @@ static void double_room(struct map *map)
 		bigger.slots[i].value = MAP_NONE;
 	for (size_t i = 0; i < map->room; i++)
 		if (map->slots[i].value != MAP_NONE)
-			*find(&bigger, map->slots[i].key) = map->slots[i];
+			*map_find(&bigger, map->slots[i].key) = map->slots[i];
 	free(map->slots);
 	*map = bigger;
 }
 
 uint32_t map_get(const struct map *map, uint32_t key)
 {
-	return map->room == 0 ? MAP_NONE : find(map, key)->value;
+	return map->room == 0 ? MAP_NONE : map_find(map, key)->value;
 }
 
 void map_set(struct map *map, uint32_t key, uint32_t value)
@@ -51,7 +51,7 @@ void map_set(struct map *map, uint32_t key, uint32_t value)
 	assert(value != MAP_NONE);
 	if (2 * map->used >= map->room)
 		double_room(map);
-	slot = find(map, key);
+	slot = map_find(map, key);
 	if (slot->value == MAP_NONE)
 		map->used++;
 	*slot = (struct map_slot){key, value};

@@ -105,7 +105,7 @@ static void select_without(struct options *options, const struct option *option,
 
 /* ---------------- Numbers ---------------- */
 
-static double number_of(const char *text, const char *what)
+static double options_number_of(const char *text, const char *what)
 {
 	char *end;
 	double number = strtod(text, &end);
@@ -153,7 +153,7 @@ static void set_period(struct options *options, const struct option *option, con
 {
 	(void)option;
 	(void)words;
-	options->period = number_of(value, "the milliseconds of -r") / 1000;
+	options->period = options_number_of(value, "the milliseconds of -r") / 1000;
 }
 
 /* ---------------- Others ---------------- */
@@ -241,7 +241,7 @@ static void set_sum(struct options *options, const struct option *option, const 
 	options->sums = options->only_sums = true;
 }
 
-static _Noreturn void end(void)
+static _Noreturn void options_end(void)
 {
 	if (fflush(stdout) != 0)
 		fail("standard output cannot be written");
@@ -256,7 +256,7 @@ static void help(struct options *options, const struct option *option, const cha
 	(void)value;
 	(void)words;
 	options_print_help();
-	end();
+	options_end();
 }
 
 static void version(struct options *options, const struct option *option, const char *value,
@@ -267,7 +267,7 @@ static void version(struct options *options, const struct option *option, const 
 	(void)value;
 	(void)words;
 	puts(GPROF_VERSION);
-	end();
+	options_end();
 }
 
 /* ---------------- The table ---------------- */
@@ -420,7 +420,7 @@ static bool has_gnus(const struct options *options)
 }
 
 /* Options that contradict each other. */
-static void check(const struct options *options)
+static void options_check(const struct options *options)
 {
 	char letter = table_option(options);
 	bool has_bsds =
@@ -481,5 +481,5 @@ void options_read(struct options *options, int count, char **arguments)
 		options->program = "a.out";
 	if (options->profiles.n == 0)
 		names_add(&options->profiles, "gmon.out");
-	check(options);
+	options_check(options);
 }

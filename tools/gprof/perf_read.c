@@ -373,8 +373,8 @@ static const char *read_chain(struct cursor *cursor, struct chain *chain, enum p
  * A chain begins with the address itself, of each mode; without a chain there is just that one.
  * What remains are return addresses.
  */
-static void add_sample(struct reader *reader, struct profile_sample *sample, uint64_t ip,
-		       struct chain *chain)
+static void perf_add_sample(struct reader *reader, struct profile_sample *sample, uint64_t ip,
+			    struct chain *chain)
 {
 	static uint64_t all[2 * DEPTH_MAX];
 	const uint64_t *kernel = chain->frames[PROFILE_KERNEL];
@@ -461,7 +461,7 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 	};
 	sample.label = (type & PERF_HAS_CGROUP) != 0 ? (uint32_t)take64(cursor) : sample.task;
 	if (!cursor->is_short)
-		add_sample(reader, &sample, fields[IP], &chain);
+		perf_add_sample(reader, &sample, fields[IP], &chain);
 	return NULL;
 }
 

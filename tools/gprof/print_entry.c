@@ -27,7 +27,7 @@ static void print_number(struct text *text, uint32_t index, bool is_hidden)
 }
 
 /* Name, cycle and number. */
-static void print_name(const struct report *report, uint32_t index)
+static void entry_print_name(const struct report *report, uint32_t index)
 {
 	const struct node *node = &report->graph->nodes[index];
 	uint32_t cycle = graph_component(report->graph, index)->cycle;
@@ -66,7 +66,8 @@ static void print_no_share(struct text *text)
 	text_blank(text, 7 + 1 + 5);
 }
 
-static void print_amounts(const struct report *report, unsigned flavor, struct amounts amounts)
+static void entry_print_amounts(const struct report *report, unsigned flavor,
+				struct amounts amounts)
 {
 	struct scale scale = scale_of(report->choice, flavor);
 
@@ -82,7 +83,8 @@ static void print_no_amounts(const struct report *report)
 }
 
 /* Two numbers with something between them. */
-static void print_calls(struct text *text, uint64_t calls, const char *between, uint64_t others)
+static void entry_print_calls(struct text *text, uint64_t calls, const char *between,
+			      uint64_t others)
 {
 	text_blank(text, 1);
 	text_count(text, calls, 7);
@@ -136,13 +138,13 @@ static bool is_counted(const struct graph *graph, const struct arc *arc)
 }
 
 /* Calls of a function, or of a cycle, from outside. */
-static uint64_t calls_of(const struct graph *graph, uint32_t node)
+static uint64_t entry_calls_of(const struct graph *graph, uint32_t node)
 {
 	return graph->stacks != NULL ? graph->nodes[node].calls
 				     : graph_component(graph, node)->calls;
 }
 
-static void print_line(const struct report *report, const struct line *line)
+static void entry_print_line(const struct report *report, const struct line *line)
 {
 	const struct graph *graph = report->graph;
 	const struct arc *arc = line->arc;
@@ -153,14 +155,15 @@ static void print_line(const struct report *report, const struct line *line)
 		print_calls_alone(report->text, arc->calls);
 	} else {
 		for (unsigned i = 0; i < graph->n_flavors; i++)
-			print_amounts(report, i, arc_amounts(graph, arc, i));
+			entry_print_amounts(report, i, arc_amounts(graph, arc, i));
 		if (is_counted(graph, arc))
-			print_calls(report->text, arc->calls, "/", calls_of(graph, arc->to));
+			entry_print_calls(report->text, arc->calls, "/",
+					  entry_calls_of(graph, arc->to));
 		else
 			print_no_calls(report->text);
 	}
 	text_blank(report->text, NAME_INDENT);
-	print_name(report, line->node);
+	entry_print_name(report, line->node);
 	text_end_line(report->text);
 }
 
@@ -169,7 +172,7 @@ static void print_lines(const struct report *report, struct line *lines, size_t 
 {
 	sort(lines, n, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < n; i++)
-		print_line(report, &lines[largest_last ? i : n - 1 - i]);
+		entry_print_line(report, &lines[largest_last ? i : n - 1 - i]);
 }
 
 static void print_spontaneous(const struct report *report)
@@ -235,13 +238,13 @@ static void print_own_calls(struct text *text, uint64_t calls, uint64_t inner)
 	if (calls + inner == 0)
 		print_no_calls(text);
 	else if (inner > 0)
-		print_calls(text, calls, "+", inner);
+		entry_print_calls(text, calls, "+", inner);
 	else
 		print_calls_alone(text, calls);
 	text_blank(text, 1);
 }
 
-static void print_function(const struct report *report, uint32_t index)
+static void entry_print_function(const struct report *report, uint32_t index)
 {
 	const struct graph *graph = report->graph;
 	const struct node *node = &graph->nodes[index];
@@ -249,9 +252,9 @@ static void print_function(const struct report *report, uint32_t index)
 	print_callers(report, index);
 	print_share(report->text, node->index, percent_of(graph, node_amounts(graph, index, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		print_amounts(report, i, node_amounts(graph, index, i));
+		entry_print_amounts(report, i, node_amounts(graph, index, i));
 	print_own_calls(report->text, node->calls, node->self_calls);
-	print_name(report, index);
+	entry_print_name(report, index);
 	text_end_line(report->text);
 	print_callees(report, index);
 }
@@ -305,10 +308,10 @@ static void print_member(const struct report *report, uint32_t index)
 
 	print_no_share(report->text);
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		print_amounts(report, i, node_amounts(graph, index, i));
+		entry_print_amounts(report, i, node_amounts(graph, index, i));
 	print_own_calls(report->text, node->calls, node->self_calls);
 	text_blank(report->text, NAME_INDENT - 1);
-	print_name(report, index);
+	entry_print_name(report, index);
 	text_end_line(report->text);
 }
 
@@ -356,7 +359,7 @@ static void print_cycle(const struct report *report, uint32_t index)
 	print_share(report->text, component->index,
 		    percent_of(graph, cycle_amounts(graph, component, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		print_amounts(report, i, cycle_amounts(graph, component, i));
+		entry_print_amounts(report, i, cycle_amounts(graph, component, i));
 	print_own_calls(report->text, component->calls, component->inner);
 	print_cycle_name(report, component);
 	text_end_line(report->text);
@@ -368,7 +371,7 @@ void print_entry(const struct report *report, const struct entry *entry)
 	if (entry->is_cycle)
 		print_cycle(report, entry->id);
 	else
-		print_function(report, entry->id);
+		entry_print_function(report, entry->id);
 	text_string(report->text, "-----------------------------------------------");
 	text_end_line(report->text);
 }

@@ -16,7 +16,7 @@ struct row {
 	double own; /* and of the first. */
 };
 
-static int compare(const void *first, const void *second)
+static int flat_compare(const void *first, const void *second)
 {
 	const struct row *one = first;
 	const struct row *other = second;
@@ -62,7 +62,7 @@ static struct row *make_rows(const struct report *report, size_t *n, double *tot
 						    &graph->child[at], graph->self[at]};
 	}
 	free(is_chosen);
-	sort(rows, *n, sizeof(*rows), compare);
+	sort(rows, *n, sizeof(*rows), flat_compare);
 	return rows;
 }
 
@@ -78,12 +78,12 @@ static int decimals_of(const struct report *report, const struct row *rows, size
 	return 0;
 }
 
-static double share_of(double samples, double total)
+static double flat_share_of(double samples, double total)
 {
 	return total > 0 ? 100 * samples / total : 0;
 }
 
-static void print_calls(struct text *text, uint64_t calls)
+static void flat_print_calls(struct text *text, uint64_t calls)
 {
 	text_blank(text, 1);
 	if (calls > 0)
@@ -92,7 +92,7 @@ static void print_calls(struct text *text, uint64_t calls)
 		text_blank(text, 8);
 }
 
-static void print_name(struct text *text, const struct node *node)
+static void flat_print_name(struct text *text, const struct node *node)
 {
 	text_blank(text, 2);
 	text_string(text, node->name);
@@ -101,7 +101,7 @@ static void print_name(struct text *text, const struct node *node)
 
 /* ---------------- One flavor: as in 4.2BSD ---------------- */
 
-static void print_head(const struct report *report)
+static void flat_print_head(const struct report *report)
 {
 	const char *unit = unit_of(report->choice, 0);
 	bool is_event = report->choice->is_event[0];
@@ -125,21 +125,21 @@ static void print_per_call(struct text *text, const struct row *row, double wort
 	text_fixed(text, (row->self[0] + row->child[0]) * worth / calls, 2, 8);
 }
 
-static void print_row(const struct report *report, const struct row *row, double sum, double total,
-		      int decimals)
+static void flat_print_row(const struct report *report, const struct row *row, double sum,
+			   double total, int decimals)
 {
 	struct text *text = report->text;
 	struct scale scale = scale_of(report->choice, 0);
 	double per_call = report->choice->is_event[0] ? 1 : scale.worth * 1000;
 
-	text_fixed(text, share_of(row->self[0], total), 1, 5);
+	text_fixed(text, flat_share_of(row->self[0], total), 1, 5);
 	text_blank(text, 1);
 	text_fixed(text, sum * scale.worth, decimals, 10);
 	text_blank(text, 1);
 	text_fixed(text, row->self[0] * scale.worth, decimals, 9);
-	print_calls(text, row->node->calls);
+	flat_print_calls(text, row->node->calls);
 	print_per_call(text, row, per_call);
-	print_name(text, row->node);
+	flat_print_name(text, row->node);
 }
 
 static void print_single(const struct report *report, const struct row *rows, size_t n,
@@ -148,10 +148,10 @@ static void print_single(const struct report *report, const struct row *rows, si
 	int decimals = decimals_of(report, rows, n, 0);
 	double sum = 0;
 
-	print_head(report);
+	flat_print_head(report);
 	for (size_t i = 0; i < n; i++) {
 		sum += rows[i].self[0];
-		print_row(report, &rows[i], sum, totals[0], decimals);
+		flat_print_row(report, &rows[i], sum, totals[0], decimals);
 	}
 }
 
@@ -177,12 +177,12 @@ static void print_columns(const struct report *report, const struct row *rows, s
 			double samples = rows[i].self[flavor];
 
 			text_blank(text, 1);
-			text_fixed(text, share_of(samples, totals[flavor]), 1, 5);
+			text_fixed(text, flat_share_of(samples, totals[flavor]), 1, 5);
 			text_blank(text, 1);
 			text_fixed(text, samples * choice->worth[flavor], decimals[flavor], 10);
 		}
-		print_calls(text, rows[i].node->calls);
-		print_name(text, rows[i].node);
+		flat_print_calls(text, rows[i].node->calls);
+		flat_print_name(text, rows[i].node);
 	}
 }
 

@@ -32,7 +32,7 @@ static bool is_in_graph(const struct graph *graph, uint32_t index, bool shows_un
 	       (shows_unused && node->kind == NODE_FUNCTION);
 }
 
-static int compare(const void *first, const void *second)
+static int graph_compare_entries(const void *first, const void *second)
 {
 	const struct entry *one = first;
 	const struct entry *other = second;
@@ -76,7 +76,7 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 				.time = node_time(graph, i),
 			};
 	add_cycles(entries, graph);
-	sort(entries->items, entries->n, sizeof(*entries->items), compare);
+	sort(entries->items, entries->n, sizeof(*entries->items), graph_compare_entries);
 	for (size_t i = 0; i < entries->n; i++) {
 		const struct entry *entry = &entries->items[i];
 
@@ -96,7 +96,7 @@ static void print_blank(const struct report *report)
 		printf(" %9s %11s", "", "");
 }
 
-static void print_head(const struct report *report)
+static void graph_print_head(const struct report *report)
 {
 	const struct choice *choice = report->choice;
 
@@ -123,7 +123,7 @@ void print_graph(const struct report *report, const struct entries *entries)
 		print_graph_blurb();
 	print_summary(report);
 	print_callers_of(report);
-	print_head(report);
+	graph_print_head(report);
 	for (size_t i = 0; i < entries->n; i++)
 		if (!entries->items[i].is_hidden)
 			print_entry(report, &entries->items[i]);

@@ -19,7 +19,7 @@ struct item {
 	bool is_hidden;
 };
 
-static int compare(const void *first, const void *second)
+static int index_compare(const void *first, const void *second)
 {
 	const struct item *one = first;
 	const struct item *other = second;
@@ -91,7 +91,7 @@ void print_index(const struct report *report, const struct entries *entries)
 
 	for (size_t i = 0; i < entries->n; i++)
 		items[i] = item_of(report->graph, &entries->items[i]);
-	sort(items, entries->n, sizeof(*items), compare);
+	sort(items, entries->n, sizeof(*items), index_compare);
 	if (report->options->width > 0) {
 		width = longest(items, entries->n);
 		columns = (report->options->width + 1) / (NUMBER + 1 + width);

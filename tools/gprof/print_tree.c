@@ -95,7 +95,7 @@ static unsigned width_of(const struct options *options)
 
 /* ---------------- Lines ---------------- */
 
-static void print_amounts(const struct printer *printer, double total, double self)
+static void tree_print_amounts(const struct printer *printer, double total, double self)
 {
 	const struct report *report = printer->tree->report;
 	struct scale scale = scale_of(report->choice, printer->tree->flavor);
@@ -111,7 +111,7 @@ static void print_amounts(const struct printer *printer, double total, double se
  * A long name is cut; of a very deep one the levels nearest to it are drawn, behind the number of
  * those that are not.
  */
-static void print_place(const struct printer *printer, unsigned depth, const char *name)
+static void tree_print_place(const struct printer *printer, unsigned depth, const char *name)
 {
 	struct text *text = printer->tree->report->text;
 	unsigned room = printer->width - AMOUNTS;
@@ -157,15 +157,15 @@ static void print_branch(const struct printer *printer, const struct branch *bra
 	else
 		snprintf(name, sizeof(name), "%s%s", branch->is_again ? "^" : "",
 			 graph->nodes[branch->id].name);
-	print_amounts(printer, branch->total, branch->self);
-	print_place(printer, depth, name);
+	tree_print_amounts(printer, branch->total, branch->self);
+	tree_print_place(printer, depth, name);
 }
 
 /* ---------------- Branches ---------------- */
 
 static const struct tree *sorted;
 
-static int compare(const void *first, const void *second)
+static int tree_compare(const void *first, const void *second)
 {
 	const struct branch *one = &sorted->items[*(const uint32_t *)first];
 	const struct branch *other = &sorted->items[*(const uint32_t *)second];
@@ -176,8 +176,8 @@ static int compare(const void *first, const void *second)
 }
 
 /* Those that are shown, the largest first; and what the others have together. */
-static uint32_t *choose(const struct tree *tree, const struct branch *parent, size_t *n,
-			double *rest)
+static uint32_t *tree_choose(const struct tree *tree, const struct branch *parent, size_t *n,
+			     double *rest)
 {
 	uint32_t *shown = NULL;
 	size_t room = 0;
@@ -193,7 +193,7 @@ static uint32_t *choose(const struct tree *tree, const struct branch *parent, si
 	}
 	sorted = tree;
 	if (*n > 0)
-		sort(shown, *n, sizeof(*shown), compare);
+		sort(shown, *n, sizeof(*shown), tree_compare);
 	return shown;
 }
 
@@ -203,7 +203,7 @@ static void print_below(struct printer *printer, const struct branch *parent, un
 	bool is_deep = depth > printer->depth_most;
 	double rest, rounding = tree->items[0].total * 1e-9;
 	size_t n;
-	uint32_t *shown = choose(tree, parent, &n, &rest);
+	uint32_t *shown = tree_choose(tree, parent, &n, &rest);
 
 	if (is_deep)
 		rest = parent->total - parent->self;
@@ -216,11 +216,11 @@ static void print_below(struct printer *printer, const struct branch *parent, un
 	if (rest <= rounding)
 		return;
 	printer->is_last[depth] = true;
-	print_amounts(printer, rest, 0);
-	print_place(printer, depth, is_deep ? "(deeper)" : "(others)");
+	tree_print_amounts(printer, rest, 0);
+	tree_print_place(printer, depth, is_deep ? "(deeper)" : "(others)");
 }
 
-static void print_flavor(const struct report *report, unsigned flavor)
+static void tree_print_flavor(const struct report *report, unsigned flavor)
 {
 	struct tree tree;
 	struct printer printer = {
@@ -247,5 +247,5 @@ void print_tree(const struct report *report)
 	print_summary(report);
 	print_callers_of(report);
 	for (unsigned i = 0; i < report->choice->n; i++)
-		print_flavor(report, i);
+		tree_print_flavor(report, i);
 }

@@ -8,7 +8,8 @@
 #include "graph.h"
 #include "util.h"
 
-static struct amounts share_of(const struct graph *graph, const struct arc *arc, unsigned flavor)
+static struct amounts propagate_share_of(const struct graph *graph, const struct arc *arc,
+					 unsigned flavor)
 {
 	uint32_t to = graph->nodes[arc->to].component;
 	size_t at = (size_t)to * graph->n_flavors + flavor;
@@ -30,7 +31,7 @@ static struct amounts share_of(const struct graph *graph, const struct arc *arc,
 
 struct amounts arc_amounts(const struct graph *graph, const struct arc *arc, unsigned flavor)
 {
-	struct amounts amounts = share_of(graph, arc, flavor);
+	struct amounts amounts = propagate_share_of(graph, arc, flavor);
 
 	amounts.self *= graph->nodes[arc->from].fraction;
 	amounts.child *= graph->nodes[arc->from].fraction;
@@ -90,7 +91,7 @@ static void pass_up(struct graph *graph, uint32_t node, unsigned flavor, double 
 {
 	for (uint32_t i = graph->nodes[node].first_in; i < graph->nodes[node + 1].first_in; i++) {
 		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
-		struct amounts amounts = share_of(graph, arc, flavor);
+		struct amounts amounts = propagate_share_of(graph, arc, flavor);
 		double sum = amounts.self + amounts.child;
 		size_t caller = graph->nodes[arc->from].component;
 

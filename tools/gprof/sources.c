@@ -22,7 +22,7 @@ struct source {
 
 /* ---------------- Lines ---------------- */
 
-static void print_calls(FILE *out, uint64_t calls)
+static void sources_print_calls(FILE *out, uint64_t calls)
 {
 	if (calls > 0)
 		fprintf(out, " %*" PRIu64, CALLS_WIDTH, calls);
@@ -30,11 +30,11 @@ static void print_calls(FILE *out, uint64_t calls)
 		fprintf(out, " %*s", CALLS_WIDTH, "");
 }
 
-static void print_line(const struct source *source, const struct hit *hit, const char *text)
+static void sources_print_line(const struct source *source, const struct hit *hit, const char *text)
 {
 	int blank = 17 * (int)source->report->choice->n;
 
-	print_calls(source->out, hit->calls);
+	sources_print_calls(source->out, hit->calls);
 	if (hit->counts[0] > 0)
 		lines_print_counts(source->out, source->report, hit);
 	else
@@ -68,7 +68,7 @@ static void print_text(const struct source *source)
 		struct hit sum = sum_line(source, line, &at);
 
 		text[strcspn(text, "\n")] = '\0';
-		print_line(source, &sum, text);
+		sources_print_line(source, &sum, text);
 	}
 	fprintf(source->out, "\n");
 	free(text);
@@ -90,7 +90,7 @@ static void print_top(const struct source *source)
 	if (most > 0)
 		fprintf(source->out, "Top %zu lines:\n\n", most);
 	for (size_t i = 0; i < most; i++)
-		print_line(source, &sums[i], "");
+		sources_print_line(source, &sums[i], "");
 	if (most > 0)
 		fprintf(source->out, "\n");
 	free(sums);
@@ -98,7 +98,7 @@ static void print_top(const struct source *source)
 
 /* ---------------- Files ---------------- */
 
-static void print_head(FILE *out, const struct report *report)
+static void sources_print_head(FILE *out, const struct report *report)
 {
 	lines_print_head(out, report, "      calls");
 	fprintf(out, "  line\n\n");
@@ -122,7 +122,7 @@ static void write_source(struct source *source, bool is_first)
 	source->out = fopen(name, is_first ? "w" : "a");
 	if (source->out == NULL)
 		fail("%s: cannot be written: %s", name, strerror(errno));
-	print_head(source->out, source->report);
+	sources_print_head(source->out, source->report);
 	print_source(source);
 	if (fclose(source->out) != 0)
 		fail("%s: cannot be written: %s", name, strerror(errno));
@@ -139,7 +139,7 @@ static bool is_first_of_name(const struct hits *hits, size_t index)
 }
 
 /* Only what the functions have that were chosen. */
-static void choose(struct hits *hits, const bool *is_chosen)
+static void sources_choose(struct hits *hits, const bool *is_chosen)
 {
 	size_t n = 0;
 
@@ -149,7 +149,7 @@ static void choose(struct hits *hits, const bool *is_chosen)
 	hits->n = n;
 }
 
-static struct hits gather(const struct report *report)
+static struct hits sources_gather(const struct report *report)
 {
 	const struct options *options = report->options;
 	bool *is_chosen = marks_of_selection(report->graph, options, "-A", &options->sources);
@@ -159,18 +159,18 @@ static struct hits gather(const struct report *report)
 		if (report->graph->nodes[i].calls >= options->least_calls)
 			lines_add_calls(&hits, report, i);
 	lines_find(&hits, report, 'A');
-	choose(&hits, is_chosen);
+	sources_choose(&hits, is_chosen);
 	free(is_chosen);
 	return hits;
 }
 
 void print_sources(const struct report *report)
 {
-	struct hits hits = gather(report);
+	struct hits hits = sources_gather(report);
 
 	print_summary(report);
 	if (!report->options->separates_sources)
-		print_head(stdout, report);
+		sources_print_head(stdout, report);
 	for (size_t i = 0, end; i < hits.n && hits.items[i].file != NULL; i = end) {
 		struct source source = {report, stdout, &hits.items[i], 0};
 

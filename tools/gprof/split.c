@@ -30,7 +30,7 @@ static int compare_samples(const void *first, const void *second)
 	return (one->label > other->label) - (one->label < other->label);
 }
 
-static struct share *find(struct share *shares, size_t n, uint32_t label)
+static struct share *split_find(struct share *shares, size_t n, uint32_t label)
 {
 	size_t i = 0;
 
@@ -46,7 +46,7 @@ static struct share *count(const struct profile *profile, size_t *n)
 
 	*n = 0;
 	for (size_t i = 0; i < profile->n_samples; i++) {
-		struct share *share = find(shares, *n, profile->samples[i].label);
+		struct share *share = split_find(shares, *n, profile->samples[i].label);
 
 		if (share == &shares[*n])
 			shares[(*n)++] = (struct share){.label = profile->samples[i].label};
@@ -66,7 +66,7 @@ void profile_label_name(const struct profile *profile, uint32_t label, char *nam
 			 profile->tasks[place].name);
 }
 
-static void keep_flavor(struct profile *profile, size_t flavor)
+static void split_keep_flavor(struct profile *profile, size_t flavor)
 {
 	size_t n = 0;
 
@@ -76,7 +76,7 @@ static void keep_flavor(struct profile *profile, size_t flavor)
 	profile->n_samples = n;
 }
 
-static size_t choose(const struct profile *profile, const char *name)
+static size_t split_choose(const struct profile *profile, const char *name)
 {
 	for (size_t i = 0; name != NULL && i < profile->n_flavors; i++)
 		if (strcmp(profile->flavors[i].name, name) == 0)
@@ -86,11 +86,11 @@ static size_t choose(const struct profile *profile, const char *name)
 
 void profile_split(struct profile *profile, const char *flavor)
 {
-	size_t from = choose(profile, flavor);
+	size_t from = split_choose(profile, flavor);
 	struct share *shares;
 	size_t n;
 
-	keep_flavor(profile, from);
+	split_keep_flavor(profile, from);
 	shares = count(profile, &n);
 	for (size_t i = 0; i < n; i++) {
 		char name[PROFILE_NAME] = "others";
@@ -104,7 +104,7 @@ void profile_split(struct profile *profile, const char *flavor)
 		shares[i].flavor->rate = profile->flavors[from].rate;
 	}
 	for (size_t i = 0; i < profile->n_samples; i++) {
-		const struct share *share = find(shares, n, profile->samples[i].label);
+		const struct share *share = split_find(shares, n, profile->samples[i].label);
 
 		profile->samples[i].flavor = (uint8_t)(share->flavor - profile->flavors);
 	}

@@ -81,7 +81,7 @@ struct place {
 	uint32_t node;
 };
 
-static int compare_places(const void *first, const void *second)
+static int splitting_compare_places(const void *first, const void *second)
 {
 	const struct place *one = first;
 	const struct place *other = second;
@@ -100,7 +100,7 @@ static void find_ranks(struct split *split)
 
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		places[i] = (struct place){split->depths[i], i};
-	sort(places, graph->n_nodes, sizeof(*places), compare_places);
+	sort(places, graph->n_nodes, sizeof(*places), splitting_compare_places);
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		split->ranks[places[i].node] = used[graph->nodes[places[i].node].component]++;
 	free(places);
@@ -271,7 +271,7 @@ struct candidate {
 	uint64_t calls;
 };
 
-static int compare(const void *first, const void *second)
+static int splitting_compare(const void *first, const void *second)
 {
 	const struct candidate *one = first;
 	const struct candidate *other = second;
@@ -301,7 +301,7 @@ static void put_back(struct trial *trial)
 	}
 	graph->n_arcs = trial->n_arcs;
 	graph_index_arcs(graph);
-	sort(candidates, n, sizeof(*candidates), compare);
+	sort(candidates, n, sizeof(*candidates), splitting_compare);
 	for (uint32_t i = 0; i < n; i++)
 		trial->is_out[candidates[i].arc] =
 			closes_circle(&search, &trial->arcs[candidates[i].arc], i + 1);

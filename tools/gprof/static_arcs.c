@@ -12,7 +12,7 @@
 #define CALL       0xe8
 #define CALL_BYTES 5u
 
-static void add_arc(struct graph *graph, uint64_t from, uint64_t to)
+static void static_arcs_add_arc(struct graph *graph, uint64_t from, uint64_t to)
 {
 	const struct elfsym_function *callee = elfsym_find(graph->elf, to, NULL);
 
@@ -34,7 +34,8 @@ static void scan(struct graph *graph, const struct elfsym_function *function)
 		int64_t displacement = (int32_t)load_u32(code + i + 1);
 
 		if (code[i] == CALL)
-			add_arc(graph, from, (from + CALL_BYTES + (uint64_t)displacement) & mask);
+			static_arcs_add_arc(graph, from,
+					    (from + CALL_BYTES + (uint64_t)displacement) & mask);
 	}
 }
 

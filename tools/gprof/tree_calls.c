@@ -22,7 +22,7 @@ static double component_total(const struct tree *tree, uint32_t component)
 	return graph->own[at] + graph->inherited[at];
 }
 
-static double amount_of(const struct tree *tree, const struct arc *arc)
+static double tree_calls_amount(const struct tree *tree, const struct arc *arc)
 {
 	struct amounts amounts = arc_amounts(tree->report->graph, arc, tree->flavor);
 
@@ -46,8 +46,8 @@ static uint32_t add_component(struct tree *tree, uint32_t parent, uint32_t compo
 static void add_below(struct tree *tree, uint32_t branch, uint32_t component, double amount,
 		      unsigned depth);
 
-static void add_arc(struct tree *tree, uint32_t branch, const struct arc *arc, double amount,
-		    unsigned depth)
+static void tree_calls_add_arc(struct tree *tree, uint32_t branch, const struct arc *arc,
+			       double amount, unsigned depth)
 {
 	uint32_t to = tree->report->graph->nodes[arc->to].component;
 
@@ -70,8 +70,9 @@ static void add_below(struct tree *tree, uint32_t branch, uint32_t component, do
 
 		for (uint32_t j = node[0].first_out; j < node[1].first_out; j++)
 			if (!graph_same_cycle(graph, &graph->arcs[j]))
-				add_arc(tree, branch, &graph->arcs[j],
-					amount_of(tree, &graph->arcs[j]) * part, depth);
+				tree_calls_add_arc(tree, branch, &graph->arcs[j],
+						   tree_calls_amount(tree, &graph->arcs[j]) * part,
+						   depth);
 	}
 }
 
@@ -86,7 +87,7 @@ static double *count_roots(const struct tree *tree)
 	for (uint32_t i = 0; i < graph->n_arcs; i++)
 		if (!graph_same_cycle(graph, &graph->arcs[i]))
 			rests[graph->nodes[graph->arcs[i].to].component] -=
-				amount_of(tree, &graph->arcs[i]);
+				tree_calls_amount(tree, &graph->arcs[i]);
 	return rests;
 }
 

@@ -15,8 +15,8 @@ static int compare_callers(const void *first, const void *second)
 	return (one->site > other->site) - (one->site < other->site);
 }
 
-static void read_calls(struct callers *callers, struct view *view,
-		       const struct profile_sample *sample)
+static void callers_read_calls(struct callers *callers, struct view *view,
+			       const struct profile_sample *sample)
 {
 	const struct profile *profile = view->profile;
 
@@ -41,7 +41,7 @@ static void read_calls(struct callers *callers, struct view *view,
 		callers->items[i + 1].before = callers->items[i].before + callers->items[i].calls;
 }
 
-static int compare_calls(const void *first, const void *second)
+static int callers_compare_calls(const void *first, const void *second)
 {
 	const struct view_call *one = first, *other = second;
 
@@ -65,9 +65,9 @@ static void sum_calls(const struct callers *callers, struct view *view)
 		view->sites[i] =
 			(struct view_site){from->function, from->callee, from->site, from->calls};
 	}
-	sort(view->calls, callers->n, sizeof *view->calls, compare_calls);
+	sort(view->calls, callers->n, sizeof *view->calls, callers_compare_calls);
 	for (size_t i = 0; i < callers->n; i++) {
-		if (n > 0 && compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)
+		if (n > 0 && callers_compare_calls(&view->calls[n - 1], &view->calls[i]) == 0)
 			view->calls[n - 1].count += view->calls[i].count;
 		else
 			view->calls[n++] = view->calls[i];
@@ -78,7 +78,7 @@ static void sum_calls(const struct callers *callers, struct view *view)
 void callers_read(struct callers *callers, struct view *view, const struct profile_sample *sample)
 {
 	*callers = (struct callers){0};
-	read_calls(callers, view, sample);
+	callers_read_calls(callers, view, sample);
 	sum_calls(callers, view);
 }
 

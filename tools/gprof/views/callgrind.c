@@ -50,7 +50,7 @@ struct costs {
 	size_t room;
 };
 
-static int compare(const void *first, const void *second)
+static int callgrind_compare(const void *first, const void *second)
 {
 	const struct cost *one = first, *other = second;
 
@@ -61,7 +61,7 @@ static int compare(const void *first, const void *second)
 	return (one->line > other->line) - (one->line < other->line);
 }
 
-static void add(struct costs *costs, struct cost cost)
+static void callgrind_add(struct costs *costs, struct cost cost)
 {
 	costs->items = grow(costs->items, costs->n, &costs->room, sizeof *costs->items);
 	costs->items[costs->n++] = cost;
@@ -85,13 +85,13 @@ static void add_stack(struct costs *costs, const struct writer *writer,
 
 	cost.function = frames[0].function;
 	cost.line = view_lines_of_frame(&writer->lines, &frames[0]);
-	add(costs, cost);
+	callgrind_add(costs, cost);
 	for (uint32_t i = 0; i + 1 < stack->depth; i++) {
 		cost.function = frames[i + 1].function;
 		cost.callee = frames[i].function + 1;
 		cost.line = view_lines_of_frame(&writer->lines, &frames[i + 1]);
 		if (frames[i].function != cost.function && !is_repeated(frames, stack->depth, i))
-			add(costs, cost);
+			callgrind_add(costs, cost);
 	}
 }
 
@@ -105,7 +105,7 @@ static const char *object_of(const struct view *view, uint32_t function)
 }
 
 /* The first time that a name is written it gets a number, which stands for it from then on. */
-static void put_name(struct writer *writer, const char *key, uint32_t function)
+static void callgrind_put_name(struct writer *writer, const char *key, uint32_t function)
 {
 	fprintf(writer->out, "%s=(%" PRIu32 ")", key, function + 1);
 	if (!writer->is_named[function])
@@ -121,17 +121,17 @@ static void put_function(struct writer *writer, const char *const keys[3], uint3
 
 	fprintf(writer->out, "%s=%s\n%s=%s\n", keys[0], object_of(writer->view, function), keys[1],
 		file != NULL ? file : "???");
-	put_name(writer, keys[2], function);
+	callgrind_put_name(writer, keys[2], function);
 }
 
 /* One line for all costs of the same place; returns how many those were. */
-static size_t put_line(const struct writer *writer, const struct cost *first,
-		       const struct cost *end)
+static size_t callgrind_put_line(const struct writer *writer, const struct cost *first,
+				 const struct cost *end)
 {
 	uint64_t row[PROFILE_FLAVORS] = {0};
 	const struct cost *cost = first;
 
-	for (; cost < end && compare(first, cost) == 0; cost++)
+	for (; cost < end && callgrind_compare(first, cost) == 0; cost++)
 		row[cost->flavor] += cost->count;
 	fprintf(writer->out, "%u", first->line);
 	for (size_t i = 0; i < writer->view->profile->n_flavors; i++)
@@ -142,7 +142,7 @@ static size_t put_line(const struct writer *writer, const struct cost *first,
 
 /* ---------------- Calls ---------------- */
 
-static int compare_calls(const void *first, const void *second)
+static int callgrind_compare_calls(const void *first, const void *second)
 {
 	const struct calls *one = first, *other = second;
 
@@ -153,7 +153,7 @@ static int compare_calls(const void *first, const void *second)
 	return (one->line > other->line) - (one->line < other->line);
 }
 
-static void read_calls(struct writer *writer)
+static void callgrind_read_calls(struct writer *writer)
 {
 	const struct view *view = writer->view;
 	size_t n = 0;
@@ -167,9 +167,9 @@ static void read_calls(struct writer *writer)
 			(struct calls){site->caller, site->callee,
 				       view_lines_of_frame(&writer->lines, &frame), site->count};
 	}
-	sort(writer->calls, view->n_sites, sizeof *writer->calls, compare_calls);
+	sort(writer->calls, view->n_sites, sizeof *writer->calls, callgrind_compare_calls);
 	for (size_t i = 0; i < view->n_sites; i++) {
-		if (n > 0 && compare_calls(&writer->calls[n - 1], &writer->calls[i]) == 0)
+		if (n > 0 && callgrind_compare_calls(&writer->calls[n - 1], &writer->calls[i]) == 0)
 			writer->calls[n - 1].count += writer->calls[i].count;
 		else
 			writer->calls[n++] = writer->calls[i];
@@ -177,17 +177,18 @@ static void read_calls(struct writer *writer)
 	writer->n_calls = n;
 }
 
-static uint64_t calls_of(const struct writer *writer, const struct cost *first,
-			 const struct cost *end)
+static uint64_t callgrind_calls_of(const struct writer *writer, const struct cost *first,
+				   const struct cost *end)
 {
 	const struct calls wanted = {first->function, first->callee - 1, first->line, 0};
-	const struct calls *found =
-		bsearch(&wanted, writer->calls, writer->n_calls, sizeof wanted, compare_calls);
+	const struct calls *found = bsearch(&wanted, writer->calls, writer->n_calls, sizeof wanted,
+					    callgrind_compare_calls);
 	uint64_t seen = 0;
 
 	if (found != NULL)
 		return found->count;
-	for (const struct cost *cost = first; cost < end && compare(first, cost) == 0; cost++)
+	for (const struct cost *cost = first; cost < end && callgrind_compare(first, cost) == 0;
+	     cost++)
 		seen += cost->count;
 	return seen;
 }
@@ -207,14 +208,15 @@ static void put_costs(struct writer *writer, const struct costs *costs)
 		}
 		if (cost->callee != SELF) {
 			put_function(writer, called, cost->callee - 1);
-			fprintf(writer->out, "calls=%" PRIu64 " %u\n", calls_of(writer, cost, end),
+			fprintf(writer->out, "calls=%" PRIu64 " %u\n",
+				callgrind_calls_of(writer, cost, end),
 				view_lines_of_function(&writer->lines, cost->callee - 1));
 		}
-		cost += put_line(writer, cost, end);
+		cost += callgrind_put_line(writer, cost, end);
 	}
 }
 
-static void put_head(const struct view *view, FILE *out)
+static void callgrind_put_head(const struct view *view, FILE *out)
 {
 	const struct profile *profile = view->profile;
 	char word[VIEW_WORD_ROOM];
@@ -244,11 +246,11 @@ void view_write_callgrind(const struct view *view, FILE *out)
 	struct costs costs = {0};
 
 	view_lines_find(&writer.lines, view);
-	read_calls(&writer);
+	callgrind_read_calls(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
 		add_stack(&costs, &writer, &view->stacks[i]);
-	sort(costs.items, costs.n, sizeof *costs.items, compare);
-	put_head(view, out);
+	sort(costs.items, costs.n, sizeof *costs.items, callgrind_compare);
+	callgrind_put_head(view, out);
 	put_costs(&writer, &costs);
 	free(costs.items);
 	free(writer.calls);

@@ -18,7 +18,7 @@ struct line {
 };
 
 /* From the outermost function on. */
-static int compare(const void *first, const void *second)
+static int folded_compare(const void *first, const void *second)
 {
 	const struct line *one = first, *other = second;
 	uint32_t depth = one->stack->depth, other_depth = other->stack->depth;
@@ -38,19 +38,19 @@ static int compare(const void *first, const void *second)
 }
 
 /* A name without the signs that mean something here. */
-static void put_name(FILE *out, const char *name)
+static void folded_put_name(FILE *out, const char *name)
 {
 	for (; *name != '\0'; name++)
 		putc(*name == ';' || *name == ' ' || *name == '\n' ? '_' : *name, out);
 }
 
-static void put_line(const struct view *view, const struct view_stack *stack, uint64_t count,
-		     FILE *out)
+static void folded_put_line(const struct view *view, const struct view_stack *stack, uint64_t count,
+			    FILE *out)
 {
 	if (view->profile->n_flavors > 1)
 		fprintf(out, "%s;", view->profile->flavors[stack->flavor].name);
 	for (uint32_t depth = stack->depth; depth-- > 0;) {
-		put_name(out, view_name(view, view->frames[stack->frames + depth].function));
+		folded_put_name(out, view_name(view, view->frames[stack->frames + depth].function));
 		putc(depth > 0 ? ';' : ' ', out);
 	}
 	fprintf(out, "%" PRIu64 "\n", count);
@@ -63,12 +63,12 @@ void view_write_folded(const struct view *view, FILE *out)
 
 	for (size_t i = 0; i < view->n_stacks; i++)
 		lines[i] = (struct line){view, &view->stacks[i]};
-	sort(lines, view->n_stacks, sizeof *lines, compare);
+	sort(lines, view->n_stacks, sizeof *lines, folded_compare);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		count += lines[i].stack->count;
-		if (i + 1 < view->n_stacks && compare(&lines[i], &lines[i + 1]) == 0)
+		if (i + 1 < view->n_stacks && folded_compare(&lines[i], &lines[i + 1]) == 0)
 			continue;
-		put_line(view, lines[i].stack, count, out);
+		folded_put_line(view, lines[i].stack, count, out);
 		count = 0;
 	}
 	free(lines);

@@ -104,14 +104,14 @@ struct rows {
 	uint64_t calls;
 };
 
-static int compare_rows(const void *first, const void *second)
+static int guess_compare_rows(const void *first, const void *second)
 {
 	const struct row *one = first, *other = second;
 
 	return (one->first > other->first) - (one->first < other->first);
 }
 
-static uint64_t calls_of(const struct guess *guess, const struct row *row)
+static uint64_t guess_calls_of(const struct guess *guess, const struct row *row)
 {
 	return guess->calls.items[row->end].before - guess->calls.items[row->first].before;
 }
@@ -145,7 +145,7 @@ static unsigned find_taken(const struct guess *guess, const struct row *all, str
 		if (row.end > row.first)
 			taken[n++] = row;
 	}
-	sort(taken, n, sizeof *taken, compare_rows);
+	sort(taken, n, sizeof *taken, guess_compare_rows);
 	return n;
 }
 
@@ -165,7 +165,7 @@ static void find_rows(const struct guess *guess, uint32_t function, struct rows 
 
 		if (row.end > row.first) {
 			rows->items[rows->n++] = row;
-			rows->calls += calls_of(guess, &row);
+			rows->calls += guess_calls_of(guess, &row);
 		}
 		if (i < n)
 			at = taken[i].end;
@@ -180,7 +180,7 @@ struct hand {
 	uint64_t phase;
 };
 
-static uint64_t share_of(const struct hand *hand, uint64_t calls)
+static uint64_t guess_share_of(const struct hand *hand, uint64_t calls)
 {
 	return share_from(hand->phase, hand->units, calls, hand->calls);
 }
@@ -199,7 +199,7 @@ static size_t find_next(const struct guess *guess, const struct row *row, uint64
 		uint64_t calls = before + guess->calls.items[middle + 1].before -
 				 guess->calls.items[row->first].before;
 
-		if (share_of(hand, calls) <= hand->dealt)
+		if (guess_share_of(hand, calls) <= hand->dealt)
 			low = middle + 1;
 		else
 			high = middle;
@@ -250,16 +250,16 @@ static void deal(struct guess *guess, uint32_t function, uint64_t count)
 		size_t next = row->first;
 
 		while ((next = find_next(guess, row, before, &hand)) < row->end) {
-			uint64_t until =
-				share_of(&hand, before + guess->calls.items[next + 1].before -
-							guess->calls.items[row->first].before);
+			uint64_t until = guess_share_of(
+				&hand, before + guess->calls.items[next + 1].before -
+					       guess->calls.items[row->first].before);
 
 			deal_to(guess, &guess->calls.items[next],
 				share(count, until, hand.units) -
 					share(count, hand.dealt, hand.units));
 			hand.dealt = until;
 		}
-		before += calls_of(guess, row);
+		before += guess_calls_of(guess, row);
 	}
 }
 
@@ -304,7 +304,7 @@ static void add_bin(struct guess *guess, uint64_t low, uint64_t high, uint64_t c
 	}
 }
 
-static void add_bins(struct guess *guess, const struct profile_bins *bins)
+static void guess_add_bins(struct guess *guess, const struct profile_bins *bins)
 {
 	for (uint32_t i = 0; i < bins->n; i++)
 		add_bin(guess, profile_bins_start(bins, i), profile_bins_start(bins, i + 1),
@@ -388,7 +388,7 @@ void view_guess(struct view *view)
 			for (size_t k = 0; k < counts->n; k++)
 				add_item(&guess, counts->items[k].pc, counts->items[k].count);
 			for (size_t k = 0; mode == PROFILE_USER && k < flavor->n_bins; k++)
-				add_bins(&guess, &flavor->bins[k]);
+				guess_add_bins(&guess, &flavor->bins[k]);
 			make_stacks(&guess);
 		}
 	}

@@ -11,7 +11,7 @@
 
 #define JSON_VERSION 1
 
-static void put_counts(const struct profile *profile, FILE *out)
+static void json_put_counts(const struct profile *profile, FILE *out)
 {
 	const char *comma = "";
 
@@ -38,7 +38,7 @@ static void put_cpu(const uint64_t *values, FILE *out)
 	putc('}', out);
 }
 
-static void put_cpus(const struct profile *profile, FILE *out)
+static void json_put_cpus(const struct profile *profile, FILE *out)
 {
 	fputs("\"cpus\":[", out);
 	for (unsigned cpu = 0; cpu < profile_cpus(profile); cpu++) {
@@ -77,7 +77,7 @@ static uint64_t *own_samples(const struct view *view)
 	return own;
 }
 
-static void put_functions(const struct view *view, FILE *out)
+static void json_put_functions(const struct view *view, FILE *out)
 {
 	size_t columns = view->profile->n_flavors;
 	uint64_t *own = own_samples(view);
@@ -97,7 +97,7 @@ static void put_functions(const struct view *view, FILE *out)
 	free(own);
 }
 
-static void put_stack(const struct view *view, const struct view_stack *stack, FILE *out)
+static void json_put_stack(const struct view *view, const struct view_stack *stack, FILE *out)
 {
 	const struct view_frame *frames = view->frames + stack->frames;
 	const struct profile_sample *sample = stack->sample;
@@ -151,15 +151,15 @@ void view_write_json(const struct view *view, FILE *out)
 {
 	fprintf(out, "{\"format\":\"assay-profile\",\"version\":%d,\"callers_guessed\":%s,\n",
 		JSON_VERSION, view->is_guessed ? "true" : "false");
-	put_counts(view->profile, out);
-	put_cpus(view->profile, out);
+	json_put_counts(view->profile, out);
+	json_put_cpus(view->profile, out);
 	put_flavors(view, out);
 	put_tasks(view, out);
-	put_functions(view, out);
+	json_put_functions(view, out);
 	fputs("\"stacks\":[", out);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		fputs(i > 0 ? ",\n" : "\n", out);
-		put_stack(view, &view->stacks[i], out);
+		json_put_stack(view, &view->stacks[i], out);
 	}
 	fputs("],\n", out);
 	put_calls(view, out);

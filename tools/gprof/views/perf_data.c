@@ -42,7 +42,7 @@ struct record {
 /* ---------------- Records ---------------- */
 
 /* What does not fit is left out: names are cut, stacks are not that deep. */
-static void put(struct record *record, const void *bytes, size_t size)
+static void perf_data_put(struct record *record, const void *bytes, size_t size)
 {
 	if (size > sizeof record->bytes - record->used)
 		size = sizeof record->bytes - record->used;
@@ -52,18 +52,18 @@ static void put(struct record *record, const void *bytes, size_t size)
 
 static void put32(struct record *record, uint32_t number)
 {
-	put(record, &number, sizeof number);
+	perf_data_put(record, &number, sizeof number);
 }
 
 static void put64(struct record *record, uint64_t number)
 {
-	put(record, &number, sizeof number);
+	perf_data_put(record, &number, sizeof number);
 }
 
 static void align(struct record *record, size_t alignment, size_t from)
 {
 	while ((record->used - from) % alignment != 0)
-		put(record, "", 1);
+		perf_data_put(record, "", 1);
 }
 
 /* A text that ends the record. */
@@ -71,8 +71,8 @@ static void put_text(struct record *record, const char *text)
 {
 	size_t length = strlen(text), room = sizeof record->bytes - record->used - ALIGNMENT;
 
-	put(record, text, length < room ? length : room);
-	put(record, "", 1);
+	perf_data_put(record, text, length < room ? length : room);
+	perf_data_put(record, "", 1);
 	align(record, ALIGNMENT, 0);
 }
 
@@ -81,10 +81,10 @@ static void begin(struct record *record, enum perf_type type, uint16_t misc)
 	struct perf_header header = {.type = type, .misc = misc};
 
 	record->used = 0;
-	put(record, &header, sizeof header);
+	perf_data_put(record, &header, sizeof header);
 }
 
-static void end(struct record *record)
+static void perf_data_end(struct record *record)
 {
 	uint16_t size = (uint16_t)record->used;
 
@@ -115,15 +115,15 @@ static void put_event(struct record *record, const struct view *view, uint32_t f
 	};
 
 	begin(record, PERF_ATTR, 0);
-	put(record, &attr, sizeof attr);
-	put(record, rest, sizeof rest);
+	perf_data_put(record, &attr, sizeof attr);
+	perf_data_put(record, rest, sizeof rest);
 	put64(record, id_of(view, flavor));
-	end(record);
+	perf_data_end(record);
 	begin(record, PERF_EVENT_UPDATE, 0);
 	put64(record, PERF_UPDATE_NAME);
 	put64(record, id_of(view, flavor));
 	put_text(record, of->name);
-	end(record);
+	perf_data_end(record);
 }
 
 /* A process that executed another program was another task before, and is another process here. */
@@ -155,7 +155,7 @@ static void put_comm(struct record *record, uint32_t pid, uint32_t thread, const
 	put32(record, pid);
 	put32(record, thread);
 	put_text(record, name);
-	end(record);
+	perf_data_end(record);
 }
 
 static void put_task(struct record *record, const struct view *view,
@@ -167,7 +167,7 @@ static void put_task(struct record *record, const struct view *view,
 	begin(record, PERF_CGROUP, 0);
 	put64(record, task->id);
 	put_text(record, path);
-	end(record);
+	perf_data_end(record);
 	put_comm(record, pid_of(record, view, task->id), pid_of(record, view, task->id),
 		 task->name != NULL ? task->name : "task");
 }
@@ -225,7 +225,7 @@ static void put_map(struct record *record, uint32_t pid, const struct profile_im
 	put32(record, PROT_READ_EXEC);
 	put32(record, MAP_PRIVATE);
 	put_text(record, image->path != NULL ? image->path : "program");
-	end(record);
+	perf_data_end(record);
 }
 
 static void put_program(struct record *record, const struct view *view)
@@ -293,8 +293,8 @@ static void put_chain(struct record *record, const struct view *view,
 	}
 }
 
-static void put_sample(struct record *record, const struct view *view,
-		       const struct view_stack *stack, uint64_t time)
+static void perf_data_put_sample(struct record *record, const struct view *view,
+				 const struct view_stack *stack, uint64_t time)
 {
 	const struct view_frame *leaf = &view->frames[stack->frames];
 	const struct profile_sample *sample = stack->sample;
@@ -310,7 +310,7 @@ static void put_sample(struct record *record, const struct view *view,
 	put64(record, stack->count * (interval != 0 ? interval : 1));
 	put_chain(record, view, stack);
 	put64(record, sample != NULL ? sample->label : 0);
-	end(record);
+	perf_data_end(record);
 }
 
 /* ---------------- Counts ---------------- */
@@ -323,11 +323,11 @@ static void put_word(struct record *record, const char *word)
 
 	put32(record, padded);
 	from = record->used;
-	put(record, word, length);
+	perf_data_put(record, word, length);
 	align(record, STRING_ALIGN, from);
 }
 
-static void put_values(struct record *record, const struct view *view)
+static void perf_data_put_values(struct record *record, const struct view *view)
 {
 	const struct profile *profile = view->profile;
 	uint64_t lost = view_lost(profile);
@@ -344,10 +344,10 @@ static void put_values(struct record *record, const struct view *view)
 		if (view_word(profile, i, word, sizeof word) != NULL)
 			put_word(record, word);
 	align(record, ALIGNMENT, 0);
-	end(record);
+	perf_data_end(record);
 	begin(record, PERF_LOST_SAMPLES, 0);
 	put64(record, lost);
-	end(record);
+	perf_data_end(record);
 }
 
 void view_write_perf_data(const struct view *view, FILE *out)
@@ -364,11 +364,11 @@ void view_write_perf_data(const struct view *view, FILE *out)
 	put_origins(record, view);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		time += view->stacks[i].count * 1000;
-		put_sample(record, view, &view->stacks[i], time);
+		perf_data_put_sample(record, view, &view->stacks[i], time);
 	}
-	put_values(record, view);
+	perf_data_put_values(record, view);
 	begin(record, PERF_FINISHED_ROUND, 0);
-	end(record);
+	perf_data_end(record);
 	map_free(&record->processes);
 	free(record);
 }

@@ -22,7 +22,7 @@ struct origin {
 	uint64_t time;
 };
 
-static void put_name(FILE *out, const char *name)
+static void perf_script_put_name(FILE *out, const char *name)
 {
 	for (; *name != '\0'; name++)
 		putc(*name == ' ' ? '_' : *name, out);
@@ -47,20 +47,21 @@ static struct origin origin_of(const struct view *view, const struct view_stack 
 	return origin;
 }
 
-static void put_head(const struct view *view, const struct view_stack *stack,
-		     const struct origin *origin, FILE *out)
+static void perf_script_put_head(const struct view *view, const struct view_stack *stack,
+				 const struct origin *origin, FILE *out)
 {
 	const struct profile_flavor *flavor = &view->profile->flavors[stack->flavor];
 	uint64_t interval = view_interval(flavor);
 
-	put_name(out, origin->name);
+	perf_script_put_name(out, origin->name);
 	fprintf(out, " %" PRId32 "/%" PRIu32 " [%03u] %" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s:\n",
 		origin->pid, origin->thread, origin->cpu, origin->time / NANOSECONDS,
 		origin->time % NANOSECONDS / MICROSECONDS, interval != 0 ? interval : 1,
 		flavor->name);
 }
 
-static void put_stack(const struct view *view, const struct view_stack *stack, FILE *out)
+static void perf_script_put_stack(const struct view *view, const struct view_stack *stack,
+				  FILE *out)
 {
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		const struct view_frame *frame = &view->frames[stack->frames + i];
@@ -68,7 +69,7 @@ static void put_stack(const struct view *view, const struct view_stack *stack, F
 		const char *object = view_object(view, frame->function);
 
 		fprintf(out, "\t%16" PRIx64 " ", frame->address);
-		put_name(out, function->name);
+		perf_script_put_name(out, function->name);
 		if (function->start != 0)
 			fprintf(out, "+0x%" PRIx64, frame->address - function->start);
 		fprintf(out, " (%s)\n",
@@ -79,7 +80,7 @@ static void put_stack(const struct view *view, const struct view_stack *stack, F
 	putc('\n', out);
 }
 
-static void put_values(const struct profile *profile, FILE *out)
+static void perf_script_put_values(const struct profile *profile, FILE *out)
 {
 	char word[VIEW_WORD_ROOM];
 
@@ -92,7 +93,7 @@ void view_write_perf_script(const struct view *view, FILE *out)
 {
 	uint64_t time = 0;
 
-	put_values(view->profile, out);
+	perf_script_put_values(view->profile, out);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		const struct view_stack *stack = &view->stacks[i];
 		uint64_t interval = view_interval(&view->profile->flavors[stack->flavor]);
@@ -100,8 +101,8 @@ void view_write_perf_script(const struct view *view, FILE *out)
 		for (uint64_t n = 0; n < stack->count; n++) {
 			struct origin origin = origin_of(view, stack, time);
 
-			put_head(view, stack, &origin, out);
-			put_stack(view, stack, out);
+			perf_script_put_head(view, stack, &origin, out);
+			perf_script_put_stack(view, stack, out);
 			time += interval != 0 ? interval : MICROSECONDS;
 		}
 	}

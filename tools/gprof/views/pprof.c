@@ -120,7 +120,7 @@ static void put_types(struct writer *writer)
 
 /* ---------------- Places ---------------- */
 
-static int compare_places(const void *first, const void *second)
+static int pprof_compare_places(const void *first, const void *second)
 {
 	const struct view_frame *one = first, *other = second;
 
@@ -138,9 +138,10 @@ static void find_locations(struct writer *writer)
 
 	writer->locations = allocate(view->n_frames + 1, sizeof *writer->locations);
 	memcpy(writer->locations, view->frames, view->n_frames * sizeof *view->frames);
-	sort(writer->locations, view->n_frames, sizeof *writer->locations, compare_places);
+	sort(writer->locations, view->n_frames, sizeof *writer->locations, pprof_compare_places);
 	for (size_t i = 0; i < view->n_frames; i++)
-		if (n == 0 || compare_places(&writer->locations[n - 1], &writer->locations[i]) != 0)
+		if (n == 0 ||
+		    pprof_compare_places(&writer->locations[n - 1], &writer->locations[i]) != 0)
 			writer->locations[n++] = writer->locations[i];
 	writer->n_locations = n;
 }
@@ -148,7 +149,7 @@ static void find_locations(struct writer *writer)
 static uint64_t location_of(const struct writer *writer, const struct view_frame *frame)
 {
 	const struct view_frame *found = bsearch(frame, writer->locations, writer->n_locations,
-						 sizeof *frame, compare_places);
+						 sizeof *frame, pprof_compare_places);
 
 	return (uint64_t)(found - writer->locations) + 1;
 }
@@ -210,7 +211,7 @@ static void put_source(struct writer *writer, uint32_t function)
 		      view_lines_of_function(&writer->lines, function));
 }
 
-static void put_functions(struct writer *writer)
+static void pprof_put_functions(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->view->n_functions; i++) {
 		uint64_t name = function_name(writer, i);
@@ -250,7 +251,7 @@ static void put_label(struct writer *writer, const char *key, const char *text)
 	buffer_message(&writer->message, SAMPLE_LABEL, &writer->inner);
 }
 
-static void put_labels(struct writer *writer, const struct profile_sample *sample)
+static void pprof_put_labels(struct writer *writer, const struct profile_sample *sample)
 {
 	char text[TEXT_MAX];
 
@@ -263,7 +264,7 @@ static void put_labels(struct writer *writer, const struct profile_sample *sampl
 	put_label(writer, "cpu", text);
 }
 
-static void put_sample(struct writer *writer, const struct view_stack *stack)
+static void pprof_put_sample(struct writer *writer, const struct view_stack *stack)
 {
 	const struct view *view = writer->view;
 	const struct profile_flavor *flavor = &view->profile->flavors[stack->flavor];
@@ -279,7 +280,7 @@ static void put_sample(struct writer *writer, const struct view_stack *stack)
 			      flavor == writer->clock ? stack->count * view_interval(flavor) : 0);
 	buffer_message(&writer->message, SAMPLE_VALUE, &writer->packed);
 	if (stack->sample != NULL)
-		put_labels(writer, stack->sample);
+		pprof_put_labels(writer, stack->sample);
 	buffer_message(&writer->profile, PROFILE_SAMPLE, &writer->message);
 }
 
@@ -304,10 +305,10 @@ void view_write_pprof(const struct view *view, FILE *out)
 	find_locations(&writer);
 	put_types(&writer);
 	put_mappings(&writer);
-	put_functions(&writer);
+	pprof_put_functions(&writer);
 	put_locations(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
-		put_sample(&writer, &view->stacks[i]);
+		pprof_put_sample(&writer, &view->stacks[i]);
 	put_comments(&writer);
 	buffer_append(&writer.profile, writer.strings.bytes, writer.strings.used);
 	buffer_write_gzip(&writer.profile, out);

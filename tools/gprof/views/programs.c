@@ -20,7 +20,7 @@ struct opened {
 	struct elfsym *symbols;
 };
 
-static bool is_program(const struct opened *program)
+static bool programs_is_program(const struct opened *program)
 {
 	struct gmon_program own;
 
@@ -37,7 +37,7 @@ static void read_symbols(struct opened *program)
 	error = elfsym_open(symbols, program->file.bytes, program->file.size);
 	if (error == NULL)
 		error = elfsym_read_functions(symbols);
-	if (error == NULL && !is_program(program)) {
+	if (error == NULL && !programs_is_program(program)) {
 		elfsym_close(symbols);
 		error = "is another program than what ran";
 	}
@@ -49,7 +49,7 @@ static void read_symbols(struct opened *program)
 	free(symbols);
 }
 
-static struct opened open_program(const struct profile_image *image, const char *folder)
+static struct opened programs_open_program(const struct profile_image *image, const char *folder)
 {
 	size_t room = strlen(folder) + strlen(image->path) + 2;
 	struct opened program = {
@@ -64,7 +64,8 @@ static struct opened open_program(const struct profile_image *image, const char 
 	return program;
 }
 
-static struct opened *find(const struct programs *programs, const struct profile_image *image)
+static struct opened *programs_find(const struct programs *programs,
+				    const struct profile_image *image)
 {
 	for (size_t i = 0; i < programs->n; i++)
 		if (programs->items[i].sum == image->sum &&
@@ -78,13 +79,13 @@ void programs_open(struct programs *programs, struct profile *profile, const cha
 	*programs = (struct programs){0};
 	for (size_t i = 0; i < profile->n_images; i++) {
 		struct profile_image *image = &profile->images[i];
-		struct opened *program = find(programs, image);
+		struct opened *program = programs_find(programs, image);
 
 		if (program == NULL) {
 			programs->items = grow(programs->items, programs->n, &programs->room,
 					       sizeof(*programs->items));
 			program = &programs->items[programs->n++];
-			*program = open_program(image, folder);
+			*program = programs_open_program(image, folder);
 		}
 		if (image->symbols == NULL && program->symbols != NULL) {
 			image->symbols = program->symbols;

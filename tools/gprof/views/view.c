@@ -36,7 +36,7 @@ static uint32_t *find_slot(const struct view *view, const struct view_function *
 }
 
 /* Keeps the table half empty at least. */
-static void make_room(struct view *view)
+static void view_make_room(struct view *view)
 {
 	if (view->n_functions * 2 < view->table_size)
 		return;
@@ -51,7 +51,7 @@ static uint32_t function_of(struct view *view, struct view_function wanted)
 {
 	uint32_t *slot;
 
-	make_room(view);
+	view_make_room(view);
 	slot = find_slot(view, &wanted);
 	if (*slot == 0) {
 		view->functions = grow(view->functions, view->n_functions, &view->functions_room,
@@ -70,7 +70,7 @@ static const char *last_part(const char *path)
 }
 
 /* A recording of the whole machine has many programs, of which one may be at hand. */
-static bool is_program(const struct view *view, const struct profile_image *image)
+static bool view_is_program(const struct view *view, const struct profile_image *image)
 {
 	const char *name = last_part(image->path);
 
@@ -92,7 +92,7 @@ const struct elfsym *view_symbols(const struct view *view, const struct profile_
 {
 	if (image != NULL && image->symbols != NULL)
 		return image->symbols;
-	return image == NULL || is_program(view, image) ? view->program : NULL;
+	return image == NULL || view_is_program(view, image) ? view->program : NULL;
 }
 
 /*
@@ -132,8 +132,8 @@ static void find_firsts(struct view *view)
 	}
 }
 
-static const struct profile_image *first_of(const struct view *view,
-					    const struct profile_image *image)
+static const struct profile_image *view_first_of(const struct view *view,
+						 const struct profile_image *image)
 {
 	const struct profile_image *images = view->profile->images;
 
@@ -167,7 +167,7 @@ static struct view_function unknown(const struct view *view, const struct profil
 static struct view_frame kernel_place(struct view *view, uint64_t address, uint64_t inside)
 {
 	const struct profile_image *image =
-		first_of(view, profile_kernel_image(view->profile, inside));
+		view_first_of(view, profile_kernel_image(view->profile, inside));
 	const struct elfsym *symbols = view_symbols(view, image);
 	const struct elfsym_function *function =
 		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
@@ -193,7 +193,7 @@ struct view_frame view_place(struct view *view, const struct profile_sample *sam
 
 	if (is_kernel)
 		return kernel_place(view, address, inside);
-	image = first_of(view, image_of(view, sample, inside));
+	image = view_first_of(view, image_of(view, sample, inside));
 	symbols = image != NULL || !has_programs(view) ? view_symbols(view, image) : NULL;
 	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
@@ -246,7 +246,7 @@ static void add_kernel_frame(struct view *view, size_t first, uint64_t address, 
 	view_add_frame(view, frame);
 }
 
-static void add_sample(struct view *view, const struct profile_sample *sample, uint32_t flavor)
+static void view_add_sample(struct view *view, const struct profile_sample *sample, uint32_t flavor)
 {
 	const uint64_t *frames = view->profile->frames + sample->frames;
 	size_t first = view->n_frames;
@@ -265,8 +265,8 @@ static void add_sample(struct view *view, const struct profile_sample *sample, u
 }
 
 /* The number that the flavor of a sample has in the view; false if it is not shown. */
-static bool find_flavor(const struct view *view, const struct view_source *source,
-			const struct profile_sample *sample, uint32_t *flavor)
+static bool view_find_flavor(const struct view *view, const struct view_source *source,
+			     const struct profile_sample *sample, uint32_t *flavor)
 {
 	*flavor = sample->flavor;
 	if (source->flavor == NULL)
@@ -315,8 +315,8 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		uint32_t flavor;
 
-		if (find_flavor(view, source, &profile->samples[i], &flavor))
-			add_sample(view, &profile->samples[i], flavor);
+		if (view_find_flavor(view, source, &profile->samples[i], &flavor))
+			view_add_sample(view, &profile->samples[i], flavor);
 	}
 	if (profile->n_samples == 0)
 		view_guess(view);
@@ -486,7 +486,7 @@ static const struct {
 };
 
 /* A copy that shares all but the flavors. */
-static struct profile *keep_flavor(const struct profile *profile, const char *name)
+static struct profile *view_keep_flavor(const struct profile *profile, const char *name)
 {
 	struct profile *copy = allocate(1, sizeof *copy);
 
@@ -508,7 +508,7 @@ bool view_write(const char *name, const struct view_source *source, FILE *out)
 
 		if (strcmp(views[i].name, name) != 0)
 			continue;
-		profile = keep_flavor(source->profile, source->flavor);
+		profile = view_keep_flavor(source->profile, source->flavor);
 		view_begin(&view, profile, source);
 		views[i].write(&view, out);
 		view_end(&view);

@@ -13,7 +13,7 @@ struct view_lines_place {
 	struct debug_line line;
 };
 
-static int compare(const void *first, const void *second)
+static int view_lines_compare(const void *first, const void *second)
 {
 	const struct view_lines_place *one = first, *other = second;
 	int order = strcmp(one->program, other->program);
@@ -22,7 +22,7 @@ static int compare(const void *first, const void *second)
 			  : (one->address > other->address) - (one->address < other->address);
 }
 
-static void add(struct view_lines *lines, uint32_t function, uint64_t address)
+static void view_lines_add(struct view_lines *lines, uint32_t function, uint64_t address)
 {
 	const char *program = view_file(lines->view, function);
 
@@ -37,9 +37,9 @@ static void remove_repeated(struct view_lines *lines)
 {
 	size_t n = 0;
 
-	sort(lines->items, lines->n, sizeof(*lines->items), compare);
+	sort(lines->items, lines->n, sizeof(*lines->items), view_lines_compare);
 	for (size_t i = 0; i < lines->n; i++)
-		if (n == 0 || compare(&lines->items[n - 1], &lines->items[i]) != 0)
+		if (n == 0 || view_lines_compare(&lines->items[n - 1], &lines->items[i]) != 0)
 			lines->items[n++] = lines->items[i];
 	lines->n = n;
 }
@@ -68,11 +68,11 @@ void view_lines_find(struct view_lines *lines, const struct view *view)
 {
 	*lines = (struct view_lines){.view = view};
 	for (size_t i = 0; i < view->n_frames; i++)
-		add(lines, view->frames[i].function, view_inside(&view->frames[i]));
+		view_lines_add(lines, view->frames[i].function, view_inside(&view->frames[i]));
 	for (size_t i = 0; i < view->n_sites; i++)
-		add(lines, view->sites[i].caller, view->sites[i].site - 1);
+		view_lines_add(lines, view->sites[i].caller, view->sites[i].site - 1);
 	for (uint32_t i = 0; i < view->n_functions; i++)
-		add(lines, i, view->functions[i].start);
+		view_lines_add(lines, i, view->functions[i].start);
 	remove_repeated(lines);
 	for (size_t i = 0; i < lines->n;)
 		i = ask(lines, i);
@@ -95,7 +95,8 @@ static struct debug_line line_at(const struct view_lines *lines, uint32_t functi
 	const struct view_lines_place *found = NULL;
 
 	if (wanted.program != NULL && lines->n > 0)
-		found = bsearch(&wanted, lines->items, lines->n, sizeof(wanted), compare);
+		found = bsearch(&wanted, lines->items, lines->n, sizeof(wanted),
+				view_lines_compare);
 	return found != NULL ? found->line : (struct debug_line){0};
 }
 
