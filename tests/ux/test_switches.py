@@ -25,7 +25,7 @@ def count(folder: Path, times: int) -> Counts:
     assert (result.outcome, result.status) == ("exit", 0), result.output + result.log
     lines = hot.histogram(hot.read_counts(counts), kernel, [server]).lines
     calls = {line.function: line.calls for line in lines if line.image == "ux"}
-    return Counts(calls["process_finish"], calls["ux_sleep"], calls["end"],
+    return Counts(calls["process_finish"], calls["ux_sleep"], calls["lock_end"],
                   calls.get("do_mach_notify_dead_name", 0))
 
 
