@@ -547,7 +547,12 @@ iso: kernel programs disk
 qemu-grub: MODE := grub
 qemu-gdb: MODE := stopped
 gdb: MODE := gdb
-qemu qemu-grub qemu-gdb gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
+# A machine that runs is looked at as it is: to build would change the kernel's symbols under it.
+RUNS := $(if $(filter gdb,$(MAKECMDGOALS)),$(shell test -e $(OUT)/gdb.place && \
+	  ! flock -n $(OUT)/gdb.place true && echo yes))
+qemu qemu-grub qemu-gdb: kernel programs disk gprof $(if $(filter qemu-grub,$(MAKECMDGOALS)),iso)
+gdb: $(if $(RUNS),,kernel programs disk gprof)
+qemu qemu-grub qemu-gdb gdb:
 	$(Q)tools/qemu $(MODE)
 
 test: all iso

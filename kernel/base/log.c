@@ -217,8 +217,8 @@ static void log_choose(const char *argument, uint32_t *one, uint32_t *other)
 		return;
 	for (unsigned console = 0; console < MACHINE_CONSOLES; console++) {
 		if (strcmp(name, console_names[console]) == 0) {
-			*one = BIT(console);
-			*other = BIT(console);
+			*one = BIT(console) | (*one & KEPT);
+			*other = BIT(console) | (*other & KEPT);
 			return;
 		}
 	}
@@ -230,8 +230,7 @@ void log_configure(void)
 {
 	log_choose("console", &output.kernel, &output.programs);
 	log_choose("log", &output.kernel, &output.kernel);
-	output.kernel |= KEPT;
 	if (argument_present("raw"))
 		output.with_cr = 0;
-	assert(output.kernel != 0 && output.programs != 0);
+	assert((output.kernel & KEPT) != 0 && output.kernel != KEPT && output.programs != 0);
 }

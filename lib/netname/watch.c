@@ -27,11 +27,16 @@ static kern_return_t ask(mach_port_t next, mach_port_t notify)
 kern_return_t netname_watch(mach_port_t caller, mach_port_t notify, mach_port_t *server)
 {
 	mach_port_t next = MACH_PORT_NULL;
-	kern_return_t result = bsd_name_server_next(caller, &next);
+	kern_return_t result;
 
+	do
+		result = bsd_name_server_next(caller, &next);
+	while (result == KERN_SUCCESS && next == MACH_PORT_DEAD); /* There was another since. */
 	*server = MACH_PORT_NULL;
 	if (result == KERN_SUCCESS)
 		result = ask(next, notify);
+	if (result != KERN_SUCCESS)
+		give_up(next);
 	bsd_name_server(caller, server);
 	return result;
 }

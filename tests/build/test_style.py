@@ -18,8 +18,8 @@ FUNCTION_LINES = 80
 # In halves, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
-MACHINE_FREE = ("kernel/base", "kernel/boot", "kernel/host", "kernel/prof", "kernel/task",
-                "kernel/thread", "kernel/vm")
+MACHINE_FREE = ("kernel/base", "kernel/boot", "kernel/device", "kernel/host", "kernel/ipc",
+                "kernel/prof", "kernel/task", "kernel/thread", "kernel/vm")
 ASSEMBLER = re.compile(r"\b(?:__asm__|__asm|asm)\b")
 PORTS = re.compile(r"\b(?:in|out)[bwl] *\(|\b0x(?:3f8|2f8|cf8|f4|40|43|70|71|20|21|a0|a1)\b")
 

@@ -74,5 +74,5 @@ def test_another_name_server_knows_all(cases, tmp_path: Path) -> None:
     texts = re.split(r"(?m)^(?=pid=)", said["often"].text)[1:]
     assert [keys(text)["proxy"] for text in texts] == [one["proxy"] for one in before], said
     # Nobody waits for a monctl that has no name to check in.
-    assert float(re.search(r"real +(\d+\.\d+)", said["who waits"].text)[1]) < 0.1, said["who waits"]
+    assert float(re.search(r"real +(\d+\.\d+)", said["who waits"].text)[1]) < 1, said["who waits"]
     assert said["end"].text.split()[-2:] == ["/tmp/q.out", "/tmp/r.out"], said["end"]

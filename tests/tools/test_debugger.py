@@ -99,6 +99,15 @@ def test_one_machine_waits(room: Room, waiting: Keyboard) -> None:
     assert room.run("tools/qemu direct hello").returncode == 0
 
 
+def test_what_runs_is_not_built_again(room: Room, waiting: Keyboard) -> None:
+    """Though a source is newer by now: its kernel would not be the machine's."""
+    assert waiting
+    newer = ("-n", "-W", "kernel/thread/sched.c")
+    told = [room.run(" ".join(room.make(*newer, goal))).stdout for goal in ("gdb", "qemu")]
+    assert all("tools/qemu" in text for text in told), told
+    assert ["CC      kernel/thread/sched.c" in text for text in told] == [False, True]
+
+
 def test_gdb_is_not_installed(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="^gdb is not installed: run ./setup$"):

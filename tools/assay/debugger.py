@@ -84,6 +84,6 @@ def attach(socket: Path) -> None:
     with locked(BUSY) as mine:
         if not mine:
             raise ToolError("another gdb has the machine that runs: leave that one first")
-        print("gdb stops the machine of the other terminal, its console. `continue` lets it go on, "
-              "and so does leaving gdb.", flush=True)
+        print("gdb stops the machine in the other terminal, and its console with it.  `continue` "
+              "lets it go on, and so does leaving gdb.", flush=True)
         run(socket, {})

@@ -118,6 +118,6 @@ def draw(name: str, house: House, rules: Rules) -> Iterator[str]:
     yield (f"{sum(map(len, house.arrows.values()))} arrows between floors, "
            f"{sum(map(len, up.values()))} of them up:")
     for arrow in [*rules.reasons, *sorted(set(up) - set(rules.reasons))]:
-        reason = rules.reasons.get(arrow, "no reason").rstrip(",")
+        reason = rules.reasons.get(arrow, "no reason")
         yield f"  {arrow.floor} -> {arrow.header}: {reason}"
     yield ""

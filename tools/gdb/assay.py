@@ -2,7 +2,8 @@
 """Commands for gdb attached to the machine: `help assay` lists them; `make gdb` loads this file.
 
 They read the kernel's own lists out of the machine's memory, through the types in its debugging
-information.  They change nothing, so they may be used wherever the machine was stopped.
+information.  They change nothing there, so they may be used wherever the machine was stopped; only
+what `assay type` types is read by the machine, when it goes on.
 """
 
 import os

@@ -20,10 +20,6 @@ def tasks() -> Iterator[gdb.Value]:
     return listed(gdb.parse_and_eval("all_tasks"), "struct task", "link")
 
 
-def tasks() -> Iterator[gdb.Value]:
-    return listed(gdb.parse_and_eval("all_tasks"), "struct task", "link")
-
-
 def entries_of(table: gdb.Value) -> Iterator[gdb.Value]:
     """Pointers of an array, but for those that point nowhere."""
     low, high = table.type.range()

@@ -6,11 +6,11 @@ from typing import Iterator
 import gdb
 from kernel import Look, entries_of, find_task, tasks, text, word
 
-# enum mach_port_type_t is made of macros, which gdb does not know.
+# The values of mach_port_type_t are macros, which gdb does not know.
 RIGHTS = {1 << 16: "send", 1 << 17: "receive", 1 << 18: "send-once", 1 << 19: "set",
           1 << 20: "dead"}
 PORT_RIGHTS = 7 << 16
-PORT_SET, DEAD_NAME = 1 << 19, 1 << 20
+PORT_SET = 1 << 19
 LEAF_ENTRIES = 32
 LEVELS = 2  # Of nodes, between a space's far names and the last nodes, which hold leaves.
 

@@ -87,10 +87,14 @@ static bool read_kernel(struct collector_target *target)
 /* Says nothing: it is in the background. */
 static kern_return_t check_in(void)
 {
+	kern_return_t result;
 	mach_port_t server;
 
 	netname_watch(ux_server_port(), news_port, &server);
-	return netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
+	result = netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
+	if (MACH_PORT_VALID(server))
+		mach_port_deallocate(mach_task_self_cached(), server);
+	return result;
 }
 
 static void hear(mach_msg_header_t *message)

@@ -144,11 +144,11 @@ static void explain_closed(struct control *control, mach_port_t known)
 static bool open_closed(struct control *control)
 {
 	struct ux_process_info proxy;
-	mach_port_t known = control->port;
+	mach_port_t name_server = ux_name_server(), known = control->port;
 
-	control->port = proxies_open(ux_name_server(), control->pid, known, &proxy);
+	control->port = proxies_open(name_server, control->pid, known, &proxy);
 	if (control->port == MACH_PORT_NULL && proxy.pid == 0)
-		control->port = proxies_open_program(control->pid, known);
+		control->port = proxies_open_program(name_server, control->pid, known);
 	if (control->port != MACH_PORT_NULL)
 		return true;
 	if (proxy.pid != 0)

@@ -65,6 +65,7 @@ void export_nothing_more(void)
 		return;
 	snprintf(name, sizeof(name), READY_PREFIX "%d", getpid());
 	netname_check_in(server, name, ux_server_port(), ready_port);
+	mach_port_deallocate(mach_task_self_cached(), server);
 }
 
 static bool is_ready(mach_port_t name_server, int pid)

@@ -29,25 +29,14 @@ static mach_port_t show(mach_port_t known, int pid, const char *token)
 	return result == KERN_SUCCESS ? port : MACH_PORT_NULL;
 }
 
-/* The name `gprof.PID` is the process's user's, or root's: either may know its token.  The Unix
- * server has none, and its number would mean ourselves. */
-mach_port_t proxies_open_program(int pid, mach_port_t known)
-{
-	char token[UX_TOKEN_ROOM];
-
-	if (pid == PID_SERVER || ux_gprof_token(pid, token) != 0)
-		return MACH_PORT_NULL;
-	return show(known, pid, token);
-}
-
 /* ---------------- Which process it is ---------------- */
 
-static bool is_at(mach_port_t name_server, int proxy, mach_port_t known)
+static bool is_at(mach_port_t name_server, const char *prefix, int pid, mach_port_t known)
 {
 	mach_port_t port = MACH_PORT_NULL;
 	netname_name_t name;
 
-	snprintf(name, sizeof(name), PROXY_NAME_PREFIX "%d", proxy);
+	snprintf(name, sizeof(name), "%s%d", prefix, pid);
 	if (netname_look_up(name_server, "*", name, &port) != NETNAME_SUCCESS)
 		return false;
 	mach_port_deallocate(mach_task_self_cached(), port);
@@ -55,19 +44,44 @@ static bool is_at(mach_port_t name_server, int proxy, mach_port_t known)
 }
 
 /*
- * The token first, and then whether the port is that process's: if the process was another user's
- * in between, the token is of a program that is gone.  False if the port is another's.
+ * The name is the process's user's, or root's: either may know its token.  The token first, and
+ * then whether the name is still the port's: if the process was another user's in between, the
+ * token is of a program that is gone.  The Unix server has none, and its number would mean
+ * ourselves.
  */
+mach_port_t proxies_open_program(mach_port_t name_server, int pid, mach_port_t known)
+{
+	char token[UX_TOKEN_ROOM];
+
+	if (pid == PID_SERVER || ux_gprof_token(pid, token) != 0 ||
+	    !is_at(name_server, GPROF_NAME_PREFIX, pid, known))
+		return MACH_PORT_NULL;
+	return show(known, pid, token);
+}
+
+/* As above.  False if the port is another's. */
 static bool try_proxy(mach_port_t name_server, int pid, int proxy, mach_port_t known,
 		      mach_port_t *opened)
 {
 	char token[UX_TOKEN_ROOM];
 	bool has_token = ux_gprof_token(proxy, token) == 0;
 
-	if (!is_at(name_server, proxy, known))
+	if (!is_at(name_server, PROXY_NAME_PREFIX, proxy, known))
 		return false;
 	if (has_token)
 		*opened = show(known, pid, token);
+	return true;
+}
+
+/* Only who has the name of what is sampled: its user, or root; the group kmem of the server. */
+static bool may_be_proxy(const struct ux_process_info *one,
+			 const struct ux_process_info processes[], int n, int pid)
+{
+	if (one->state == UX_ZOMBIE || pid == PID_SERVER)
+		return one->state != UX_ZOMBIE;
+	for (int i = 0; i < n; i++)
+		if (processes[i].pid == pid)
+			return one->uid == 0 || one->uid == processes[i].uid;
 	return true;
 }
 
@@ -76,12 +90,13 @@ mach_port_t proxies_open(mach_port_t name_server, int pid, mach_port_t known,
 			 struct ux_process_info *proxy)
 {
 	struct ux_process_info processes[UX_PROCESSES_MAX];
-	int found = ux_processes(processes, UX_PROCESSES_MAX);
+	int n = ux_processes(processes, UX_PROCESSES_MAX);
 	mach_port_t opened = MACH_PORT_NULL;
 
 	*proxy = (struct ux_process_info){.pid = 0};
-	for (int i = 0; i < found && i < UX_PROCESSES_MAX && opened == MACH_PORT_NULL; i++)
-		if (processes[i].state != UX_ZOMBIE &&
+	n = n < UX_PROCESSES_MAX ? n : UX_PROCESSES_MAX;
+	for (int i = 0; i < n && opened == MACH_PORT_NULL; i++)
+		if (may_be_proxy(&processes[i], processes, n, pid) &&
 		    try_proxy(name_server, pid, processes[i].pid, known, &opened))
 			*proxy = processes[i];
 	return opened;

@@ -94,15 +94,18 @@ static kern_return_t check_in(const char *text)
 static bool check_in_both(void)
 {
 	kern_return_t result = check_in(own_name);
+	const char *refused = own_name;
 
-	if (result == NETNAME_SUCCESS)
+	if (result == NETNAME_SUCCESS) {
 		result = check_in(name);
-	if (result == NETNAME_NOT_YOURS)
+		refused = name;
+	}
+	if (result == NETNAME_NOT_YOURS && refused == name)
 		report("the name %s is taken: there is a proxy already; monctl -pid %s -on "
 		       "periodic asks it",
 		       name, name + strlen(GPROF_NAME_PREFIX));
 	else if (result != NETNAME_SUCCESS)
-		report("the name server refuses %s: error %d", name, result);
+		report("the name server refuses %s: error %d", refused, result);
 	return result == NETNAME_SUCCESS;
 }
 
@@ -112,6 +115,8 @@ static bool watch(void)
 	if (news_port == MACH_PORT_NULL &&
 	    __prof_port_member(&news_port, __collector_set()) != KERN_SUCCESS)
 		return false;
+	if (MACH_PORT_VALID(name_server)) /* Of before. */
+		mach_port_deallocate(mach_task_self_cached(), name_server);
 	netname_watch(ux_server_port(), news_port, &name_server);
 	return true;
 }

@@ -14,7 +14,7 @@
 #include "vm/map/map.h"
 #include "vm/object/object.h"
 
-static struct map_entry *copy_entries_entry(struct list *link)
+static struct map_entry *copy_entry_of_link(struct list *link)
 {
 	return list_object(link, struct map_entry, link);
 }
@@ -22,7 +22,7 @@ static struct map_entry *copy_entries_entry(struct list *link)
 void copy_entries_free(struct copy *copy)
 {
 	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
-		struct map_entry *entry = copy_entries_entry(list_take_first(&copy->entries));
+		struct map_entry *entry = copy_entry_of_link(list_take_first(&copy->entries));
 
 		if (entry->object != NULL)
 			object_release(entry->object);
@@ -115,7 +115,7 @@ static void move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
 	const struct map_attributes usual = {VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
 
 	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
-		struct map_entry *entry = copy_entries_entry(list_take_first(&copy->entries));
+		struct map_entry *entry = copy_entry_of_link(list_take_first(&copy->entries));
 
 		entry->start += base;
 		entry->end += base;

@@ -94,7 +94,7 @@ static kern_return_t obey_in_swap(struct object *object, uint32_t index,
 
 /* Whether an order can wait for what is in the slot, or has something to do with it.  What is lost
  * can be forgotten, but not returned. */
-static bool pager_lock_is_in_swap(const struct object *object, uint32_t index,
+static bool pager_order_waits_for(const struct object *object, uint32_t index,
 				  const struct pager_order *order)
 {
 	const struct page *slot = object_slot(object, index);
@@ -122,7 +122,7 @@ static kern_return_t obey_slot(struct pager_batch *batch, uint32_t index,
 		pager_batch_send(batch);
 		return await_memory();
 	}
-	if (!pager_lock_is_in_swap(batch->object, index, order))
+	if (!pager_order_waits_for(batch->object, index, order))
 		return KERN_SUCCESS;
 	*done = slot_is_away(slot) && order->should_return == MEMORY_OBJECT_RETURN_NONE;
 	if (!*done && !pager_batch_send(batch))

@@ -50,7 +50,7 @@ static void mix(struct hash *hash, unsigned rounds)
 	}
 }
 
-static void token_add(struct hash *hash, uint64_t word)
+static void hash_add(struct hash *hash, uint64_t word)
 {
 	hash->d ^= word;
 	mix(hash, ROUNDS);
@@ -67,8 +67,8 @@ static uint64_t hash_of(uint64_t word)
 		.d = key[1] ^ 0x7465646279746573,
 	};
 
-	token_add(&hash, word);
-	token_add(&hash, (uint64_t)sizeof word << 56);
+	hash_add(&hash, word);
+	hash_add(&hash, (uint64_t)sizeof word << 56);
 	hash.c ^= 0xff;
 	mix(&hash, ROUNDS_AT_END);
 	return hash.a ^ hash.b ^ hash.c ^ hash.d;
@@ -108,6 +108,9 @@ kern_return_t ux_gprof_token(caller_t caller, int pid, bytes_t token,
 	if (other == NULL || other->task == MACH_PORT_NULL)
 		return ESRCH;
 	if (!may_own(one, other))
+		return EPERM;
+	/* Names of such a process are its real user's, to whom they might be shown: snames. */
+	if (other != one && owner_of(other) != other->credentials.uid)
 		return EPERM;
 	make_key();
 	write_token(other->task_id, token);

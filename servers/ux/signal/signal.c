@@ -115,6 +115,9 @@ static void let_go_on(struct process *process)
 		return;
 	process->signals.is_stopped = false;
 	process_stopped(process, 0);
+	/* Who delivers a signal there may be waiting for memory that its own threads provide. */
+	if (process->signals.is_served)
+		signal_go_on(process);
 	signal_check_later(process);
 }
 

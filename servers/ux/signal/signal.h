@@ -105,6 +105,9 @@ void signal_forget(struct process *process, sigset_t set);
 /* Takes a signal that is due for the thread from where it is pending. */
 void signal_take(struct thread *thread, int signal, siginfo_t *info);
 
+/* After SIGCONT: its threads run again, if it is not stopped. */
+void signal_go_on(struct process *process);
+
 /* The set without those that nobody can block. */
 sigset_t signal_mask_of(sigset_t set);
 

@@ -85,10 +85,10 @@ static void signal_stop(struct process *process, int signal)
 }
 
 /*
- * After SIGCONT.  Not before what ends or stops the process again; but before a handler, whose
- * stack may be in memory that the process's own threads provide.
+ * Not before what ends or stops the process again; but before a handler, whose stack may be in
+ * memory that the process's own threads provide.
  */
-static void go_on(struct process *process)
+void signal_go_on(struct process *process)
 {
 	struct process_signals *signals = &process->signals;
 
@@ -116,7 +116,7 @@ static void act(struct thread *thread, int signal)
 		return;
 	}
 	if (has_handler(process, signal)) {
-		go_on(process);
+		signal_go_on(process);
 		signal_deliver(thread, signal);
 		return;
 	}
@@ -158,7 +158,7 @@ void signal_check(struct process *process)
 	while (process != NULL && take_one(process))
 		process = process_by_pid(pid);
 	if (process != NULL)
-		go_on(process);
+		signal_go_on(process);
 }
 
 void signal_before_reply(struct thread *caller)
