@@ -7,10 +7,12 @@
  * guest: user=root cpus=2 seed=1 limit=60
  */
 #include <assay.h>
+#include <cthreads.h>
 #include <mach.h>
 #include <mach/memory_object.h>
 #include <signal.h>
 #include <sys/ux.h>
+#include <sys/wait.h>
 
 #include "try.h"
 
@@ -71,6 +73,8 @@ static void let_others_run(void)
 
 /* ---------------- Memory that never comes ---------------- */
 
+static mach_port_t silent_pager; /* The last one's port: what is asked of it stays there. */
+
 /* Memory of a pager's that says that it is ready, and then nothing more. */
 static vm_address_t silent_memory(memory_object_copy_strategy_t strategy)
 {
@@ -86,6 +90,7 @@ static vm_address_t silent_memory(memory_object_copy_strategy_t strategy)
 		    MACH_MSG_SUCCESS ||
 	    memory_object_ready(message.init.control, FALSE, strategy) != KERN_SUCCESS)
 		return 0;
+	silent_pager = port;
 	return address;
 }
 
@@ -225,6 +230,50 @@ TRY(a_handler_s_stack_that_never_comes)
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, SIGKILL);
 	CHECK(server_is_well());
+}
+
+/* Stops the process when the frame of a handler is about to be written, and then ends it. */
+static void *stop_at_frame(void *unused)
+{
+	union message message;
+
+	mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, silent_pager, 0, MACH_PORT_NULL);
+	kill(getpid(), SIGSTOP);
+	_exit(7);
+	return unused;
+}
+
+/* Whoever writes the frame waits for a thread that must not stand still for that. */
+TRY(a_process_goes_on_though_its_handler_cannot_begin)
+{
+	int status = -1, ends[2];
+	pid_t pid;
+	char byte;
+
+	CHECK_EQ(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		stack_t stack = {.ss_sp = (void *)silent_memory(MEMORY_OBJECT_COPY_DELAY),
+				 .ss_size = MUCH};
+		struct sigaction action = {.sa_handler = (void (*)(int))let_others_run,
+					   .sa_flags = SA_ONSTACK};
+
+		sigaltstack(&stack, NULL);
+		sigaction(SIGUSR1, &action, NULL);
+		cthread_detach(cthread_fork(stop_at_frame, NULL));
+		write(ends[1], "x", 1);
+		for (;;)
+			swtch();
+	}
+	CHECK_EQ(read(ends[0], &byte, 1), 1);
+	CHECK_EQ(kill(pid, SIGUSR1), 0);
+	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	CHECK(WIFSTOPPED(status));
+	CHECK_EQ(kill(pid, SIGCONT), 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, W_EXITCODE(7, 0));
+	CHECK_EQ(close(ends[0]), 0);
+	CHECK_EQ(close(ends[1]), 0);
 }
 
 /* ---------------- Calls without end ---------------- */
