@@ -28,8 +28,19 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 PATH = re.compile(r"^([\w.-]+(?:/[\w.-]+)+/?)(?::\d+)?$")
 FUNCTION = re.compile(r"^(\w+)\(\)$")
 
+# What looks like a name in the sources: of constants, structures and whatever has a part after a
+# `_`.  And what is said to be in a file.
+NAME = re.compile(r"^(?:struct |enum )?(\w+)$")
+IS_NAME = re.compile(r"_|^[A-Z][A-Z0-9]+$")
+PLACED = re.compile(r"`(\w+)(?:\(\))?`\s+(?:in\s+|\()`((?:[\w.-]+/)+[\w.-]+\.\w+)`")
+
 # Functions that are told of and not ours: the assembler's and the C library's.
 FOREIGN_FUNCTIONS: set[str] = set()
+
+# Names of ext2's and perf's, and parts of names of ours.
+FOREIGN_NAMES = {"s_last_orphan", "COMM", "FORK", "LOST_SAMPLES", "SHARED", "ID", "SERVED", "MAKER",
+                 "COPY_SEND", "_start", "_stop", "_flush"}
+OF_OTHER_KERNELS = ROOT / "docs" / "interfaces.md"  # test_interfaces.py sees to its names.
 
 # Where a path of the text may begin: at the root, or, as in #include, in these.
 PLACES = (ROOT, ROOT / "kernel", ROOT / "include", OUT.parent)
@@ -73,6 +84,33 @@ def missing_functions(page: Path) -> list[str]:
     return sorted(names - known_names() - FOREIGN_FUNCTIONS)
 
 
+@cache
+def known_words() -> frozenset[str]:
+    """Every word of the tree but the book's own."""
+    words: set[str] = set()
+    for folder in (*FOLDERS, "defs"):
+        for path in (ROOT / folder).rglob("*"):
+            if folder != "docs" and path.is_file() and path.suffix != ".pyc":
+                words |= set(re.findall(r"\w+", path.read_text(errors="replace")))
+    return frozenset(words | set(re.findall(r"\w+", (ROOT / "Makefile").read_text())))
+
+
+def missing_names(page: Path) -> list[str]:
+    names = {match[1] for match in map(NAME.match, codes(page)) if match}
+    names = {name for name in names if IS_NAME.search(name)}
+    return [] if page == OF_OTHER_KERNELS else sorted(names - known_words() - FOREIGN_NAMES)
+
+
+def misplaced(page: Path) -> list[str]:
+    """Names that are not in the file that the page says they are in."""
+    wrong = []
+    for name, path in PLACED.findall(prose(page)):
+        files = [place / path for place in PLACES if (place / path).is_file()]
+        if files and not any(re.search(rf"\b{name}\b", file.read_text()) for file in files):
+            wrong.append(f"{name} in {path}")
+    return wrong
+
+
 def anchors(page: Path) -> set[str]:
     """The headings as links name them."""
     plain = (re.sub(r"[^\w\- ]", "", heading).strip() for heading in HEADING.findall(prose(page)))
@@ -98,6 +136,12 @@ class TestPage:
 
     def test_functions_exist(self, page: Path) -> None:
         assert not missing_functions(page)
+
+    def test_names_exist(self, page: Path) -> None:
+        assert not missing_names(page)
+
+    def test_names_are_where_they_are_said_to_be(self, page: Path) -> None:
+        assert not misplaced(page)
 
     def test_links_resolve(self, page: Path) -> None:
         assert not broken_links(page)
@@ -131,6 +175,18 @@ def test_the_tests_of_pages(tmp_path: Path, text: str, files: int, functions: in
     page.write_text(text.replace("no_such_function_anywhere", "no_such" + "_function"))
     found = (missing_files(page), missing_functions(page), broken_links(page))
     assert tuple(map(len, found)) == (files, functions, links)
+
+
+@pytest.mark.parametrize(("text", "names", "places"), [
+    ("`INBOX_SIZE`, `struct thread_extra`, `n_cpus`, `make`, `a.out`", 0, 0),
+    ("`NO_SUCH`, `struct no_such` and `such_no`", 3, 0),
+    ("`zone_alloc()` in `kernel/base/zone.c`, `zone_free()` (`kernel/base/zone.c`)", 0, 0),
+    ("`fast_path()` in `kernel/base/zone.c`", 0, 1),
+])
+def test_the_tests_of_names(tmp_path: Path, text: str, names: int, places: int) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(re.sub(r"(?i)no_such|such_no", r"\g<0>" + "_anywhere", text))
+    assert (len(missing_names(page)), len(misplaced(page))) == (names, places)
 
 
 # ---------------- README's commands ----------------
