@@ -302,11 +302,6 @@ static void drop_reply(union buffer *buffer)
 	right_release(buffer->head.msgh_remote_port, MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits));
 }
 
-static bool serve_is_send_error(mach_msg_return_t result)
-{
-	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
-}
-
 /*
  * Sends the reply that is in the buffer, if there is one, and receives a request in its place.  A
  * client that wants the answer at a port whose queue is full goes without.
@@ -323,7 +318,7 @@ static mach_msg_return_t serve_exchange(union buffer *buffer)
 	}
 	result = mach_msg(&buffer->head, option, buffer->head.msgh_size, sizeof *buffer, all_ports,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
-	if (!serve_is_send_error(result))
+	if (!body_is_unsent(result))
 		return result;
 	drop_reply(buffer);
 	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,

@@ -128,6 +128,11 @@ int body_wire(const mach_msg_header_t *message)
 
 /* ---------------- Giving back ---------------- */
 
+bool body_is_unsent(mach_msg_return_t result)
+{
+	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
+}
+
 void right_release(mach_port_t name, mach_msg_type_name_t type)
 {
 	if (!MACH_PORT_VALID(name))

@@ -25,6 +25,9 @@ int body_check(const mach_msg_header_t *message);
  */
 int body_wire(const mach_msg_header_t *message);
 
+/* Whether mach_msg() failed to send: the message is the caller's still, with all that is in it. */
+bool body_is_unsent(mach_msg_return_t result);
+
 /* Gives back what a received message brought, or one that could not be sent would have taken. */
 void body_release(const mach_msg_header_t *message);
 

@@ -48,6 +48,11 @@ void ux_free(void *memory)
 		heap_free(memory);
 }
 
+size_t ux_whole_pages(size_t size)
+{
+	return (size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
+}
+
 void *ux_allocate_pages(size_t size)
 {
 	return heap_get_pages(size);

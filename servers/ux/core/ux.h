@@ -65,6 +65,9 @@ bool ux_wire(vm_address_t address, vm_size_t size);
 void *ux_allocate_pages(size_t size);
 void ux_free_pages(void *memory, size_t size);
 
+/* How many bytes the pages have that so many bytes need. */
+size_t ux_whole_pages(size_t size);
+
 /* ---------------- Threads (serve.c) ---------------- */
 
 /*

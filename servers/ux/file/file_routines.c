@@ -45,11 +45,6 @@ static size_t file_read_limit(const struct open_file *file, size_t size)
 	return left < (off_t)size ? (size_t)left : size;
 }
 
-static size_t file_whole_pages(size_t size)
-{
-	return (size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
-}
-
 /* Reads into pages of its own, of which it keeps those that have data. */
 static int read_pages(struct open_file *file, struct thread *caller, size_t size, char **data,
 		      size_t *done)
@@ -59,7 +54,7 @@ static int read_pages(struct open_file *file, struct thread *caller, size_t size
 
 	if (size > 0) {
 		ux_unlock();
-		pages = ux_allocate_pages(file_whole_pages(size));
+		pages = ux_allocate_pages(ux_whole_pages(size));
 		ux_lock();
 		if (pages == NULL)
 			return ENOMEM;
@@ -67,9 +62,9 @@ static int read_pages(struct open_file *file, struct thread *caller, size_t size
 	error = file_read(file, caller, pages, size, done);
 	if (error != 0)
 		*done = 0;
-	if (file_whole_pages(*done) < file_whole_pages(size))
-		ux_free_pages(pages + file_whole_pages(*done),
-			      file_whole_pages(size) - file_whole_pages(*done));
+	if (ux_whole_pages(*done) < ux_whole_pages(size))
+		ux_free_pages(pages + ux_whole_pages(*done),
+			      ux_whole_pages(size) - ux_whole_pages(*done));
 	*data = *done > 0 ? pages : NULL;
 	return error;
 }

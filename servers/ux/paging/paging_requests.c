@@ -81,11 +81,6 @@ static char *take_buffer(unsigned *n)
 	return buffers[*n].bytes;
 }
 
-static vm_size_t paging_whole_pages(vm_size_t size)
-{
-	return (size + PAGE_SIZE - 1) & ~(vm_size_t)(PAGE_SIZE - 1);
-}
-
 /*
  * Answers for so many pages as fit into the buffer.  Behind the end of the file its last page is
  * zero, and there are no further ones.
@@ -95,7 +90,7 @@ static void give_pages(struct vnode *vnode, mach_port_t control, vm_offset_t off
 {
 	size_t done = 0;
 	int error = vnode_read(vnode, offset, buffer, size, &done);
-	vm_size_t pages = paging_whole_pages(done);
+	vm_size_t pages = ux_whole_pages(done);
 
 	if (error != 0 || pages == 0) {
 		answer_error(control, offset, size);
@@ -129,7 +124,7 @@ kern_return_t memory_object_data_request(mach_port_t id, mach_port_t control, vm
 
 	(void)access; /* Nothing is ever locked. */
 	if (object != NULL)
-		serve_request(object->vnode, control, offset, paging_whole_pages(length));
+		serve_request(object->vnode, control, offset, ux_whole_pages(length));
 	drop_right(control);
 	return KERN_SUCCESS;
 }

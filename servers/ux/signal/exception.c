@@ -239,11 +239,6 @@ static bool add_catcher(void)
 	return true;
 }
 
-static bool exception_is_send_error(mach_msg_return_t result)
-{
-	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
-}
-
 /* Should there be no memory for another thread, the next exception waits for this one's answer. */
 static void exception_answer(struct request *request, union message *reply)
 {
@@ -275,7 +270,7 @@ static mach_msg_return_t exception_exchange(union message *message)
 		option |= MACH_SEND_MSG | MACH_SEND_TIMEOUT;
 	result = mach_msg(head, option, head->msgh_size, sizeof *message, exceptions,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
-	if (!exception_is_send_error(result))
+	if (!body_is_unsent(result))
 		return result;
 	right_release(head->msgh_remote_port, MACH_MSGH_BITS_REMOTE(head->msgh_bits));
 	return mach_msg(head, MACH_RCV_MSG, 0, sizeof *message, exceptions, MACH_MSG_TIMEOUT_NONE,
