@@ -11,13 +11,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from assay import OUT
+from assay import OUT, ROOT
 from assay.files import Files, Put
 
 PROGRAMS = Path(__file__).parent / "programs"
 TEST = re.compile(r"^TRY\((\w+)\)", re.MULTILINE)
 SYMBOL = re.compile(r"\$\{(\w+)\}")
+ROUTINE = re.compile(r"^(?:simple)?routine (\w+)\(", re.MULTILINE)
 NUMBERS = ("cpus", "limit", "seed", "mem")
+
+# Routines that no argument of a caller's makes fail.
+NEVER_WRONG = {"fork", "exit", "identity", "getpid", "getgroups", "processes", "thread_start",
+               "thread_exit", "sigpending", "sigsuspend", "umask", "sync", "stop_at_exec",
+               "name_server_next"}
 
 
 def ways(source: Path) -> list[dict[str, object]]:
@@ -58,3 +64,10 @@ def test_program(unix_machine, source: Path, way: dict) -> None:
 def test_every_program_has_tests() -> None:
     for source in PROGRAMS.glob("*.c"):
         assert TEST.search(source.read_text()), f"{source.name} has no test"
+
+
+def test_every_routine_is_called_wrongly() -> None:
+    routines = set(ROUTINE.findall((ROOT / "defs" / "ux" / "bsd.defs").read_text()))
+    tables = "".join(source.read_text() for source in PROGRAMS.glob("wrong_*.c"))
+    called = set(re.findall(r"\bbsd_(\w+)\(", tables))
+    assert routines - called == NEVER_WRONG

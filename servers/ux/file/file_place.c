@@ -4,12 +4,20 @@
 
 #include "file/file_place.h"
 
+bool path_names_directory(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 0 && path[length - 1] == '/';
+}
+
 int place_find(struct process *process, const char *path, struct place *place)
 {
 	int error;
 
 	assert(ux_lock_held());
 	place->process = process;
+	place->names_directory = path_names_directory(path);
 	error = path_parent(process, path, &place->directory, place->name);
 	if (error != 0)
 		return error;

@@ -10,7 +10,11 @@ struct place {
 	struct process *process;
 	struct vnode *directory; /* With a reference. */
 	char name[NAME_MAX + 1];
+	bool names_directory; /* With a slash behind it, it is nothing else's. */
 };
+
+/* Whether a slash is behind the path's last part. */
+bool path_names_directory(const char *path);
 
 /* Where the path's last part is, or would be.  Unlocks, as all here. */
 int place_find(struct process *process, const char *path, struct place *place);

@@ -41,14 +41,6 @@ static int open_find(struct opening *opening)
 	return path_lookup(opening->process, opening->path, follow, &opening->vnode);
 }
 
-/* A directory is not made by opening it. */
-static bool names_directory(const char *path)
-{
-	size_t length = strlen(path);
-
-	return length > 0 && path[length - 1] == '/';
-}
-
 /* EEXIST if it is there, also if it is a link that leads nowhere. */
 static int open_make(struct opening *opening)
 {
@@ -74,8 +66,8 @@ static int obtain(struct opening *opening)
 
 	if ((opening->flags & O_CREAT) == 0)
 		return open_find(opening);
-	if (names_directory(opening->path))
-		return EISDIR;
+	if (path_names_directory(opening->path))
+		return EISDIR; /* It is not made by opening it. */
 	if ((opening->flags & O_EXCL) != 0)
 		return open_make(opening);
 	for (int n = 0; n < TRIES; n++) {

@@ -126,6 +126,8 @@ static int path_make(struct process *process, const char *path, mode_t mode, con
 	if (error != 0)
 		return error;
 	error = place_check_free(&place);
+	if (error == 0 && place.names_directory && !S_ISDIR(mode))
+		error = ENOENT;
 	if (error == 0 && text != NULL)
 		error = directory_symlink(place.directory, place.name, text, owner, &made);
 	else if (error == 0)
@@ -167,6 +169,8 @@ kern_return_t ux_link(struct thread *caller, const char *old_path, const char *n
 	error = S_ISDIR(vnode->mode) ? EPERM : place_find(caller->process, new_path, &place);
 	if (error == 0) {
 		error = place_check_free(&place);
+		if (error == 0 && place.names_directory)
+			error = ENOENT;
 		if (error == 0)
 			error = directory_link(place.directory, place.name, vnode);
 		place_release(&place);
@@ -186,6 +190,8 @@ static int remove_entry(struct place *place, bool is_directory,
 		return error;
 	if (S_ISDIR(vnode->mode) != is_directory)
 		error = is_directory ? ENOTDIR : EPERM;
+	else if (place->names_directory && !is_directory)
+		error = ENOTDIR;
 	else
 		error = remove(place->directory, place->name);
 	vnode_release(vnode);
@@ -236,7 +242,10 @@ static int check_target(struct place *place)
 	return error;
 }
 
-/* A directory that moves to another one is itself changed: its "..". */
+/*
+ * A directory that moves to another one is itself changed: its "..".  A file has no name with a
+ * slash behind it, before or after.
+ */
 static int check_source(struct place *from, const struct place *to)
 {
 	struct vnode *vnode;
@@ -244,6 +253,8 @@ static int check_source(struct place *from, const struct place *to)
 
 	if (error != 0)
 		return error;
+	if (!S_ISDIR(vnode->mode) && (from->names_directory || to->names_directory))
+		error = ENOTDIR;
 	if (S_ISDIR(vnode->mode) && from->directory != to->directory)
 		error = vnode_access(vnode, &from->process->credentials, W_OK);
 	vnode_release(vnode);
