@@ -17,7 +17,7 @@ from assay import ROOT
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 BLOCK = re.compile(r"(?<=\n)\n((?:    .*\n)(?:    .*\n|\n(?=    ))*)")
 CODE = re.compile(r"`((?:make|\./setup|tools/[\w-]+|out/[\w/-]+) [^`\n]+)`")
-HOST = re.compile(r"^(?:\./setup|make|tools/[\w-]+|out/[\w/-]+)(?: |$)", re.MULTILINE)
+HOST = re.compile(r"^(?:\./setup|make|sed|tools/[\w-]+|out/[\w/-]+)(?: |$)", re.MULTILINE)
 LOOP = re.compile(r"^(?:for .* do$|printf .*>\w+$)")
 FORMS = ("commands", "tools", "calls")
 PLACEHOLDER = re.compile(r"(?:^|[ =:/])[A-Z]{1,}(?![\w=/.])|\.\.\.|\[[-A-Z]")
@@ -46,7 +46,7 @@ def of_transcript(page: str, lines: list[str]) -> Iterator[Example]:
         yield Example(page, who, command, shown)
 
 
-def of_page(path: Path) -> Iterator[Example]:
+def of_blocks(path: Path) -> Iterator[Example]:
     page, text = str(path.relative_to(ROOT)), path.read_text()
     is_form = path.parent.name in FORMS
     for block in BLOCK.findall(text):
@@ -60,6 +60,11 @@ def of_page(path: Path) -> Iterator[Example]:
             else:
                 yield from (Example(page, "host", line, ()) for line in whole.split("\n"))
         is_form = False
+
+
+def of_page(path: Path) -> Iterator[Example]:
+    page, text = str(path.relative_to(ROOT)), path.read_text()
+    yield from of_blocks(path)
     for command in CODE.findall(BLOCK.sub("\n", text)):
         if re.search("[='\"]| -", command):  # Not a name such as `make bench`.
             yield Example(page, "host", command, ())
@@ -69,3 +74,18 @@ def examples() -> list[Example]:
     """All, each once a page, in the order of the pages."""
     found = dict.fromkeys(one for path in PAGES for one in of_page(path))
     return [one for one in found if one.who != "host" or not PLACEHOLDER.search(one.command)]
+
+
+class Quote(NamedTuple):
+    file: str
+    name: str
+    lines: tuple[str, ...]
+
+
+QUOTE = re.compile(r"^From `([\w./-]+)`, `(\w+)\(\)`:\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
+
+
+def quotes(text: str) -> list[Quote]:
+    """Code of the sources that a page shows below a line `From FILE, FUNCTION:`."""
+    return [Quote(file, name, tuple(" ".join(line.split()) for line in lines.splitlines()))
+            for file, name, lines in QUOTE.findall(text)]

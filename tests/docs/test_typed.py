@@ -20,7 +20,8 @@ from docs.test_transcripts import unlike
 EXAMPLES = [one for one in book.examples() if one.who != "host"]
 LAST = "docs/commands/halt.md"  # It ends root's machine.
 UX = "docs/ux.md"  # Its examples are of a Unix server without libprof.
-PAGES = sorted({one.page for one in EXAMPLES} - {"docs/sampling.md", LAST, UX})
+ELSEWHERE = {"docs/sampling.md", "docs/tour.md"}  # test_transcripts.py, test_tour.py.
+PAGES = sorted({one.page for one in EXAMPLES} - ELSEWHERE - {LAST, UX})
 
 # What is there before a page's first example.
 PROFILED = "monctl -run slowprog 20 >/dev/null"

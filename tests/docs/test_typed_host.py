@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the book shows of the host's shell, typed there: that it does what it is there for.
 
-README.md's commands are test_docs.py's, and those of pages that are read as a session, with all
-that is printed, test_transcripts.py's.  What goes into a machine that runs, or comes out of it, is
-tried by tests/tools/test_live.py.
+README.md's commands are test_docs.py's, the tour's are test_tour.py's, and those of pages that are
+read as a session, with all that is printed, test_transcripts.py's.  What goes into a machine that
+runs, or comes out of it, is tried by tests/tools/test_live.py.
 """
 
 import re
@@ -16,7 +16,7 @@ from framework.room import Room
 from docs import book
 from docs.test_transcripts import PAGES as TRANSCRIPTS
 
-ELSEWHERE = {"README.md", *(f"docs/{page}" for page in TRANSCRIPTS)}
+ELSEWHERE = {"README.md", "docs/tour.md", *(f"docs/{page}" for page in TRANSCRIPTS)}
 
 # A page's files.
 WORDS = "docs/grading/submissions/right/words.c"
