@@ -27,6 +27,14 @@ def test_the_chapter_has_these_floors(house: str) -> None:
     assert told == list(reversed(rules.floors))
 
 
+@pytest.mark.parametrize(("house", "figure"), [("kernel", "kernel"), ("servers/ux", "ux")])
+def test_the_figure_is_of_this_house(house: str, figure: str) -> None:
+    """If not: tools/floors --svg HOUSE >docs/figures/FIGURE.svg."""
+    drawn = subprocess.run([ROOT / "tools" / "floors", "--svg", house], text=True, check=True,
+                           capture_output=True).stdout
+    assert drawn == (ROOT / "docs" / "figures" / f"{figure}.svg").read_text()
+
+
 RULES = """# Two floors.
 floor low   what is below
 floor high  what is above

@@ -133,7 +133,8 @@ def values_of(found: list[Claim], folder: Path) -> dict[str, dict[str, int]]:
 
 def forms(value: int) -> list[str]:
     """How a value may be written."""
-    written = [f"{value:,}", str(value), f"0x{value & 0xffffffff:x}", f"0x{value & 0xffffffff:08x}"]
+    written = [f"{value:,}", str(value), f"0x{value & 0xffffffff:02x}",
+               f"0x{value & 0xffffffff:08x}"]
     return written + ([WORDS[value]] if 0 <= value < len(WORDS) else [])
 
 
