@@ -8,6 +8,7 @@ That file's lines are under the page that they are about, which a line `[PAGE]` 
     names FILE | regular expression        every name that its group finds in FILE is on the page
     calls FILE FUNCTION | NAME NAME        FUNCTION in FILE calls these in this order, and the page
                                            names them
+    lines FILE | LINE ;; LINE              these lines are in FILE, in this order, and on the page
     story FILE FUNCTION | HEADING          the page's section names all that FUNCTION calls, each in
                                            a statement of its own, in this order
 
@@ -25,7 +26,7 @@ from typing import Iterator, NamedTuple
 from assay import OUT, ROOT
 
 TABLE = ROOT / "tests" / "docs" / "claims"
-KINDS = ("value", "names", "calls", "story")
+KINDS = ("value", "names", "calls", "lines", "story")
 SLOT = re.compile(r"\{([^{}]+)\}")
 WORDS = ("no one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
          "fifteen sixteen seventeen eighteen nineteen twenty").split()
@@ -150,7 +151,7 @@ def wrong_value(claim: Claim, text: str, values: dict[str, int]) -> str:
         return f"{claim}\n  means nothing in {claim.where}: {', '.join(unknown)}"
 
     def true_form(one: str) -> str:
-        return rf"(?<![\w,])(?:{'|'.join(map(re.escape, forms(values[one])))})(?![\d,]\d|\d)"
+        return rf"(?<![\d,])(?:{'|'.join(map(re.escape, forms(values[one])))})(?![\d,]\d|\d)"
 
     if pattern(claim.what, true_form).search(plain(text)):
         return ""
@@ -206,6 +207,16 @@ def wrong_calls(claim: Claim, text: str) -> str:
         return f"{claim}\n  {function}() does not call {first}() there"
     missing = [one for one in claim.what.split() if not re.search(rf"\b{one}\b", text)]
     return f"{claim}\n  not on the page: {', '.join(missing)}" if missing else ""
+
+
+def wrong_lines(claim: Claim, text: str) -> str:
+    """What stands behind a line, on the page or in the file, does not matter."""
+    lines = [re.escape(plain(line)) for line in claim.what.split(";;")]
+    for place, where in ((source(claim.where), claim.where), (text, "the page")):
+        first = in_order(lines, "NAME", plain(place))
+        if first:
+            return f"{claim}\n  not in {where}, or not at its place: {first}"
+    return ""
 
 
 def section(text: str, heading: str) -> str:

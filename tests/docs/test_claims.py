@@ -7,7 +7,8 @@ from assay import ROOT
 from docs import claims
 
 CLAIMS = claims.claims()
-OTHERS = {"names": claims.wrong_names, "calls": claims.wrong_calls, "story": claims.wrong_story}
+OTHERS = {"names": claims.wrong_names, "calls": claims.wrong_calls, "lines": claims.wrong_lines,
+          "story": claims.wrong_story}
 
 
 @pytest.fixture(name="values", scope="module")
@@ -53,6 +54,10 @@ def test_what_is_a_value(text: str, what: str, is_wrong: bool) -> None:
     ("names", SOURCE, r"^TRAP_ABI \w+ (\w+)", "trap_mach_msg trap_mach_reply_port", False),
     ("names", SOURCE, r"^TRAP_ABI \w+ (\w+)", "trap_mach_msg", True),
     ("names", SOURCE, "(no_such)", "no_such", True),
+    ("lines", SOURCE, "if (name == 0) ;; return;", "if (name == 0)  why\nreturn;", True),
+    ("lines", SOURCE, "if (port == NULL) ;; return name;", "if (port == NULL) x\n return name;",
+     False),
+    ("lines", SOURCE, "if (port == NULL) ;; return name;", "return name; if (port == NULL)", True),
     ("story", "kernel/i386/boot/start.c add_memory", "A", "## A\n", True),
 ])
 def test_what_is_an_order(kind: str, where: str, what: str, text: str, is_wrong: bool) -> None:
