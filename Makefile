@@ -477,9 +477,9 @@ UNIX_TESTS := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 
 unix-tests: $(UNIX_TESTS) $(UX_VARIANTS)
 
-$(UNIX_TESTS): $(OUT)/%: %.c tests/ux/programs/try/main.c $(wildcard tests/ux/programs/*.h) $(UX_CC)
+$(UNIX_TESTS): $(OUT)/%: %.c $(wildcard tests/lib/unix/* tests/lib/check.h tests/ux/programs/*.h) $(UX_CC)
 	$(Q)mkdir -p $(@D) && echo "  UX-CC   $@"
-	$(Q)$(compile_unix) -o $@ $(filter %.c,$^)
+	$(Q)$(compile_unix) -Itests/lib -Itests/lib/unix -o $@ $(filter %.c,$^)
 	$(Q)$(NM) -n $@ > $@.sym && $(OBJDUMP) -d $@ > $@.asm
 
 # The root's file system.

@@ -119,6 +119,18 @@ def test_guards_are_unique() -> None:
     assert len(found) == len(set(found))
 
 
+def test_tests_are_written_in_one_vocabulary() -> None:
+    """TEST, EXPECT and REQUIRE are tests/lib/check.h's; what has more to say begins as they do."""
+    places: dict[str, list[str]] = {}
+    for path in CODE:
+        for macro in re.findall(r"^#define (\w*(?:TEST|EXPECT|REQUIRE|CHECK|NEED)(?:_[A-Z]+)?)\(",
+                                path.read_text(), re.MULTILINE):
+            places.setdefault(macro, []).append(name_of(path))
+    assert places.pop("TEST") == places.pop("EXPECT") == places.pop("REQUIRE") == [
+        "tests/lib/check.h"]
+    assert {macro.partition("_")[0] for macro in places} == {"EXPECT"}, places
+
+
 def test_kernel_headers_stay_in_the_kernel() -> None:
     """Host tests are made of the kernel's sources; they alone may."""
     offenders = [name_of(path) for path in CODE

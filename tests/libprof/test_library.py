@@ -15,6 +15,9 @@ from libprof.gmon_reader import Gmon, Image, code, parse, pcs, values
 PROGRAMS = Path(__file__).parent / "programs"
 UX_CC = OUT / "sdk/bin/ux-cc"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
+LIB = Path(__file__).parents[1] / "lib"
+CHECKED = {"control", "ended", "owner"}  # Programs that check something themselves.
+CHECKS = (f"-I{LIB}", f"-I{LIB}/unix", LIB / "unix/check_unix.c")
 
 # Mach 3.0's own command line, as the note on profiling gives it.
 NOTE = ("-pg", "{source}", "-o", "{program}", "-lprof1", "-lnetname", "-lthreads_p", "-lmach_p")
@@ -53,7 +56,8 @@ class Program(NamedTuple):
 def compile_program(folder: Path, name: str, *options: str, out: str = "") -> Program:
     program = folder / (out or name)
     words = [word.format(source=PROGRAMS / f"{name}.c", program=program) for word in options]
-    subprocess.run([UX_CC, "-O1", "-g", *WARNINGS, *words], check=True)
+    checks = CHECKS if name in CHECKED else ()
+    subprocess.run([UX_CC, "-O1", "-g", *WARNINGS, *checks, *words], check=True)
     lines = subprocess.run(["nm", "-n", "--defined-only", program], check=True, text=True,
                            capture_output=True).stdout.splitlines()
     return Program(program, [(int(line.split()[0], 16), line.split()[2]) for line in lines

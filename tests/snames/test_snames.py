@@ -11,7 +11,9 @@ from assay import OUT
 from assay.files import Files, Put
 
 HERE = Path(__file__).parent
-TRIES = HERE.parent / "ux" / "programs"
+LIB = HERE.parent / "lib"
+FOLDERS = (f"-I{HERE.parent}/ux/programs", f"-I{LIB}", f"-I{LIB}/unix")
+CHECKS = (LIB / "unix/main.c", LIB / "unix/check_unix.c")
 SOURCES = sorted((HERE / "programs").glob("*.c"))
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -20,8 +22,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 def program_fixture(tmp_path_factory) -> Path:
     """The tests, linked with libnetname as any program would be."""
     program = tmp_path_factory.mktemp("snames") / "names"
-    subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", *WARNINGS, f"-I{TRIES}", "-o", program, *SOURCES,
-                    TRIES / "try" / "main.c", "-lnetname"], check=True)
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", *WARNINGS, *FOLDERS, "-o", program, *SOURCES,
+                    *CHECKS, "-lnetname"], check=True)
     return program
 
 
@@ -30,7 +32,7 @@ def test_names(unix_machine, program: Path) -> None:
                           files=Files(put=(Put(program, "/tmp/names"),)))
     output = result.output.decode()
     expected = {name: "passed" for source in SOURCES
-                for name in re.findall(r"^TRY\((\w+)\)", source.read_text(), re.MULTILINE)}
+                for name in re.findall(r"^TEST\((\w+)\)", source.read_text(), re.MULTILINE)}
     verdicts = dict(reversed(line.split(" ", 1)) for line in output.splitlines()
                     if line.startswith(("passed ", "failed ")))
     assert (verdicts, result.outcome, result.status) == (expected, "exit", 0), output

@@ -15,7 +15,7 @@ from assay import OUT, ROOT
 from assay.files import Files, Put
 
 PROGRAMS = Path(__file__).parent / "programs"
-TEST = re.compile(r"^TRY\((\w+)\)", re.MULTILINE)
+TEST = re.compile(r"^TEST\((\w+)\)", re.MULTILINE)
 SYMBOL = re.compile(r"\$\{(\w+)\}")
 ROUTINE = re.compile(r"^(?:simple)?routine (\w+)\(", re.MULTILINE)
 NUMBERS = ("cpus", "limit", "seed", "mem")

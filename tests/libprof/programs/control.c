@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "check_unix.h"
 #include "work.h"
 
 #define DUMPS 200u
@@ -42,9 +42,9 @@ static void test_before(void)
 	mon_data_t data;
 
 	unseen_work();
-	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == GPROF_NOT_PROFILED);
-	CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == GPROF_NOT_PROFILED);
-	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &none) == KERN_SUCCESS && none == 0);
+	EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == GPROF_NOT_PROFILED);
+	EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == GPROF_NOT_PROFILED);
+	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &none) == KERN_SUCCESS && none == 0);
 }
 
 /* Where others may write, too: a link of the name that the file has while it is written. */
@@ -53,33 +53,33 @@ static void put_link_in_the_way(const char *file)
 	char name[40];
 
 	snprintf(name, sizeof name, "%s.%d.0~", file, getpid());
-	CHECK(symlink("precious", name) == 0);
+	EXPECT(symlink("precious", name) == 0);
 }
 
 static void test_start_and_stop(void)
 {
 	static char one[] = "first.out", two[] = "second.out", bad[] = "/none/bad.out";
 
-	CHECK(gprof_start(0x2) == GPROF_BAD_FLAVOR);
-	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
+	EXPECT(gprof_start(0x2) == GPROF_BAD_FLAVOR);
+	EXPECT(gprof_start(SAMPLED_PC_PERIODIC) == 0);
 	first_work();
-	CHECK(gprof_stop(bad) == -1);
+	EXPECT(gprof_stop(bad) == -1);
 	put_link_in_the_way(one);
-	CHECK(gprof_stop(one) == 0); /* What could not be written is not lost. */
-	CHECK(access("precious", F_OK) != 0);
+	EXPECT(gprof_stop(one) == 0); /* What could not be written is not lost. */
+	EXPECT(access("precious", F_OK) != 0);
 	unseen_work();
-	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0);
+	EXPECT(gprof_start(SAMPLED_PC_PERIODIC) == 0);
 	first_work();
-	CHECK(gprof_start(SAMPLED_PC_PERIODIC) == 0); /* Zeroes what was collected. */
+	EXPECT(gprof_start(SAMPLED_PC_PERIODIC) == 0); /* Zeroes what was collected. */
 	second_work();
-	CHECK(gprof_stop(two) == 0);
+	EXPECT(gprof_stop(two) == 0);
 }
 
 static void save(const char *name, mon_data_t data, mach_msg_type_number_t size)
 {
 	FILE *file = fopen(name, "w");
 
-	CHECK(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+	EXPECT(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
 	vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
 }
 
@@ -91,19 +91,19 @@ static void test_halves(void)
 	gprof_status_t status;
 	mon_data_t data;
 
-	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS && flavors == 0);
+	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS && flavors == 0);
 	first_work();
-	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+	EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
 	save("middle.out", data, size);
 	second_work();
-	CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
-	CHECK(status.pid == (unsigned)getpid() && status.flavors == SAMPLED_PC_PERIODIC);
-	CHECK(status.rate == SAMPLE_RATE_DEFAULT && status.arcs != 0 && status.proxy == 0);
+	EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
+	EXPECT(status.pid == (unsigned)getpid() && status.flavors == SAMPLED_PC_PERIODIC);
+	EXPECT(status.rate == SAMPLE_RATE_DEFAULT && status.arcs != 0 && status.proxy == 0);
 	flavors = 0;
-	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
-	CHECK(flavors == SAMPLED_PC_PERIODIC);
+	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
+	EXPECT(flavors == SAMPLED_PC_PERIODIC);
 	unseen_work();
-	CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+	EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
 	save("end.out", data, size);
 }
 
@@ -121,8 +121,8 @@ static vm_size_t memory(void)
 	struct task_basic_info info = {.virtual_size = 0};
 	mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
 
-	CHECK(task_info(mach_task_self_cached(), TASK_BASIC_INFO, (task_info_t)&info, &count) ==
-	      KERN_SUCCESS);
+	EXPECT(task_info(mach_task_self_cached(), TASK_BASIC_INFO, (task_info_t)&info, &count) ==
+	       KERN_SUCCESS);
 	return info.virtual_size;
 }
 
@@ -133,7 +133,7 @@ static unsigned names(void)
 	mach_port_type_array_t types;
 	mach_port_array_t list;
 
-	CHECK(mach_port_names(self, &list, &n, &types, &n_types) == KERN_SUCCESS);
+	EXPECT(mach_port_names(self, &list, &n, &types, &n_types) == KERN_SUCCESS);
 	vm_deallocate(self, (vm_address_t)list, n * sizeof *list);
 	vm_deallocate(self, (vm_address_t)types, n_types * sizeof *types);
 	return n;
@@ -151,24 +151,24 @@ static void test_dumps_in_a_row(void)
 	vm_size_t bytes = 0;
 	unsigned ports = 0;
 
-	CHECK(do_gprof_mon_options(MACH_PORT_NULL, options) == KERN_SUCCESS);
-	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
+	EXPECT(do_gprof_mon_options(MACH_PORT_NULL, options) == KERN_SUCCESS);
+	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
 	start = now_ms();
 	for (unsigned n = 0; n < DUMPS; n++) {
 		end = now_ms();
-		CHECK(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
+		EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == KERN_SUCCESS);
 		vm_deallocate(mach_task_self_cached(), (vm_address_t)data, size);
-		CHECK(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
-		CHECK(prof_u64(status.due) + 1 >= end - start);
+		EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
+		EXPECT(prof_u64(status.due) + 1 >= end - start);
 		if (n == DUMPS / 2) {
 			bytes = memory();
 			ports = names();
 		}
 	}
-	CHECK(memory() == bytes && names() == ports);
+	EXPECT(memory() == bytes && names() == ports);
 	printf("%u dumps in %u ms, %u due\n", DUMPS, (unsigned)(end - start), status.due[0]);
 	flavors = 0;
-	CHECK(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
+	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &flavors) == KERN_SUCCESS);
 }
 
 /* As another program does it: by the name server, and without do_. */
@@ -182,17 +182,17 @@ static void test_by_name(void)
 	mon_data_t data;
 
 	snprintf(name, sizeof name, "gprof.%d", getpid());
-	CHECK(netname_look_up(name_server_port, "", name, &port) == NETNAME_NOT_CHECKED_IN);
-	CHECK(gprof_control_server_init() == KERN_SUCCESS);
-	CHECK(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
-	CHECK(gprof_mon_options(port, bad) == GPROF_BAD_OPTIONS);
-	CHECK(gprof_mon_options(port, options) == KERN_SUCCESS);
-	CHECK(gprof_mon_switch(port, &flavors) == KERN_SUCCESS);
+	EXPECT(netname_look_up(name_server_port, "", name, &port) == NETNAME_NOT_CHECKED_IN);
+	EXPECT(gprof_control_server_init() == KERN_SUCCESS);
+	EXPECT(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
+	EXPECT(gprof_mon_options(port, bad) == GPROF_BAD_OPTIONS);
+	EXPECT(gprof_mon_options(port, options) == KERN_SUCCESS);
+	EXPECT(gprof_mon_switch(port, &flavors) == KERN_SUCCESS);
 	first_work();
-	CHECK(gprof_mon_dump(port, &data, &size) == KERN_SUCCESS);
+	EXPECT(gprof_mon_dump(port, &data, &size) == KERN_SUCCESS);
 	save("old.out", data, size);
 	flavors = 0;
-	CHECK(gprof_mon_switch(port, &flavors) == KERN_SUCCESS && flavors == SAMPLED_PC_PERIODIC);
+	EXPECT(gprof_mon_switch(port, &flavors) == KERN_SUCCESS && flavors == SAMPLED_PC_PERIODIC);
 }
 
 /* ---------------- What is not to be believed ---------------- */
@@ -219,9 +219,9 @@ static kern_return_t send_nonsense(mach_port_t port, int id)
 					  .msgt_number = 100},
 				 .data = "nonsense"}};
 
-	CHECK(mach_msg(&message.request.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.request,
-		       sizeof message, message.request.head.msgh_local_port, MACH_MSG_TIMEOUT_NONE,
-		       MACH_PORT_NULL) == MACH_MSG_SUCCESS);
+	EXPECT(mach_msg(&message.request.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.request,
+			sizeof message, message.request.head.msgh_local_port, MACH_MSG_TIMEOUT_NONE,
+			MACH_PORT_NULL) == MACH_MSG_SUCCESS);
 	return message.reply.RetCode;
 }
 
@@ -232,12 +232,12 @@ static void test_nonsense(void)
 	netname_name_t name;
 
 	snprintf(name, sizeof name, "gprof.%d", getpid());
-	CHECK(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
+	EXPECT(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
 	for (int id = 4700; id <= 4704; id++)
-		CHECK(send_nonsense(port, id) == MIG_BAD_ARGUMENTS);
-	CHECK(send_nonsense(port, 4705) == MIG_BAD_ID);
-	CHECK(send_nonsense(port, 2450) == MIG_BAD_ID);
-	CHECK(gprof_mon_status(port, &status) == KERN_SUCCESS);
+		EXPECT(send_nonsense(port, id) == MIG_BAD_ARGUMENTS);
+	EXPECT(send_nonsense(port, 4705) == MIG_BAD_ID);
+	EXPECT(send_nonsense(port, 2450) == MIG_BAD_ID);
+	EXPECT(gprof_mon_status(port, &status) == KERN_SUCCESS);
 }
 
 int main(void)
@@ -248,5 +248,5 @@ int main(void)
 	test_dumps_in_a_row();
 	test_by_name();
 	test_nonsense();
-	return failures != 0;
+	return check_failures != 0;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../../libprof/core/collector.h"
-#include "check.h"
+#include "check_unix.h"
 #include "work.h"
 
 #define WAIT_MS 10000u
@@ -31,8 +31,8 @@ static void end_target(pid_t pid)
 {
 	int status = 0;
 
-	CHECK(kill(pid, SIGKILL) == 0);
-	CHECK(waitpid(pid, &status, 0) == pid);
+	EXPECT(kill(pid, SIGKILL) == 0);
+	EXPECT(waitpid(pid, &status, 0) == pid);
 }
 
 static void prepare(pid_t pid)
@@ -43,7 +43,7 @@ static void prepare(pid_t pid)
 						.high = HIGH,
 						.proxy = (uint32_t)getpid()};
 
-	CHECK(__collector_prepare(&target) == KERN_SUCCESS);
+	EXPECT(__collector_prepare(&target) == KERN_SUCCESS);
 }
 
 /* What is to be sampled is not there any more. */
@@ -54,10 +54,10 @@ static void begin_too_late(void)
 
 	prepare(pid);
 	end_target(pid);
-	CHECK(__collector_switch(&flavors) == GPROF_ENDED);
-	CHECK(!__collector_target_ended());
-	CHECK(__collector_serve(WAIT_MS) == KERN_SUCCESS);
-	CHECK(__collector_target_ended());
+	EXPECT(__collector_switch(&flavors) == GPROF_ENDED);
+	EXPECT(!__collector_target_ended());
+	EXPECT(__collector_serve(WAIT_MS) == KERN_SUCCESS);
+	EXPECT(__collector_target_ended());
 }
 
 /* What it took until it ended is in the file, and nobody waits for more. */
@@ -71,20 +71,20 @@ static void dump_after_the_end(void)
 	size_t size = 0;
 
 	prepare(pid);
-	CHECK(__collector_switch(&flavors) == KERN_SUCCESS);
+	EXPECT(__collector_switch(&flavors) == KERN_SUCCESS);
 	spin(10);
 	usleep(10000);
 	end_target(pid);
-	CHECK(__collector_dump(&data, &size) == KERN_SUCCESS && size != 0);
-	CHECK(__collector_target_ended());
+	EXPECT(__collector_dump(&data, &size) == KERN_SUCCESS && size != 0);
+	EXPECT(__collector_target_ended());
 	__collector_status(&status);
-	CHECK(status.flavors == 0 && prof_u64(status.taken) >= 5);
-	CHECK(prof_u64(status.buffered) == 0 && prof_u64(status.lost) == 0);
+	EXPECT(status.flavors == 0 && prof_u64(status.taken) >= 5);
+	EXPECT(prof_u64(status.buffered) == 0 && prof_u64(status.lost) == 0);
 	taken = status.taken[0];
 	flavors = SAMPLED_PC_PERIODIC;
-	CHECK(__collector_switch(&flavors) == GPROF_ENDED);
+	EXPECT(__collector_switch(&flavors) == GPROF_ENDED);
 	__collector_status(&status);
-	CHECK(status.taken[0] == taken);
+	EXPECT(status.taken[0] == taken);
 }
 
 /* A process has one collector. */
@@ -95,14 +95,14 @@ static void in_a_child(void (*run)(void))
 
 	if (pid == 0) {
 		run();
-		exit(failures);
+		exit(check_failures);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	EXPECT(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 int main(void)
 {
 	in_a_child(begin_too_late);
 	in_a_child(dump_after_the_end);
-	return failures;
+	return check_failures;
 }

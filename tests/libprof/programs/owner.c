@@ -8,7 +8,7 @@
 #include <sys/ux.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "check_unix.h"
 #include "work.h"
 
 #define PAGE 4096u
@@ -36,15 +36,15 @@ int main(void)
 	netname_name_t name;
 
 	snprintf(name, sizeof name, "gprof.%d", getpid());
-	CHECK(netname_look_up(name_server_port, "", name, &known) == KERN_SUCCESS);
-	CHECK(gprof_mon_switch(known, &flavors) == GPROF_NOT_ALLOWED);
-	CHECK(gprof_mon_status(known, &status) == GPROF_NOT_ALLOWED);
-	CHECK(gprof_mon_open(known, wrong, &control) == GPROF_NOT_ALLOWED);
-	CHECK(ux_gprof_token(0, right) == 0);
-	CHECK(gprof_mon_open(known, right, &control) == KERN_SUCCESS);
-	CHECK(gprof_mon_status(control, &status) == KERN_SUCCESS && status.flavors == 0);
+	EXPECT(netname_look_up(name_server_port, "", name, &known) == KERN_SUCCESS);
+	EXPECT(gprof_mon_switch(known, &flavors) == GPROF_NOT_ALLOWED);
+	EXPECT(gprof_mon_status(known, &status) == GPROF_NOT_ALLOWED);
+	EXPECT(gprof_mon_open(known, wrong, &control) == GPROF_NOT_ALLOWED);
+	EXPECT(ux_gprof_token(0, right) == 0);
+	EXPECT(gprof_mon_open(known, right, &control) == KERN_SUCCESS);
+	EXPECT(gprof_mon_status(control, &status) == KERN_SUCCESS && status.flavors == 0);
 	flavors = SAMPLED_PC_VM_ZFILL_FAULTS;
-	CHECK(gprof_mon_switch(control, &flavors) == KERN_SUCCESS && flavors == 0);
+	EXPECT(gprof_mon_switch(control, &flavors) == KERN_SUCCESS && flavors == 0);
 	touch_pages();
-	return failures;
+	return check_failures;
 }

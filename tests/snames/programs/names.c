@@ -17,18 +17,18 @@ __attribute__((constructor)) static void play_role(void)
 
 /* ---------------- What a name means ---------------- */
 
-TRY(a_name_means_the_port_that_was_checked_in)
+TEST(a_name_means_the_port_that_was_checked_in)
 {
 	mach_port_t port = new_port(), found = MACH_PORT_NULL;
 
-	CHECK_EQ(look_up("names.one"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_in("names.one", MACH_PORT_NULL, port), NETNAME_SUCCESS);
-	CHECK_EQ(look_up_at("", "names.one", &found), NETNAME_SUCCESS);
-	CHECK_EQ(found, port);
-	CHECK_EQ(look_up_at("*", "names.one", &found), NETNAME_SUCCESS);
-	CHECK_EQ(look_up_at("elsewhere", "names.one", &found), NETNAME_NO_SUCH_HOST);
-	CHECK_EQ(look_up("names.On"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(look_up("names.one "), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.one"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("names.one", MACH_PORT_NULL, port), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up_at("", "names.one", &found), NETNAME_SUCCESS);
+	EXPECT_EQ(found, port);
+	EXPECT_EQ(look_up_at("*", "names.one", &found), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up_at("elsewhere", "names.one", &found), NETNAME_NO_SUCH_HOST);
+	EXPECT_EQ(look_up("names.On"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.one "), NETNAME_NOT_CHECKED_IN);
 }
 
 struct word {
@@ -52,39 +52,39 @@ static void send_word(mach_port_t port, int value)
 		.value = value,
 	};
 
-	CHECK_EQ(mach_msg(&word.head, MACH_SEND_MSG, word.head.msgh_size, 0, MACH_PORT_NULL, 0,
-			  MACH_PORT_NULL),
-		 MACH_MSG_SUCCESS);
+	EXPECT_EQ(mach_msg(&word.head, MACH_SEND_MSG, word.head.msgh_size, 0, MACH_PORT_NULL, 0,
+			   MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 }
 
 static int receive_word(mach_port_t port)
 {
 	struct word word;
 
-	CHECK_EQ(mach_msg(&word.head, MACH_RCV_MSG, 0, sizeof word, port, MACH_MSG_TIMEOUT_NONE,
-			  MACH_PORT_NULL),
-		 MACH_MSG_SUCCESS);
+	EXPECT_EQ(mach_msg(&word.head, MACH_RCV_MSG, 0, sizeof word, port, MACH_MSG_TIMEOUT_NONE,
+			   MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 	return word.value;
 }
 
-TRY(programs_find_each_other)
+TEST(programs_find_each_other)
 {
 	mach_port_t port = new_port(), found = MACH_PORT_NULL;
 	pid_t pid;
 
-	CHECK_EQ(check_in("names.parent", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.parent", port, port), NETNAME_SUCCESS);
 	pid = fork();
 	if (pid == 0) {
 		forget_names();
-		CHECK_EQ(look_up_at("", "names.parent", &found), NETNAME_SUCCESS);
+		EXPECT_EQ(look_up_at("", "names.parent", &found), NETNAME_SUCCESS);
 		send_word(found, 42);
 		_exit(0);
 	}
-	CHECK_EQ(receive_word(port), 42);
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(receive_word(port), 42);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
-TRY(names_have_up_to_79_bytes)
+TEST(names_have_up_to_79_bytes)
 {
 	char longest[NETNAME_NAME_MAX], other[NETNAME_NAME_MAX];
 	mach_port_t port = new_port();
@@ -93,77 +93,77 @@ TRY(names_have_up_to_79_bytes)
 	longest[sizeof longest - 1] = '\0';
 	memcpy(other, longest, sizeof other);
 	other[sizeof other - 2] = 'm';
-	CHECK_EQ(check_in(longest, port, port), NETNAME_SUCCESS);
-	CHECK_EQ(look_up(longest), NETNAME_SUCCESS);
-	CHECK_EQ(look_up(other), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_in("", port, port), KERN_INVALID_ARGUMENT);
-	CHECK_EQ(look_up(""), KERN_INVALID_ARGUMENT);
-	CHECK_EQ(check_out("", port), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(check_in(longest, port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up(longest), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up(other), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("", port, port), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(look_up(""), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(check_out("", port), KERN_INVALID_ARGUMENT);
 }
 
-TRY(a_version_is_told)
+TEST(a_version_is_told)
 {
 	netname_name_t version = "";
 
 	find_server();
-	CHECK_EQ(netname_version(server, version), NETNAME_SUCCESS);
-	CHECK(strncmp(version, "snames ", 7) == 0);
+	EXPECT_EQ(netname_version(server, version), NETNAME_SUCCESS);
+	EXPECT(strncmp(version, "snames ", 7) == 0);
 }
 
 /* ---------------- Whose it is ---------------- */
 
-TRY(whoever_has_the_signature_may_change_it)
+TEST(whoever_has_the_signature_may_change_it)
 {
 	mach_port_t first = new_port(), second = new_port(), found = MACH_PORT_NULL;
 
-	CHECK_EQ(check_in("names.own", first, first), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.own", second, second), NETNAME_NOT_YOURS);
-	CHECK_EQ(check_in("names.own", MACH_PORT_NULL, second), NETNAME_NOT_YOURS);
-	CHECK_EQ(check_out("names.own", second), NETNAME_NOT_YOURS);
-	CHECK_EQ(check_out("names.own", MACH_PORT_NULL), NETNAME_NOT_YOURS);
-	CHECK_EQ(look_up("names.own"), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.own", first, second), NETNAME_SUCCESS);
-	CHECK_EQ(look_up_at("", "names.own", &found), NETNAME_SUCCESS);
-	CHECK_EQ(found, second);
-	CHECK_EQ(check_out("names.own", first), NETNAME_SUCCESS);
-	CHECK_EQ(look_up("names.own"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_out("names.own", first), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_in("names.own", second, second), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.own", first, first), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.own", second, second), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_in("names.own", MACH_PORT_NULL, second), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_out("names.own", second), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_out("names.own", MACH_PORT_NULL), NETNAME_NOT_YOURS);
+	EXPECT_EQ(look_up("names.own"), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.own", first, second), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up_at("", "names.own", &found), NETNAME_SUCCESS);
+	EXPECT_EQ(found, second);
+	EXPECT_EQ(check_out("names.own", first), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up("names.own"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_out("names.own", first), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("names.own", second, second), NETNAME_SUCCESS);
 }
 
 /* A null signature is one that everybody has. */
-TRY(without_a_signature_it_is_everybodys)
+TEST(without_a_signature_it_is_everybodys)
 {
 	mach_port_t port = new_port();
 
-	CHECK_EQ(check_in("names.free", MACH_PORT_NULL, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_out("names.free", port), NETNAME_NOT_YOURS);
-	CHECK_EQ(check_out("names.free", MACH_PORT_NULL), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.free", MACH_PORT_NULL, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_out("names.free", port), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_out("names.free", MACH_PORT_NULL), NETNAME_SUCCESS);
 }
 
 /* ---------------- When it goes ---------------- */
 
-TRY(a_dead_ports_names_go)
+TEST(a_dead_ports_names_go)
 {
 	mach_port_t port = new_port(), other = new_port();
 
-	CHECK_EQ(check_in("names.a", port, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.b", other, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.c", port, other), NETNAME_SUCCESS);
-	CHECK_EQ(check_out("names.a", port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.a", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.a", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.b", other, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.c", port, other), NETNAME_SUCCESS);
+	EXPECT_EQ(check_out("names.a", port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.a", port, port), NETNAME_SUCCESS);
 	end_port(port);
-	CHECK_EQ(look_up("names.a"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(look_up("names.b"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(look_up("names.c"), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.b", other, other), NETNAME_SUCCESS);
+	EXPECT_EQ(look_up("names.a"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.b"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.c"), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.b", other, other), NETNAME_SUCCESS);
 	/* Its signature is dead, and nobody has it any more. */
-	CHECK_EQ(check_out("names.c", MACH_PORT_DEAD), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_out("names.c", MACH_PORT_DEAD), NETNAME_NOT_YOURS);
 	end_port(other);
-	CHECK_EQ(look_up("names.c"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.c"), NETNAME_NOT_CHECKED_IN);
 }
 
-TRY(a_process_takes_its_names_with_it)
+TEST(a_process_takes_its_names_with_it)
 {
 	mach_port_t port = new_port();
 	pid_t pid = fork();
@@ -173,20 +173,20 @@ TRY(a_process_takes_its_names_with_it)
 		port = new_port();
 		_exit(check_in("names.child", port, port) != NETNAME_SUCCESS);
 	}
-	CHECK_EQ(status_of(pid), 0);
-	CHECK_EQ(look_up("names.child"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_in("names.child", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(look_up("names.child"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("names.child", port, port), NETNAME_SUCCESS);
 }
 
-TRY(no_name_means_nothing)
+TEST(no_name_means_nothing)
 {
 	mach_port_t port = new_port();
 
-	CHECK_EQ(check_in("names.null", port, MACH_PORT_NULL), NETNAME_INVALID_PORT);
-	CHECK_EQ(check_in("names.null", port, MACH_PORT_DEAD), NETNAME_INVALID_PORT);
+	EXPECT_EQ(check_in("names.null", port, MACH_PORT_NULL), NETNAME_INVALID_PORT);
+	EXPECT_EQ(check_in("names.null", port, MACH_PORT_DEAD), NETNAME_INVALID_PORT);
 	end_port(port); /* Our name for it is a dead one now. */
-	CHECK_EQ(check_in("names.null", MACH_PORT_NULL, port), NETNAME_INVALID_PORT);
-	CHECK_EQ(look_up("names.null"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("names.null", MACH_PORT_NULL, port), NETNAME_INVALID_PORT);
+	EXPECT_EQ(look_up("names.null"), NETNAME_NOT_CHECKED_IN);
 }
 
 /* ---------------- How many there can be ---------------- */
@@ -205,13 +205,13 @@ static kern_return_t check_in_many(const char *prefix, unsigned number, mach_por
 	return result;
 }
 
-TRY(a_client_has_no_more_than_its_share)
+TEST(a_client_has_no_more_than_its_share)
 {
 	mach_port_t port = new_port();
 	pid_t pid;
 
-	CHECK_EQ(check_in_many("names.share", OF_CLIENT, MACH_PORT_NULL, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
+	EXPECT_EQ(check_in_many("names.share", OF_CLIENT, MACH_PORT_NULL, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
 	pid = fork();
 	if (pid == 0) {
 		forget_names();
@@ -219,12 +219,12 @@ TRY(a_client_has_no_more_than_its_share)
 		_exit(check_in_many("names.other", OF_CLIENT, MACH_PORT_NULL, port) !=
 		      NETNAME_SUCCESS);
 	}
-	CHECK_EQ(status_of(pid), 0);
-	CHECK_EQ(check_out("names.share-7", MACH_PORT_NULL), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(check_out("names.share-7", MACH_PORT_NULL), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
 	/* Who says who he is has a share of his own. */
-	CHECK_EQ(check_in_many("names.own", OF_CLIENT, ux_server_port(), port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.much", ux_server_port(), port), KERN_RESOURCE_SHORTAGE);
+	EXPECT_EQ(check_in_many("names.own", OF_CLIENT, ux_server_port(), port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.much", ux_server_port(), port), KERN_RESOURCE_SHORTAGE);
 }
 
 /* Instructions that the server needs for finding a name that is there and one that is not. */
@@ -260,23 +260,23 @@ static kern_return_t fill_a_share(unsigned number)
 	_exit(result);
 }
 
-TRY(a_long_list_is_not_slow_and_has_an_end)
+TEST(a_long_list_is_not_slow_and_has_an_end)
 {
 	mach_port_t port = new_port();
 	uint64_t alone, among_many;
 	unsigned shares = 0;
 
-	CHECK_EQ(check_in("names.held", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.held", port, port), NETNAME_SUCCESS);
 	alone = cost_of_looking();
 	while (shares < ALL / OF_CLIENT - 1)
-		CHECK_EQ(fill_a_share(shares++), NETNAME_SUCCESS);
+		EXPECT_EQ(fill_a_share(shares++), NETNAME_SUCCESS);
 	among_many = cost_of_looking();
-	CHECK(among_many < alone + alone / 4);
-	CHECK_EQ(fill_a_share(shares), KERN_RESOURCE_SHORTAGE);
-	CHECK_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
+	EXPECT(among_many < alone + alone / 4);
+	EXPECT_EQ(fill_a_share(shares), KERN_RESOURCE_SHORTAGE);
+	EXPECT_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);
 	end_port(port);
-	CHECK_EQ(look_up("names.held"), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(look_up("names.77-7"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.held"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("names.77-7"), NETNAME_NOT_CHECKED_IN);
 	port = new_port();
-	CHECK_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.more", port, port), NETNAME_SUCCESS);
 }

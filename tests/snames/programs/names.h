@@ -15,22 +15,22 @@ static inline mach_port_t new_port(void)
 {
 	mach_port_t port = MACH_PORT_NULL;
 
-	CHECK_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &port), 0);
-	CHECK_EQ(mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND), 0);
+	EXPECT_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &port), 0);
+	EXPECT_EQ(mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND), 0);
 	return port;
 }
 
 /* The port dies. */
 static inline void end_port(mach_port_t port)
 {
-	CHECK_EQ(mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1), 0);
+	EXPECT_EQ(mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1), 0);
 }
 
 static inline void find_server(void)
 {
 	if (server == MACH_PORT_NULL)
 		server = name_server_port;
-	CHECK(server != MACH_PORT_NULL);
+	EXPECT(server != MACH_PORT_NULL);
 }
 
 static inline kern_return_t check_in(const char *name, mach_port_t signature, mach_port_t port)

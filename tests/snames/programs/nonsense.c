@@ -35,12 +35,12 @@ static kern_return_t answer_to(struct nonsense *message)
 	} answer = {.reply = {.RetCode = -1}};
 
 	message->head.msgh_local_port = port;
-	CHECK_EQ(mach_msg(&message->head, MACH_SEND_MSG, message->head.msgh_size, 0, MACH_PORT_NULL,
-			  0, MACH_PORT_NULL),
-		 MACH_MSG_SUCCESS);
+	EXPECT_EQ(mach_msg(&message->head, MACH_SEND_MSG, message->head.msgh_size, 0,
+			   MACH_PORT_NULL, 0, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 	mach_msg(&answer.reply.Head, MACH_RCV_MSG, 0, sizeof answer, port, MACH_MSG_TIMEOUT_NONE,
 		 MACH_PORT_NULL);
-	CHECK_EQ(mach_port_destroy(mach_task_self(), port), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_destroy(mach_task_self(), port), KERN_SUCCESS);
 	return answer.reply.RetCode;
 }
 
@@ -48,9 +48,9 @@ static void send_unknown(void)
 {
 	struct nonsense message = begin_nonsense(1044, sizeof message.head);
 
-	CHECK_EQ(answer_to(&message), MIG_BAD_ID);
+	EXPECT_EQ(answer_to(&message), MIG_BAD_ID);
 	message = begin_nonsense(1040, sizeof message.head);
-	CHECK_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
 }
 
 static void send_too_much(void)
@@ -69,7 +69,7 @@ static void send_rights(mach_msg_type_name_t name)
 	message.type = (mach_msg_type_t){
 		.msgt_name = name, .msgt_size = 32, .msgt_number = 1, .msgt_inline = TRUE};
 	message.port = port;
-	CHECK_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
 	mach_port_destroy(mach_task_self(), port);
 }
 
@@ -82,7 +82,7 @@ static void send_memory(void)
 	message.type = (mach_msg_type_t){
 		.msgt_name = MACH_MSG_TYPE_BYTE, .msgt_size = 8, .msgt_number = 4000};
 	message.memory = data;
-	CHECK_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
 }
 
 /* A name that does not end. */
@@ -106,7 +106,7 @@ static void send_endless_name(void)
 	message.head.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
 	message.head.msgh_size =
 		(mach_msg_size_t)(at + sizeof right + sizeof(mach_port_t) - (char *)&message);
-	CHECK_EQ(answer_to(&message), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(answer_to(&message), KERN_INVALID_ARGUMENT);
 }
 
 /* As if a port had died that lives: only the kernel is believed, who says so elsewhere. */
@@ -123,9 +123,9 @@ static void send_false_deaths(void)
 						 .msgt_number = 1,
 						 .msgt_inline = TRUE};
 		message.port = name;
-		CHECK_EQ(mach_msg(&message.head, MACH_SEND_MSG, message.head.msgh_size, 0,
-				  MACH_PORT_NULL, 0, MACH_PORT_NULL),
-			 MACH_MSG_SUCCESS);
+		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, message.head.msgh_size, 0,
+				   MACH_PORT_NULL, 0, MACH_PORT_NULL),
+			  MACH_MSG_SUCCESS);
 	}
 }
 
@@ -153,9 +153,9 @@ static void ask_for_kept(void)
 	strcpy(request.name.text, "names.kept");
 	request.head = begin_nonsense(1041, sizeof request).head;
 	request.head.msgh_local_port = new_port();
-	CHECK_EQ(mach_msg(&request.head, MACH_SEND_MSG, sizeof request, 0, MACH_PORT_NULL, 0,
-			  MACH_PORT_NULL),
-		 MACH_MSG_SUCCESS);
+	EXPECT_EQ(mach_msg(&request.head, MACH_SEND_MSG, sizeof request, 0, MACH_PORT_NULL, 0,
+			   MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 }
 
 /* Whoever asks and does not take the answer: his port's queue is full, or he dies. */
@@ -163,7 +163,7 @@ static void ask_and_go(void)
 {
 	mach_port_t port = new_port();
 
-	CHECK_EQ(mach_port_set_qlimit(mach_task_self(), port, 1), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_set_qlimit(mach_task_self(), port, 1), KERN_SUCCESS);
 	for (unsigned n = 0; n < 20; n++) {
 		struct nonsense message = begin_nonsense(1043, sizeof message.head);
 
@@ -173,7 +173,7 @@ static void ask_and_go(void)
 		mach_msg(&message.head, MACH_SEND_MSG, message.head.msgh_size, 0, MACH_PORT_NULL, 0,
 			 MACH_PORT_NULL);
 	}
-	CHECK_EQ(look_up("names.kept"), NETNAME_SUCCESS); /* Others are heard meanwhile. */
+	EXPECT_EQ(look_up("names.kept"), NETNAME_SUCCESS); /* Others are heard meanwhile. */
 	mach_port_destroy(mach_task_self(), port);
 	for (unsigned n = 0; n < 20; n++) {
 		pid_t pid = fork();
@@ -181,9 +181,9 @@ static void ask_and_go(void)
 		if (pid == 0) {
 			forget_names();
 			ask_for_kept();
-			_exit(try_failures);
+			_exit(check_failures);
 		}
-		CHECK_EQ(status_of(pid), 0);
+		EXPECT_EQ(status_of(pid), 0);
 	}
 }
 
@@ -194,7 +194,7 @@ static unsigned rights_of_server(pid_t pid)
 	mach_port_t task = task_by_pid(pid), *names = NULL;
 	mach_port_type_t *types = NULL;
 
-	CHECK_EQ(mach_port_names(task, &names, &n_names, &types, &n_types), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_names(task, &names, &n_names, &types, &n_types), KERN_SUCCESS);
 	vm_deallocate(mach_task_self(), (vm_address_t)names, n_names * sizeof *names);
 	vm_deallocate(mach_task_self(), (vm_address_t)types, n_types * sizeof *types);
 	mach_port_deallocate(mach_task_self(), task);
@@ -231,30 +231,30 @@ static void use_name(mach_port_t port)
 {
 	mach_port_t signature = new_port();
 
-	CHECK_EQ(check_in("names.again", signature, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.again", signature, port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("names.again", server, port), NETNAME_NOT_YOURS);
-	CHECK_EQ(check_out("names.again", server), NETNAME_NOT_YOURS);
-	CHECK_EQ(look_up("names.again"), NETNAME_SUCCESS);
-	CHECK_EQ(check_out("names.again", signature), NETNAME_SUCCESS);
-	CHECK_EQ(check_out("names.again", signature), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in("names.again", signature, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.again", signature, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("names.again", server, port), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_out("names.again", server), NETNAME_NOT_YOURS);
+	EXPECT_EQ(look_up("names.again"), NETNAME_SUCCESS);
+	EXPECT_EQ(check_out("names.again", signature), NETNAME_SUCCESS);
+	EXPECT_EQ(check_out("names.again", signature), NETNAME_NOT_CHECKED_IN);
 	end_port(signature);
 }
 
-TRY(nonsense_harms_nobody_and_leaves_nothing)
+TEST(nonsense_harms_nobody_and_leaves_nothing)
 {
 	mach_port_t port = new_port();
 	pid_t pid = find_snames();
 	unsigned before;
 
-	NEED(pid > 0);
-	CHECK_EQ(check_in("names.kept", port, port), NETNAME_SUCCESS);
+	REQUIRE(pid > 0);
+	EXPECT_EQ(check_in("names.kept", port, port), NETNAME_SUCCESS);
 	send_nonsense();
 	before = rights_of_server(pid);
 	send_nonsense();
-	CHECK_EQ(look_up("names.kept"), NETNAME_SUCCESS);
-	CHECK_EQ(rights_of_server(pid), before);
+	EXPECT_EQ(look_up("names.kept"), NETNAME_SUCCESS);
+	EXPECT_EQ(rights_of_server(pid), before);
 	for (unsigned n = 0; n < 50; n++)
 		use_name(port);
-	CHECK_EQ(rights_of_server(pid), before);
+	EXPECT_EQ(rights_of_server(pid), before);
 }

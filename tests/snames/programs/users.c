@@ -49,13 +49,13 @@ static void take_names_of_others(void)
 		      : 1);
 }
 
-TRY(a_process_name_is_its_users)
+TEST(a_process_name_is_its_users)
 {
-	CHECK_EQ(as_user(STUDENT, take_names_of_others), 0);
-	CHECK_EQ(look_up(name_of(getpid())), NETNAME_NOT_CHECKED_IN);
-	CHECK_EQ(check_in_for(getpid()), NETNAME_SUCCESS);
-	CHECK_EQ(check_in_for(1), NETNAME_SUCCESS);
-	CHECK_EQ(check_out(name_of(1), MACH_PORT_NULL), NETNAME_NOT_YOURS);
+	EXPECT_EQ(as_user(STUDENT, take_names_of_others), 0);
+	EXPECT_EQ(look_up(name_of(getpid())), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(check_in_for(getpid()), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in_for(1), NETNAME_SUCCESS);
+	EXPECT_EQ(check_out(name_of(1), MACH_PORT_NULL), NETNAME_NOT_YOURS);
 }
 
 static void take_names_of_the_system(void)
@@ -83,14 +83,14 @@ static void take_the_server(void)
 }
 
 /* Where the Unix server's and the kernel's profiles are found, nobody else's is. */
-TRY(the_system_has_its_names)
+TEST(the_system_has_its_names)
 {
 	mach_port_t port = new_port();
 
-	CHECK_EQ(as_user(STUDENT, take_names_of_the_system), 0);
-	CHECK_EQ(as_user(TA, take_the_server), 0);
-	CHECK_EQ(check_in("gprof.0", ux_server_port(), port), NETNAME_SUCCESS);
-	CHECK_EQ(check_in("gprof.kernel", ux_server_port(), port), NETNAME_SUCCESS);
+	EXPECT_EQ(as_user(STUDENT, take_names_of_the_system), 0);
+	EXPECT_EQ(as_user(TA, take_the_server), 0);
+	EXPECT_EQ(check_in("gprof.0", ux_server_port(), port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("gprof.kernel", ux_server_port(), port), NETNAME_SUCCESS);
 	end_port(port);
 }
 
@@ -128,13 +128,13 @@ static void send_to_deputy(void)
 
 	while (look_up_at("", "users.deputy", &message.msgh_remote_port) != NETNAME_SUCCESS)
 		usleep(1000);
-	CHECK_EQ(mach_msg(&message, MACH_SEND_MSG, sizeof message, 0, MACH_PORT_NULL, 0,
-			  MACH_PORT_NULL),
-		 MACH_MSG_SUCCESS);
+	EXPECT_EQ(mach_msg(&message, MACH_SEND_MSG, sizeof message, 0, MACH_PORT_NULL, 0,
+			   MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
 }
 
 /* Whose label a thread has says on whose behalf it works, not who it is. */
-TRY(a_message_from_root_makes_nobody_root)
+TEST(a_message_from_root_makes_nobody_root)
 {
 	pid_t pid = fork();
 
@@ -145,7 +145,7 @@ TRY(a_message_from_root_makes_nobody_root)
 		_exit(99);
 	}
 	send_to_deputy();
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
 static void *check_in_again(void *port)
@@ -157,17 +157,17 @@ static void *check_in_again(void *port)
 }
 
 /* A name is its process's, whichever of its threads has checked it in. */
-TRY(a_name_is_all_threads)
+TEST(a_name_is_all_threads)
 {
 	mach_port_t port = new_port();
 	kern_return_t *result;
 	pthread_t thread;
 
-	CHECK_EQ(check_in("users.again", ux_server_port(), port), NETNAME_SUCCESS);
-	CHECK_EQ(pthread_create(&thread, NULL, check_in_again, &port), 0);
-	CHECK_EQ(pthread_join(thread, (void **)&result), 0);
-	CHECK_EQ(*result, NETNAME_SUCCESS);
-	CHECK_EQ(check_in("users.again", port, port), NETNAME_NOT_YOURS);
+	EXPECT_EQ(check_in("users.again", ux_server_port(), port), NETNAME_SUCCESS);
+	EXPECT_EQ(pthread_create(&thread, NULL, check_in_again, &port), 0);
+	EXPECT_EQ(pthread_join(thread, (void **)&result), 0);
+	EXPECT_EQ(*result, NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("users.again", port, port), NETNAME_NOT_YOURS);
 	end_port(port);
 }
 
@@ -198,27 +198,27 @@ static void have_own_name(void)
 	_exit(look_up(name_of(getpid())) == NETNAME_SUCCESS ? 0 : 3);
 }
 
-TRY(nobody_has_a_process_name_before_it)
+TEST(nobody_has_a_process_name_before_it)
 {
 	int there[2], over[2];
 	pid_t other, own;
 	char byte;
 
-	CHECK_EQ(pipe(there), 0);
-	CHECK_EQ(pipe(over), 0);
+	EXPECT_EQ(pipe(there), 0);
+	EXPECT_EQ(pipe(over), 0);
 	other = fork();
 	if (other == 0) {
 		close(over[1]);
 		take_names_to_come(there[1], over[0]);
 	}
-	CHECK_EQ(read(there[0], &byte, 1), 1);
+	EXPECT_EQ(read(there[0], &byte, 1), 1);
 	own = fork();
 	if (own == 0)
 		have_own_name();
-	CHECK(own > other && own < other + 10);
-	CHECK_EQ(status_of(own), 0);
+	EXPECT(own > other && own < other + 10);
+	EXPECT_EQ(status_of(own), 0);
 	close(over[1]);
-	CHECK_EQ(status_of(other), 0);
+	EXPECT_EQ(status_of(other), 0);
 	close(over[0]);
 	close(there[0]);
 	close(there[1]);
@@ -240,15 +240,15 @@ static void fill_a_share(void)
 	_exit(result);
 }
 
-TRY(a_user_has_no_more_than_a_share)
+TEST(a_user_has_no_more_than_a_share)
 {
 	mach_port_t port = new_port();
 
-	CHECK_EQ(check_in("users.held", port, port), NETNAME_SUCCESS);
+	EXPECT_EQ(check_in("users.held", port, port), NETNAME_SUCCESS);
 	for (share = 0; share < OF_USER / OF_CLIENT; share++)
-		CHECK_EQ(as_user(STUDENT, fill_a_share), NETNAME_SUCCESS);
-	CHECK_EQ(as_user(STUDENT, fill_a_share), KERN_RESOURCE_SHORTAGE);
-	CHECK_EQ(check_in("users.more", port, port), NETNAME_SUCCESS);
+		EXPECT_EQ(as_user(STUDENT, fill_a_share), NETNAME_SUCCESS);
+	EXPECT_EQ(as_user(STUDENT, fill_a_share), KERN_RESOURCE_SHORTAGE);
+	EXPECT_EQ(check_in("users.more", port, port), NETNAME_SUCCESS);
 	end_port(port);
-	CHECK_EQ(look_up("users-3-3"), NETNAME_NOT_CHECKED_IN);
+	EXPECT_EQ(look_up("users-3-3"), NETNAME_NOT_CHECKED_IN);
 }

@@ -34,7 +34,7 @@ static void set_all(char *bytes, char value)
 }
 
 /* Parent, child and grandchild: what one writes the others do not see, whoever is first. */
-TRY(memory_is_each_ones_own)
+TEST(memory_is_each_ones_own)
 {
 	pid_t pid;
 
@@ -52,13 +52,13 @@ TRY(memory_is_each_ones_own)
 		set_all(shared_by_copy, 'c');
 		_exit(status_of(child) != 0 || !all_are(shared_by_copy, 'c'));
 	}
-	CHECK(all_are(shared_by_copy, 'p'));
+	EXPECT(all_are(shared_by_copy, 'p'));
 	set_all(shared_by_copy, 'q');
-	CHECK_EQ(status_of(pid), 0);
-	CHECK(all_are(shared_by_copy, 'q'));
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT(all_are(shared_by_copy, 'q'));
 }
 
-TRY(how_children_end)
+TEST(how_children_end)
 {
 	static const int signals[] = {SIGHUP, SIGSEGV, SIGKILL, SIGUSR1};
 	int *volatile nowhere = (int *)16;
@@ -68,7 +68,7 @@ TRY(how_children_end)
 		pid = fork();
 		if (pid == 0)
 			_exit(status);
-		CHECK_EQ(status_of(pid), W_EXITCODE(status & 0xff, 0));
+		EXPECT_EQ(status_of(pid), W_EXITCODE(status & 0xff, 0));
 	}
 	for (size_t n = 0; n < sizeof signals / sizeof signals[0]; n++) {
 		pid = fork();
@@ -76,81 +76,81 @@ TRY(how_children_end)
 			kill(getpid(), signals[n]);
 			_exit(1);
 		}
-		CHECK_EQ(status_of(pid), signals[n]);
+		EXPECT_EQ(status_of(pid), signals[n]);
 	}
 	pid = fork();
 	if (pid == 0)
 		*nowhere = 1;
-	CHECK_EQ(status_of(pid), SIGSEGV);
+	EXPECT_EQ(status_of(pid), SIGSEGV);
 	pid = fork();
 	if (pid == 0)
 		exit(3);
-	CHECK_EQ(status_of(pid), W_EXITCODE(3, 0));
+	EXPECT_EQ(status_of(pid), W_EXITCODE(3, 0));
 }
 
-TRY(waiting_for_some_of_them)
+TEST(waiting_for_some_of_them)
 {
 	pid_t in_group = fork_sleeper(), other = fork_sleeper();
 	int status = 7;
 
-	CHECK_EQ(setpgid(in_group, in_group), 0);
-	CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
-	CHECK_FAILS(waitpid(1, &status, WNOHANG), ECHILD);
-	CHECK_EQ(waitpid(-in_group, &status, WNOHANG), 0);
-	CHECK_EQ(kill(other, SIGTERM), 0);
-	CHECK_EQ(waitpid(0, &status, 0), other);
-	CHECK_EQ(status, SIGTERM);
-	CHECK_FAILS(waitpid(0, &status, 0), ECHILD);
-	CHECK_EQ(kill(-in_group, SIGTERM), 0);
-	CHECK_EQ(waitpid(-in_group, NULL, 0), in_group);
-	CHECK_FAILS(wait(NULL), ECHILD);
-	CHECK_FAILS(waitpid(-1, NULL, WNOHANG), ECHILD);
-	CHECK_FAILS(kill(in_group, 0), ESRCH);
+	EXPECT_EQ(setpgid(in_group, in_group), 0);
+	EXPECT_EQ(waitpid(-1, &status, WNOHANG), 0);
+	EXPECT_FAILS(waitpid(1, &status, WNOHANG), ECHILD);
+	EXPECT_EQ(waitpid(-in_group, &status, WNOHANG), 0);
+	EXPECT_EQ(kill(other, SIGTERM), 0);
+	EXPECT_EQ(waitpid(0, &status, 0), other);
+	EXPECT_EQ(status, SIGTERM);
+	EXPECT_FAILS(waitpid(0, &status, 0), ECHILD);
+	EXPECT_EQ(kill(-in_group, SIGTERM), 0);
+	EXPECT_EQ(waitpid(-in_group, NULL, 0), in_group);
+	EXPECT_FAILS(wait(NULL), ECHILD);
+	EXPECT_FAILS(waitpid(-1, NULL, WNOHANG), ECHILD);
+	EXPECT_FAILS(kill(in_group, 0), ESRCH);
 }
 
 /* A zombie has a number, can be signalled in vain, and has no task any more. */
-TRY(between_end_and_wait)
+TEST(between_end_and_wait)
 {
 	int ends[2], status;
 	pid_t pid;
 	char byte;
 
-	NEED(pipe(ends) == 0);
+	REQUIRE(pipe(ends) == 0);
 	pid = fork();
 	if (pid == 0)
 		_exit(5);
 	close(ends[1]);
-	CHECK_EQ(read(ends[0], &byte, 1), 0);
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(task_by_pid(pid), MACH_PORT_NULL);
-	CHECK_EQ(errno, ESRCH);
-	CHECK_EQ(waitpid(pid, &status, WNOHANG), pid);
-	CHECK_EQ(status, W_EXITCODE(5, 0));
+	EXPECT_EQ(read(ends[0], &byte, 1), 0);
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(task_by_pid(pid), MACH_PORT_NULL);
+	EXPECT_EQ(errno, ESRCH);
+	EXPECT_EQ(waitpid(pid, &status, WNOHANG), pid);
+	EXPECT_EQ(status, W_EXITCODE(5, 0));
 }
 
-TRY(a_stopped_child_is_told)
+TEST(a_stopped_child_is_told)
 {
 	pid_t pid = fork_sleeper();
 	int status = 0;
 
-	CHECK_EQ(kill(pid, SIGSTOP), 0);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-	CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(waitpid(pid, &status, WNOHANG), 0);
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(status_of(pid), SIGKILL);
+	EXPECT_EQ(kill(pid, SIGSTOP), 0);
+	EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	EXPECT(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+	EXPECT_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0);
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(status_of(pid), SIGKILL);
 }
 
-TRY(one_after_another)
+TEST(one_after_another)
 {
 	for (int n = 0; n < 300; n++) {
 		pid_t pid = fork();
 
 		if (pid == 0)
 			_exit(n & 0x7f);
-		NEED(status_of(pid) == W_EXITCODE(n & 0x7f, 0));
+		REQUIRE(status_of(pid) == W_EXITCODE(n & 0x7f, 0));
 	}
 }
 
@@ -169,13 +169,13 @@ static int tree(int depth)
 	return count;
 }
 
-TRY(children_of_children)
+TEST(children_of_children)
 {
-	CHECK_EQ(tree(5), 63);
+	EXPECT_EQ(tree(5), 63);
 }
 
 /* As many as a user may have, twice: the second time shows that all came back. */
-TRY(as_many_as_may_be)
+TEST(as_many_as_may_be)
 {
 	static pid_t pids[UX_PROCESSES_MAX];
 	int counts[2];
@@ -185,19 +185,19 @@ TRY(as_many_as_may_be)
 
 		while (n < UX_PROCESSES_MAX && (pids[n] = fork_sleeper()) > 0)
 			n++;
-		CHECK_EQ(errno, EAGAIN);
-		CHECK_FAILS(fork(), EAGAIN);
+		EXPECT_EQ(errno, EAGAIN);
+		EXPECT_FAILS(fork(), EAGAIN);
 		counts[round] = n;
 		while (n-- > 0) {
-			CHECK_EQ(kill(pids[n], SIGKILL), 0);
-			CHECK_EQ(status_of(pids[n]), SIGKILL);
+			EXPECT_EQ(kill(pids[n], SIGKILL), 0);
+			EXPECT_EQ(status_of(pids[n]), SIGKILL);
 		}
 	}
-	CHECK_EQ(counts[0], counts[1]);
-	CHECK_EQ(status_of_role("/bin/true", ""), 0);
+	EXPECT_EQ(counts[0], counts[1]);
+	EXPECT_EQ(status_of_role("/bin/true", ""), 0);
 }
 
-TRY(what_children_used_is_their_parents)
+TEST(what_children_used_is_their_parents)
 {
 	struct rusage usage, of_children;
 	int status;
@@ -212,17 +212,17 @@ TRY(what_children_used_is_their_parents)
 		}
 		_exit(status_of(child));
 	}
-	CHECK_EQ(wait4(pid, &status, 0, &usage), pid);
-	CHECK_EQ(status, 0);
-	CHECK(usage.ru_zfill >= PAGES);
-	CHECK_EQ(getrusage(RUSAGE_CHILDREN, &of_children), 0);
-	CHECK(memcmp(&usage, &of_children, sizeof usage) == 0);
-	CHECK_EQ(getrusage(RUSAGE_SELF, &usage), 0);
-	CHECK(usage.ru_zfill < PAGES);
+	EXPECT_EQ(wait4(pid, &status, 0, &usage), pid);
+	EXPECT_EQ(status, 0);
+	EXPECT(usage.ru_zfill >= PAGES);
+	EXPECT_EQ(getrusage(RUSAGE_CHILDREN, &of_children), 0);
+	EXPECT(memcmp(&usage, &of_children, sizeof usage) == 0);
+	EXPECT_EQ(getrusage(RUSAGE_SELF, &usage), 0);
+	EXPECT(usage.ru_zfill < PAGES);
 }
 
 /* No more memory is a null pointer, and what has been taken can be given back. */
-TRY(an_address_space_is_full)
+TEST(an_address_space_is_full)
 {
 	vm_address_t address;
 	vm_size_t size = 1 << 30, total = 0;
@@ -233,9 +233,9 @@ TRY(an_address_space_is_full)
 		else
 			size /= 2;
 	}
-	CHECK(total > 1u << 30);
+	EXPECT(total > 1u << 30);
 	errno = 0;
-	CHECK(malloc(10 << 20) == NULL && errno == ENOMEM);
-	CHECK_EQ(getpid() > 1, 1);
-	CHECK_EQ(size_of("/tmp/children") > 0, 1);
+	EXPECT(malloc(10 << 20) == NULL && errno == ENOMEM);
+	EXPECT_EQ(getpid() > 1, 1);
+	EXPECT_EQ(size_of("/tmp/children") > 0, 1);
 }

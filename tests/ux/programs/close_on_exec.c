@@ -33,77 +33,77 @@ static void fill_the_first(void)
 		dup2(0, fd);
 }
 
-TRY(descriptors_stay_without_the_flag)
+TEST(descriptors_stay_without_the_flag)
 {
 	DIR *directory;
 	int ends[2];
 
 	fill_the_first();
-	CHECK_EQ(open_after_exec(), 0);
-	CHECK_EQ(open("/dev/null", O_RDONLY), 20);
-	CHECK_EQ(pipe(ends), 0);
-	CHECK_EQ(dup(20), 23);
-	CHECK_EQ(dup2(20, 30), 30);
-	CHECK_EQ(fcntl(20, F_DUPFD, 40), 40);
-	CHECK_EQ(open_after_exec(), 6);
+	EXPECT_EQ(open_after_exec(), 0);
+	EXPECT_EQ(open("/dev/null", O_RDONLY), 20);
+	EXPECT_EQ(pipe(ends), 0);
+	EXPECT_EQ(dup(20), 23);
+	EXPECT_EQ(dup2(20, 30), 30);
+	EXPECT_EQ(fcntl(20, F_DUPFD, 40), 40);
+	EXPECT_EQ(open_after_exec(), 6);
 	directory = opendir("/");
-	CHECK(directory != NULL && fcntl(dirfd(directory), F_GETFD) == FD_CLOEXEC);
-	CHECK_EQ(open_after_exec(), 6);
+	EXPECT(directory != NULL && fcntl(dirfd(directory), F_GETFD) == FD_CLOEXEC);
+	EXPECT_EQ(open_after_exec(), 6);
 }
 
-TRY(each_call_can_make_one_that_closes)
+TEST(each_call_can_make_one_that_closes)
 {
 	int ends[2];
 
 	fill_the_first();
-	CHECK_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
-	CHECK_EQ(open("/tmp/close_on_exec.f", O_RDWR | O_CREAT | O_CLOEXEC, 0600), 21);
-	CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
-	CHECK_EQ(dup3(20, 30, O_CLOEXEC), 30);
-	CHECK_EQ(fcntl(20, F_DUPFD_CLOEXEC, 40), 40);
-	CHECK_EQ(dup2(0, 50), 50);
-	CHECK_EQ(fcntl(50, F_SETFD, FD_CLOEXEC), 0);
+	EXPECT_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
+	EXPECT_EQ(open("/tmp/close_on_exec.f", O_RDWR | O_CREAT | O_CLOEXEC, 0600), 21);
+	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+	EXPECT_EQ(dup3(20, 30, O_CLOEXEC), 30);
+	EXPECT_EQ(fcntl(20, F_DUPFD_CLOEXEC, 40), 40);
+	EXPECT_EQ(dup2(0, 50), 50);
+	EXPECT_EQ(fcntl(50, F_SETFD, FD_CLOEXEC), 0);
 	for (int fd = FIRST; fd < END; fd++)
-		CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC || errno == EBADF);
-	CHECK_EQ(open_after_exec(), 0);
-	CHECK_EQ(fcntl(50, F_SETFD, 0), 0);
-	CHECK_EQ(open_after_exec(), 1);
+		EXPECT(fcntl(fd, F_GETFD) == FD_CLOEXEC || errno == EBADF);
+	EXPECT_EQ(open_after_exec(), 0);
+	EXPECT_EQ(fcntl(50, F_SETFD, 0), 0);
+	EXPECT_EQ(open_after_exec(), 1);
 	unlink("/tmp/close_on_exec.f");
 }
 
-TRY(the_flag_is_the_descriptors_and_not_the_files)
+TEST(the_flag_is_the_descriptors_and_not_the_files)
 {
 	fill_the_first();
-	CHECK_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
-	CHECK_EQ(dup(20), 21);
-	CHECK_EQ(fcntl(21, F_GETFD), 0);
-	CHECK_EQ(dup2(20, 20), 20);
-	CHECK_EQ(fcntl(20, F_GETFD), FD_CLOEXEC);
-	CHECK_EQ(dup2(21, 20), 20);
-	CHECK_EQ(fcntl(20, F_GETFD), 0);
-	CHECK_EQ(open_after_exec(), 2);
+	EXPECT_EQ(open("/dev/null", O_RDONLY | O_CLOEXEC), 20);
+	EXPECT_EQ(dup(20), 21);
+	EXPECT_EQ(fcntl(21, F_GETFD), 0);
+	EXPECT_EQ(dup2(20, 20), 20);
+	EXPECT_EQ(fcntl(20, F_GETFD), FD_CLOEXEC);
+	EXPECT_EQ(dup2(21, 20), 20);
+	EXPECT_EQ(fcntl(20, F_GETFD), 0);
+	EXPECT_EQ(open_after_exec(), 2);
 }
 
-TRY(copies_share_the_position)
+TEST(copies_share_the_position)
 {
 	char bytes[4];
 	pid_t pid;
 	int fd = open("/etc/passwd", O_RDONLY), copy = dup(fd),
 	    other = open("/etc/passwd", O_RDONLY);
 
-	CHECK_EQ(read(fd, bytes, 4), 4);
-	CHECK_EQ(lseek(copy, 0, SEEK_CUR), 4);
-	CHECK_EQ(lseek(other, 0, SEEK_CUR), 0);
+	EXPECT_EQ(read(fd, bytes, 4), 4);
+	EXPECT_EQ(lseek(copy, 0, SEEK_CUR), 4);
+	EXPECT_EQ(lseek(other, 0, SEEK_CUR), 0);
 	pid = fork();
 	if (pid == 0)
 		_exit(read(copy, bytes, 3) != 3);
-	CHECK_EQ(status_of(pid), 0);
-	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 7);
-	CHECK_EQ(close(fd), 0);
-	CHECK_EQ(read(copy, bytes, 1), 1);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 7);
+	EXPECT_EQ(close(fd), 0);
+	EXPECT_EQ(read(copy, bytes, 1), 1);
 }
 
-TRY(what_is_no_descriptor)
+TEST(what_is_no_descriptor)
 {
 	static const int wrong[] = {-1, 17, OPEN_MAX, 1 << 20, INT_MAX, INT_MIN};
 	struct stat status;
@@ -112,27 +112,27 @@ TRY(what_is_no_descriptor)
 	for (size_t n = 0; n < sizeof wrong / sizeof wrong[0]; n++) {
 		int fd = wrong[n];
 
-		CHECK_FAILS(read(fd, &byte, 1), EBADF);
-		CHECK_FAILS(read(fd, &byte, 0), EBADF);
-		CHECK_FAILS(write(fd, &byte, 1), EBADF);
-		CHECK_FAILS(write(fd, &byte, 0), EBADF);
-		CHECK_FAILS(close(fd), EBADF);
-		CHECK_FAILS(lseek(fd, 0, SEEK_SET), EBADF);
-		CHECK_FAILS(fstat(fd, &status), EBADF);
-		CHECK_FAILS(dup(fd), EBADF);
-		CHECK_FAILS(dup2(fd, 5), EBADF);
-		CHECK_FAILS(dup3(fd, 5, O_CLOEXEC), EBADF);
-		CHECK_FAILS(fcntl(fd, F_GETFL), EBADF);
-		CHECK_FAILS(fsync(fd), EBADF);
-		CHECK_FAILS(ftruncate(fd, 0), EBADF);
-		CHECK_FAILS(fchmod(fd, 0), EBADF);
+		EXPECT_FAILS(read(fd, &byte, 1), EBADF);
+		EXPECT_FAILS(read(fd, &byte, 0), EBADF);
+		EXPECT_FAILS(write(fd, &byte, 1), EBADF);
+		EXPECT_FAILS(write(fd, &byte, 0), EBADF);
+		EXPECT_FAILS(close(fd), EBADF);
+		EXPECT_FAILS(lseek(fd, 0, SEEK_SET), EBADF);
+		EXPECT_FAILS(fstat(fd, &status), EBADF);
+		EXPECT_FAILS(dup(fd), EBADF);
+		EXPECT_FAILS(dup2(fd, 5), EBADF);
+		EXPECT_FAILS(dup3(fd, 5, O_CLOEXEC), EBADF);
+		EXPECT_FAILS(fcntl(fd, F_GETFL), EBADF);
+		EXPECT_FAILS(fsync(fd), EBADF);
+		EXPECT_FAILS(ftruncate(fd, 0), EBADF);
+		EXPECT_FAILS(fchmod(fd, 0), EBADF);
 		if (fd != 17)
-			CHECK_FAILS(dup2(0, fd), EBADF);
+			EXPECT_FAILS(dup2(0, fd), EBADF);
 	}
-	CHECK_FAILS(dup3(0, 0, 0), EINVAL);
-	CHECK_FAILS(dup3(0, 5, O_APPEND), EINVAL);
-	CHECK_FAILS(fcntl(0, F_DUPFD, -1), EINVAL);
-	CHECK_FAILS(fcntl(0, F_DUPFD, OPEN_MAX), EINVAL);
-	CHECK_FAILS(fcntl(0, 4711, 0), EINVAL);
-	CHECK_FAILS(pipe2((int[2]){0}, O_APPEND), EINVAL);
+	EXPECT_FAILS(dup3(0, 0, 0), EINVAL);
+	EXPECT_FAILS(dup3(0, 5, O_APPEND), EINVAL);
+	EXPECT_FAILS(fcntl(0, F_DUPFD, -1), EINVAL);
+	EXPECT_FAILS(fcntl(0, F_DUPFD, OPEN_MAX), EINVAL);
+	EXPECT_FAILS(fcntl(0, 4711, 0), EINVAL);
+	EXPECT_FAILS(pipe2((int[2]){0}, O_APPEND), EINVAL);
 }

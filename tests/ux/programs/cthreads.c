@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define MANY 8
 
@@ -18,16 +18,16 @@ static any_t give_back(any_t argument)
 	return argument;
 }
 
-TRY(forked_and_joined)
+TEST(forked_and_joined)
 {
 	cthread_t thread;
 
 	cthread_init();
-	CHECK_EQ(cthread_count(), 1);
+	EXPECT_EQ(cthread_count(), 1);
 	thread = cthread_fork(give_back, &thread);
-	NEED(thread != CTHREAD_NULL);
-	CHECK(cthread_join(thread) == &thread);
-	CHECK_EQ(cthread_count(), 1);
+	REQUIRE(thread != CTHREAD_NULL);
+	EXPECT(cthread_join(thread) == &thread);
+	EXPECT_EQ(cthread_count(), 1);
 }
 
 static any_t leave(any_t argument)
@@ -35,12 +35,12 @@ static any_t leave(any_t argument)
 	cthread_exit(argument);
 }
 
-TRY(a_thread_ends_by_cthread_exit)
+TEST(a_thread_ends_by_cthread_exit)
 {
-	cthread_t thread = cthread_fork(leave, &try_failures);
+	cthread_t thread = cthread_fork(leave, &check_failures);
 
-	NEED(thread != CTHREAD_NULL);
-	CHECK(cthread_join(thread) == &try_failures);
+	REQUIRE(thread != CTHREAD_NULL);
+	EXPECT(cthread_join(thread) == &check_failures);
 }
 
 static any_t look_at_self(any_t argument)
@@ -54,17 +54,17 @@ static any_t look_at_self(any_t argument)
 				 strcmp(cthread_name(self), "worker") == 0);
 }
 
-TRY(each_has_its_data_and_its_name)
+TEST(each_has_its_data_and_its_name)
 {
 	cthread_t threads[MANY];
 
 	for (intptr_t n = 0; n < MANY; n++) {
 		threads[n] = cthread_fork(look_at_self, (any_t)n);
-		NEED(threads[n] != CTHREAD_NULL);
+		REQUIRE(threads[n] != CTHREAD_NULL);
 	}
 	for (int n = 0; n < MANY; n++)
-		CHECK(cthread_join(threads[n]) != NULL);
-	CHECK(cthread_data(cthread_self()) == NULL);
+		EXPECT(cthread_join(threads[n]) != NULL);
+	EXPECT(cthread_data(cthread_self()) == NULL);
 }
 
 static struct mutex lock = MUTEX_NAMED_INITIALIZER("lock");
@@ -96,14 +96,14 @@ static any_t consume(any_t argument)
 	return argument;
 }
 
-TRY(producers_and_consumers)
+TEST(producers_and_consumers)
 {
 	cthread_t producers[MANY], consumers[MANY];
 
 	for (int n = 0; n < MANY; n++) {
 		consumers[n] = cthread_fork(consume, NULL);
 		producers[n] = cthread_fork(produce, NULL);
-		NEED(consumers[n] != CTHREAD_NULL && producers[n] != CTHREAD_NULL);
+		REQUIRE(consumers[n] != CTHREAD_NULL && producers[n] != CTHREAD_NULL);
 	}
 	for (int n = 0; n < MANY; n++)
 		cthread_join(producers[n]);
@@ -113,8 +113,8 @@ TRY(producers_and_consumers)
 	mutex_unlock(&lock);
 	for (int n = 0; n < MANY; n++)
 		cthread_join(consumers[n]);
-	CHECK_EQ(produced, MANY * 100);
-	CHECK_EQ(consumed, MANY * 100);
+	EXPECT_EQ(produced, MANY * 100);
+	EXPECT_EQ(consumed, MANY * 100);
 }
 
 static spin_lock_t spin = SPIN_LOCK_INITIALIZER;
@@ -130,35 +130,35 @@ static any_t count_up(any_t argument)
 	return argument;
 }
 
-TRY(locks_that_spin)
+TEST(locks_that_spin)
 {
 	cthread_t threads[MANY];
 
 	for (int n = 0; n < MANY; n++) {
 		threads[n] = cthread_fork(count_up, NULL);
-		NEED(threads[n] != CTHREAD_NULL);
+		REQUIRE(threads[n] != CTHREAD_NULL);
 	}
 	for (int n = 0; n < MANY; n++)
 		cthread_join(threads[n]);
-	CHECK_EQ(spun, MANY * 1000);
-	CHECK(spin_try_lock(&spin));
-	CHECK(spin_lock_locked(&spin));
-	CHECK(!spin_try_lock(&spin));
+	EXPECT_EQ(spun, MANY * 1000);
+	EXPECT(spin_try_lock(&spin));
+	EXPECT(spin_lock_locked(&spin));
+	EXPECT(!spin_try_lock(&spin));
 }
 
-TRY(locks_and_conditions_of_the_heap)
+TEST(locks_and_conditions_of_the_heap)
 {
 	mutex_t mutex = mutex_alloc();
 	condition_t condition = condition_alloc();
 
-	NEED(mutex != MUTEX_NULL && condition != CONDITION_NULL);
+	REQUIRE(mutex != MUTEX_NULL && condition != CONDITION_NULL);
 	mutex_init(mutex);
 	mutex_set_name(mutex, "a");
 	condition_set_name(condition, "b");
-	CHECK(strcmp(mutex_name(mutex), "a") == 0);
-	CHECK(strcmp(condition_name(condition), "b") == 0);
-	CHECK(mutex_try_lock(mutex));
-	CHECK(!mutex_try_lock(mutex));
+	EXPECT(strcmp(mutex_name(mutex), "a") == 0);
+	EXPECT(strcmp(condition_name(condition), "b") == 0);
+	EXPECT(mutex_try_lock(mutex));
+	EXPECT(!mutex_try_lock(mutex));
 	mutex_unlock(mutex);
 	mutex_clear(mutex);
 	condition_clear(condition);
@@ -181,22 +181,22 @@ static any_t wait_for_two(any_t argument)
 	return argument;
 }
 
-TRY(a_thread_gets_a_signal)
+TEST(a_thread_gets_a_signal)
 {
 	cthread_t thread;
 
 	signal(SIGUSR2, count_signal);
 	thread = cthread_fork(wait_for_two, NULL);
-	NEED(thread != CTHREAD_NULL);
-	CHECK_EQ(cthread_kill(thread, SIGUSR2), 0);
+	REQUIRE(thread != CTHREAD_NULL);
+	EXPECT_EQ(cthread_kill(thread, SIGUSR2), 0);
 	while (signals == 0)
 		cthread_yield();
-	CHECK_EQ(cthread_kill(thread, SIGUSR2), 0);
+	EXPECT_EQ(cthread_kill(thread, SIGUSR2), 0);
 	cthread_join(thread);
-	CHECK_EQ(signals, 2);
+	EXPECT_EQ(signals, 2);
 }
 
-TRY(detached_threads_leave_nothing)
+TEST(detached_threads_leave_nothing)
 {
 	for (int n = 0; n < 500; n++) {
 		cthread_t thread;

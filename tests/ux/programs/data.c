@@ -15,51 +15,51 @@ static int new_file(void)
 	return open(F, O_RDWR | O_CREAT | O_TRUNC, 0600);
 }
 
-TRY(positions)
+TEST(positions)
 {
 	int ends[2], fd = new_file();
 	char bytes[10];
 
-	CHECK_EQ(write(fd, "0123456789", 10), 10);
-	CHECK_EQ(lseek(fd, 4, SEEK_SET), 4);
-	CHECK_EQ(read(fd, bytes, 2), 2);
-	CHECK(bytes[0] == '4' && bytes[1] == '5');
-	CHECK_EQ(lseek(fd, -3, SEEK_CUR), 3);
-	CHECK_EQ(lseek(fd, -1, SEEK_END), 9);
-	CHECK_EQ(read(fd, bytes, 10), 1);
-	CHECK_EQ(read(fd, bytes, 10), 0);
-	CHECK_EQ(lseek(fd, 5000000000, SEEK_SET), 5000000000);
-	CHECK_EQ(read(fd, bytes, 10), 0);
-	CHECK_FAILS(lseek(fd, -11, SEEK_END), EINVAL);
-	CHECK_FAILS(lseek(fd, -1, SEEK_SET), EINVAL);
-	CHECK_FAILS(lseek(fd, 0, 3), EINVAL);
-	CHECK_FAILS(lseek(fd, INT64_MAX, SEEK_CUR), EOVERFLOW);
-	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 5000000000);
-	CHECK_EQ(pipe(ends), 0);
-	CHECK_FAILS(lseek(ends[0], 0, SEEK_CUR), ESPIPE);
+	EXPECT_EQ(write(fd, "0123456789", 10), 10);
+	EXPECT_EQ(lseek(fd, 4, SEEK_SET), 4);
+	EXPECT_EQ(read(fd, bytes, 2), 2);
+	EXPECT(bytes[0] == '4' && bytes[1] == '5');
+	EXPECT_EQ(lseek(fd, -3, SEEK_CUR), 3);
+	EXPECT_EQ(lseek(fd, -1, SEEK_END), 9);
+	EXPECT_EQ(read(fd, bytes, 10), 1);
+	EXPECT_EQ(read(fd, bytes, 10), 0);
+	EXPECT_EQ(lseek(fd, 5000000000, SEEK_SET), 5000000000);
+	EXPECT_EQ(read(fd, bytes, 10), 0);
+	EXPECT_FAILS(lseek(fd, -11, SEEK_END), EINVAL);
+	EXPECT_FAILS(lseek(fd, -1, SEEK_SET), EINVAL);
+	EXPECT_FAILS(lseek(fd, 0, 3), EINVAL);
+	EXPECT_FAILS(lseek(fd, INT64_MAX, SEEK_CUR), EOVERFLOW);
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 5000000000);
+	EXPECT_EQ(pipe(ends), 0);
+	EXPECT_FAILS(lseek(ends[0], 0, SEEK_CUR), ESPIPE);
 	unlink(F);
 }
 
-TRY(holes_read_as_zeros_and_take_no_room)
+TEST(holes_read_as_zeros_and_take_no_room)
 {
 	static char bytes[20000];
 	struct stat status;
 	int fd = new_file(), sum = 0;
 
-	CHECK_EQ(write(fd, "a", 1), 1);
-	CHECK_EQ(lseek(fd, 1 << 20, SEEK_SET), 1 << 20);
-	CHECK_EQ(write(fd, "b", 1), 1);
-	CHECK_EQ(fstat(fd, &status), 0);
-	CHECK_EQ(status.st_size, (1 << 20) + 1);
-	CHECK(status.st_blocks <= 3 * 8);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(read(fd, bytes, sizeof bytes), sizeof bytes);
+	EXPECT_EQ(write(fd, "a", 1), 1);
+	EXPECT_EQ(lseek(fd, 1 << 20, SEEK_SET), 1 << 20);
+	EXPECT_EQ(write(fd, "b", 1), 1);
+	EXPECT_EQ(fstat(fd, &status), 0);
+	EXPECT_EQ(status.st_size, (1 << 20) + 1);
+	EXPECT(status.st_blocks <= 3 * 8);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(read(fd, bytes, sizeof bytes), sizeof bytes);
 	for (size_t n = 1; n < sizeof bytes; n++)
 		sum += bytes[n];
-	CHECK(bytes[0] == 'a' && sum == 0);
-	CHECK_EQ(lseek(fd, (1 << 20) - 1, SEEK_SET), (1 << 20) - 1);
-	CHECK_EQ(read(fd, bytes, 10), 2);
-	CHECK(bytes[0] == 0 && bytes[1] == 'b');
+	EXPECT(bytes[0] == 'a' && sum == 0);
+	EXPECT_EQ(lseek(fd, (1 << 20) - 1, SEEK_SET), (1 << 20) - 1);
+	EXPECT_EQ(read(fd, bytes, 10), 2);
+	EXPECT(bytes[0] == 0 && bytes[1] == 'b');
 	unlink(F);
 }
 
@@ -75,24 +75,24 @@ static void write_and_read(char *bytes, size_t size)
 
 	for (size_t n = 0; n < size; n++)
 		bytes[n] = byte_at(n);
-	CHECK_EQ(write(fd, bytes, size), size);
-	CHECK_EQ(lseek(fd, 0, SEEK_CUR), size);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(write(fd, bytes, size), size);
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), size);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
 	memset(bytes, 0, size + 1);
 	for (size_t done = 0; done < size;) {
 		ssize_t n = read(fd, bytes + done, size + 1 - done);
 
-		NEED(n > 0);
+		REQUIRE(n > 0);
 		done += (size_t)n;
 	}
 	for (size_t n = 0; n < size; n++)
-		NEED(bytes[n] == byte_at(n));
-	CHECK_EQ(bytes[size], 0);
-	CHECK_EQ(read(fd, bytes, size), 0);
+		REQUIRE(bytes[n] == byte_at(n));
+	EXPECT_EQ(bytes[size], 0);
+	EXPECT_EQ(read(fd, bytes, size), 0);
 	close(fd);
 }
 
-TRY(data_of_any_size)
+TEST(data_of_any_size)
 {
 	static const size_t sizes[] = {1,
 				       4095,
@@ -107,20 +107,20 @@ TRY(data_of_any_size)
 				       LARGE};
 	char *bytes = malloc(LARGE + 1);
 
-	NEED(bytes != NULL);
+	REQUIRE(bytes != NULL);
 	for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++)
 		write_and_read(bytes, sizes[n]);
 	unlink(F);
 }
 
-TRY(nothing_is_written_by_nothing)
+TEST(nothing_is_written_by_nothing)
 {
 	int fd = new_file();
 
-	CHECK_EQ(lseek(fd, 100, SEEK_SET), 100);
-	CHECK_EQ(write(fd, "", 0), 0);
-	CHECK_EQ(size_of(F), 0);
-	CHECK_EQ(read(fd, NULL, 0), 0);
+	EXPECT_EQ(lseek(fd, 100, SEEK_SET), 100);
+	EXPECT_EQ(write(fd, "", 0), 0);
+	EXPECT_EQ(size_of(F), 0);
+	EXPECT_EQ(read(fd, NULL, 0), 0);
 	unlink(F);
 }
 
@@ -145,47 +145,47 @@ static int status_of_transfer(int fd, char *bytes, size_t size, bool writes)
 }
 
 /* Data within a message is copied by the program, whose own fault it is; other is by the kernel. */
-TRY(memory_that_is_not_there)
+TEST(memory_that_is_not_there)
 {
 	char *edge = edge_of_memory();
 	int fd = new_file();
 
-	NEED(edge != NULL);
-	CHECK_FAILS(write(fd, edge - 10000, 10001), EFAULT);
-	CHECK_FAILS(write(fd, edge, UX_TRANSFER_MAX), EFAULT);
-	CHECK_EQ(status_of_transfer(fd, edge - 10, 20, true), SIGSEGV);
-	CHECK_EQ(size_of(F), 0);
-	CHECK_EQ(write(fd, edge - 20000, 20000), 20000);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(status_of_transfer(fd, edge, 20, false), SIGSEGV);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(read(fd, edge - 20000, 20000), 20000);
+	REQUIRE(edge != NULL);
+	EXPECT_FAILS(write(fd, edge - 10000, 10001), EFAULT);
+	EXPECT_FAILS(write(fd, edge, UX_TRANSFER_MAX), EFAULT);
+	EXPECT_EQ(status_of_transfer(fd, edge - 10, 20, true), SIGSEGV);
+	EXPECT_EQ(size_of(F), 0);
+	EXPECT_EQ(write(fd, edge - 20000, 20000), 20000);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(status_of_transfer(fd, edge, 20, false), SIGSEGV);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(read(fd, edge - 20000, 20000), 20000);
 	unlink(F);
 }
 
-TRY(files_become_shorter_and_longer)
+TEST(files_become_shorter_and_longer)
 {
 	char bytes[5000];
 	int fd = new_file();
 
 	memset(bytes, 'x', sizeof bytes);
-	CHECK_EQ(write(fd, bytes, sizeof bytes), sizeof bytes);
-	CHECK_EQ(ftruncate(fd, 10), 0);
-	CHECK_EQ(lseek(fd, 0, SEEK_CUR), sizeof bytes);
-	CHECK_EQ(truncate(F, 4200), 0);
-	CHECK_EQ(size_of(F), 4200);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(read(fd, bytes, sizeof bytes), 4200);
-	CHECK(bytes[9] == 'x' && bytes[10] == 0 && bytes[4095] == 0 && bytes[4199] == 0);
-	CHECK_FAILS(truncate(F, -1), EINVAL);
-	CHECK_FAILS(ftruncate(fd, -1), EINVAL);
-	CHECK_FAILS(truncate("/tmp/nothing", 0), ENOENT);
-	CHECK_FAILS(ftruncate(fd, INT64_MAX), EFBIG);
+	EXPECT_EQ(write(fd, bytes, sizeof bytes), sizeof bytes);
+	EXPECT_EQ(ftruncate(fd, 10), 0);
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), sizeof bytes);
+	EXPECT_EQ(truncate(F, 4200), 0);
+	EXPECT_EQ(size_of(F), 4200);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(read(fd, bytes, sizeof bytes), 4200);
+	EXPECT(bytes[9] == 'x' && bytes[10] == 0 && bytes[4095] == 0 && bytes[4199] == 0);
+	EXPECT_FAILS(truncate(F, -1), EINVAL);
+	EXPECT_FAILS(ftruncate(fd, -1), EINVAL);
+	EXPECT_FAILS(truncate("/tmp/nothing", 0), ENOENT);
+	EXPECT_FAILS(ftruncate(fd, INT64_MAX), EFBIG);
 	unlink(F);
 }
 
 /* Several processes append at a time: no byte is lost, none written twice. */
-TRY(appending_is_atomic)
+TEST(appending_is_atomic)
 {
 	enum {
 		WRITERS = 4,
@@ -207,20 +207,20 @@ TRY(appending_is_atomic)
 		_exit(0);
 	}
 	for (int status; wait(&status) > 0;)
-		CHECK_EQ(status, 0);
-	CHECK_EQ(size_of(F), WRITERS * LINES * LENGTH);
+		EXPECT_EQ(status, 0);
+	EXPECT_EQ(size_of(F), WRITERS * LINES * LENGTH);
 	while (read(fd, line, LENGTH) == LENGTH) {
 		for (int n = 1; n < LENGTH; n++)
-			NEED(line[n] == line[0]);
+			REQUIRE(line[n] == line[0]);
 		counts[line[0] - 'A']++;
 	}
 	for (int writer = 0; writer < WRITERS; writer++)
-		CHECK_EQ(counts[writer], LINES);
+		EXPECT_EQ(counts[writer], LINES);
 	unlink(F);
 }
 
 /* A disk that is full is told, and goes on when there is room again. */
-TRY(a_full_disk)
+TEST(a_full_disk)
 {
 	enum {
 		PIECE = 512 << 10
@@ -229,31 +229,31 @@ TRY(a_full_disk)
 	int fd = new_file();
 	ssize_t n;
 
-	NEED(bytes != NULL);
+	REQUIRE(bytes != NULL);
 	while ((n = write(fd, bytes, PIECE)) == PIECE)
 		continue;
 	while (n > 0)
 		n = write(fd, bytes, 1000);
-	CHECK(n == -1 && errno == ENOSPC);
-	CHECK_FAILS(mkdir("/tmp/data.d", 0700), ENOSPC);
-	CHECK_EQ(ftruncate(fd, 0), 0);
-	CHECK_EQ(mkdir("/tmp/data.d", 0700), 0);
-	CHECK_EQ(rmdir("/tmp/data.d"), 0);
-	CHECK_EQ(write(fd, bytes, PIECE), PIECE);
+	EXPECT(n == -1 && errno == ENOSPC);
+	EXPECT_FAILS(mkdir("/tmp/data.d", 0700), ENOSPC);
+	EXPECT_EQ(ftruncate(fd, 0), 0);
+	EXPECT_EQ(mkdir("/tmp/data.d", 0700), 0);
+	EXPECT_EQ(rmdir("/tmp/data.d"), 0);
+	EXPECT_EQ(write(fd, bytes, PIECE), PIECE);
 	unlink(F);
 }
 
-TRY(devices_that_are_no_things)
+TEST(devices_that_are_no_things)
 {
 	char bytes[10000];
 	int null = open("/dev/null", O_RDWR), zero = open("/dev/zero", O_RDWR);
 	int full = open("/dev/full", O_RDWR);
 
 	memset(bytes, 'x', sizeof bytes);
-	CHECK_EQ(write(null, bytes, sizeof bytes), sizeof bytes);
-	CHECK_EQ(read(null, bytes, sizeof bytes), 0);
-	CHECK_EQ(write(zero, bytes, 10), 10);
-	CHECK_EQ(read(zero, bytes, sizeof bytes), sizeof bytes);
-	CHECK(bytes[0] == 0 && bytes[sizeof bytes - 1] == 0);
-	CHECK_FAILS(write(full, bytes, 10), ENOSPC);
+	EXPECT_EQ(write(null, bytes, sizeof bytes), sizeof bytes);
+	EXPECT_EQ(read(null, bytes, sizeof bytes), 0);
+	EXPECT_EQ(write(zero, bytes, 10), 10);
+	EXPECT_EQ(read(zero, bytes, sizeof bytes), sizeof bytes);
+	EXPECT(bytes[0] == 0 && bytes[sizeof bytes - 1] == 0);
+	EXPECT_FAILS(write(full, bytes, 10), ENOSPC);
 }

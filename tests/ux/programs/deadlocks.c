@@ -81,86 +81,86 @@ static bool has_pattern(const char *bytes)
 }
 
 /* Data that the server itself must page in to see it, larger than what a message holds. */
-TRY(written_out_of_a_mapped_file)
+TEST(written_out_of_a_mapped_file)
 {
 	char *mapped;
 	int fd;
 
-	NEED(make_pattern(F));
+	REQUIRE(make_pattern(F));
 	mapped = map(F);
-	NEED(mapped != NULL);
+	REQUIRE(mapped != NULL);
 	fd = open(G, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	CHECK_EQ(write(fd, mapped, SIZE), SIZE);
+	EXPECT_EQ(write(fd, mapped, SIZE), SIZE);
 	memset(mapped, 0, SIZE);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(read(fd, mapped, SIZE), SIZE);
-	CHECK(has_pattern(mapped));
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(read(fd, mapped, SIZE), SIZE);
+	EXPECT(has_pattern(mapped));
 	unlink(F);
 	unlink(G);
 }
 
 /* And into the same file, which is changed while it is read. */
-TRY(a_mapped_file_written_to_itself)
+TEST(a_mapped_file_written_to_itself)
 {
 	char *mapped, *again;
 	int fd;
 
-	NEED(make_pattern(F));
+	REQUIRE(make_pattern(F));
 	mapped = map(F);
-	NEED(mapped != NULL);
+	REQUIRE(mapped != NULL);
 	fd = open(F, O_RDWR);
-	CHECK_EQ(write(fd, mapped, SIZE), SIZE);
+	EXPECT_EQ(write(fd, mapped, SIZE), SIZE);
 	again = map(F);
-	CHECK(again != NULL && has_pattern(again));
-	CHECK(has_pattern(mapped));
-	CHECK_EQ(ftruncate(fd, 0), 0);
+	EXPECT(again != NULL && has_pattern(again));
+	EXPECT(has_pattern(mapped));
+	EXPECT_EQ(ftruncate(fd, 0), 0);
 	unlink(F);
 }
 
 /* Through a pipe to a reader that reads into a mapped file's pages. */
-TRY(from_a_mapped_file_to_another)
+TEST(from_a_mapped_file_to_another)
 {
 	int ends[2], done = 0;
 	char *mapped;
 	pid_t pid;
 
-	NEED(make_pattern(F) && pipe(ends) == 0);
+	REQUIRE(make_pattern(F) && pipe(ends) == 0);
 	pid = fork();
 	if (pid == 0) {
 		mapped = map(F);
 		_exit(mapped == NULL || write(ends[1], mapped, SIZE) != SIZE);
 	}
 	close(ends[1]);
-	NEED(make_file(G, "", 0, 0600) && truncate(G, SIZE) == 0);
+	REQUIRE(make_file(G, "", 0, 0600) && truncate(G, SIZE) == 0);
 	mapped = map(G);
-	NEED(mapped != NULL);
+	REQUIRE(mapped != NULL);
 	for (ssize_t n = 1; n > 0; done += (int)n)
 		n = read(ends[0], mapped + done, (size_t)(SIZE - done));
-	CHECK_EQ(done, SIZE);
-	CHECK(has_pattern(mapped));
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(done, SIZE);
+	EXPECT(has_pattern(mapped));
+	EXPECT_EQ(status_of(pid), 0);
 	unlink(F);
 	unlink(G);
 }
 
 /* Read and mapped data are the same, also after a change. */
-TRY(maps_see_what_is_written)
+TEST(maps_see_what_is_written)
 {
 	char *mapped;
 	int fd;
 
-	NEED(make_pattern(F));
+	REQUIRE(make_pattern(F));
 	mapped = map(F);
-	NEED(mapped != NULL);
-	CHECK_EQ(mapped[5], pattern(5));
+	REQUIRE(mapped != NULL);
+	EXPECT_EQ(mapped[5], pattern(5));
 	fd = open(F, O_WRONLY);
-	CHECK_EQ(write(fd, "new data", 8), 8);
+	EXPECT_EQ(write(fd, "new data", 8), 8);
 	mapped = map(F);
-	NEED(mapped != NULL);
-	CHECK(memcmp(mapped, "new data", 8) == 0);
-	CHECK_EQ(mapped[8], pattern(8));
+	REQUIRE(mapped != NULL);
+	EXPECT(memcmp(mapped, "new data", 8) == 0);
+	EXPECT_EQ(mapped[8], pattern(8));
 	mapped[0] = 'X';
-	CHECK(memcmp(map(F), "new", 3) == 0);
+	EXPECT(memcmp(map(F), "new", 3) == 0);
 	unlink(F);
 }
 
@@ -190,7 +190,7 @@ static int read_often(const char *path)
 }
 
 /* New copies are written, executed and removed, while others do nothing but page in and read. */
-TRY(programs_begin_while_others_page_in)
+TEST(programs_begin_while_others_page_in)
 {
 	pid_t others[OTHERS];
 
@@ -200,61 +200,61 @@ TRY(programs_begin_while_others_page_in)
 			_exit(n % 2 == 0 ? page_in_often(SELF) : read_often(SELF));
 	}
 	for (int n = 0; n < ROUNDS; n++) {
-		NEED(copy_file(SELF, F, 0755));
-		CHECK_EQ(status_of_role(F, ""), W_EXITCODE(4, 0));
-		CHECK_EQ(unlink(F), 0);
+		REQUIRE(copy_file(SELF, F, 0755));
+		EXPECT_EQ(status_of_role(F, ""), W_EXITCODE(4, 0));
+		EXPECT_EQ(unlink(F), 0);
 	}
 	for (int n = 0; n < OTHERS; n++)
-		CHECK_EQ(status_of(others[n]), 0);
+		EXPECT_EQ(status_of(others[n]), 0);
 }
 
 /* A file that is executed is read whole, by read() and by write() out of its map. */
-TRY(a_running_program_is_read)
+TEST(a_running_program_is_read)
 {
 	char *text = (char *)((uintptr_t)one & ~(uintptr_t)4095);
 	int fd = open(F, O_RDWR | O_CREAT, 0600);
 	char *bytes = malloc(4 * PAGE);
 
-	NEED(bytes != NULL);
-	CHECK_EQ(write(fd, text, 4 * PAGE), 4 * PAGE);
-	CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-	CHECK_EQ(read(fd, bytes, 4 * PAGE), 4 * PAGE);
-	CHECK(memcmp(bytes, text, 4 * PAGE) == 0);
-	CHECK_EQ(one(two(three(four(0)))), 4);
-	CHECK(copy_file(SELF, F, 0600));
+	REQUIRE(bytes != NULL);
+	EXPECT_EQ(write(fd, text, 4 * PAGE), 4 * PAGE);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_EQ(read(fd, bytes, 4 * PAGE), 4 * PAGE);
+	EXPECT(memcmp(bytes, text, 4 * PAGE) == 0);
+	EXPECT_EQ(one(two(three(four(0)))), 4);
+	EXPECT(copy_file(SELF, F, 0600));
 	unlink(F);
 }
 
 /* Words of a new program that lie in a mapped file, which the server must get in itself. */
-TRY(words_out_of_a_mapped_file)
+TEST(words_out_of_a_mapped_file)
 {
 	char *words[] = {SELF, NULL, NULL}, *const environment[] = {ROLE "=", NULL};
 	int fd = open(F, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	pid_t pid;
 
 	for (int n = 0; n < 5000; n++)
-		NEED(write(fd, "words", 5) == 5);
-	NEED(ftruncate(fd, SIZE) == 0);
+		REQUIRE(write(fd, "words", 5) == 5);
+	REQUIRE(ftruncate(fd, SIZE) == 0);
 	words[1] = map(F);
-	NEED(words[1] != NULL);
+	REQUIRE(words[1] != NULL);
 	pid = fork();
 	if (pid == 0) {
 		execve(SELF, words, environment);
 		_exit(99);
 	}
-	CHECK_EQ(status_of(pid), W_EXITCODE(4, 0));
+	EXPECT_EQ(status_of(pid), W_EXITCODE(4, 0));
 	unlink(F);
 }
 
 /* It is still mapped when the machine halts; the file system is sound after that. */
-TRY(a_mapped_file_is_removed)
+TEST(a_mapped_file_is_removed)
 {
 	char *mapped;
 
-	NEED(make_pattern(F));
+	REQUIRE(make_pattern(F));
 	mapped = map(F);
-	NEED(mapped != NULL);
-	CHECK_EQ(mapped[0], pattern(0));
-	CHECK_EQ(unlink(F), 0);
-	CHECK(has_pattern(mapped));
+	REQUIRE(mapped != NULL);
+	EXPECT_EQ(mapped[0], pattern(0));
+	EXPECT_EQ(unlink(F), 0);
+	EXPECT(has_pattern(mapped));
 }

@@ -86,15 +86,15 @@ static int status_of_exec(const char *path, char *const words[], char *const env
 	_exit(errno == E2BIG ? 98 : 99);
 }
 
-TRY(words_and_environment_arrive)
+TEST(words_and_environment_arrive)
 {
 	char *const words[] = {"zero", "", "a b\n", "d", NULL};
 	char *const environment[] = {ROLE "=words", "x=y=z", NULL};
 
-	CHECK_EQ(status_of_exec(SELF, words, environment), 0);
+	EXPECT_EQ(status_of_exec(SELF, words, environment), 0);
 }
 
-TRY(words_may_fill_their_room)
+TEST(words_may_fill_their_room)
 {
 	enum {
 		OWN = sizeof ROLE "=count" + sizeof(char *)
@@ -105,13 +105,13 @@ TRY(words_may_fill_their_room)
 	size_t most = UX_ARGUMENTS_MAX - OWN - 2 - sizeof(char *) - 1 - sizeof(char *);
 
 	memset(word, 'w', most);
-	CHECK_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(2, 0));
+	EXPECT_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(2, 0));
 	word[most] = 'w';
-	CHECK_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(98, 0));
-	CHECK_FAILS(execve(SELF, words, environment), E2BIG);
+	EXPECT_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(98, 0));
+	EXPECT_FAILS(execve(SELF, words, environment), E2BIG);
 }
 
-TRY(many_words_are_too_much_too)
+TEST(many_words_are_too_much_too)
 {
 	static char *words[UX_ARGUMENTS_MAX / 4];
 	char *const environment[] = {ROLE "=count", NULL};
@@ -119,10 +119,10 @@ TRY(many_words_are_too_much_too)
 
 	while (n < 9000)
 		words[n++] = "";
-	CHECK_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(9000 & 0xff, 0));
+	EXPECT_EQ(status_of_exec(SELF, words, environment), W_EXITCODE(9000 & 0xff, 0));
 	while (n < UX_ARGUMENTS_MAX / 4 - 1)
 		words[n++] = "";
-	CHECK_FAILS(execve(SELF, words, environment), E2BIG);
+	EXPECT_FAILS(execve(SELF, words, environment), E2BIG);
 }
 
 static void do_nothing(int signal)
@@ -151,37 +151,37 @@ static void prepare_and_execute(void)
 	_exit(99);
 }
 
-TRY(the_process_stays_the_same)
+TEST(the_process_stays_the_same)
 {
 	pid_t pid = fork();
 
 	if (pid == 0)
 		prepare_and_execute();
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
-TRY(a_line_names_the_interpreter)
+TEST(a_line_names_the_interpreter)
 {
 	char *const words[] = {"zero", "word", NULL};
 	char *const environment[] = {ROLE "=script", NULL};
 	char line[300] = "#!/";
 
-	NEED(make_text("/tmp/exec.script", "#! \t" SELF "  an option \n", 0755));
-	CHECK_EQ(status_of_exec("/tmp/exec.script", words, environment), 0);
-	NEED(make_text("/tmp/exec.script", "#!\n", 0755));
-	CHECK_FAILS(execv("/tmp/exec.script", words), ENOEXEC);
-	NEED(make_text("/tmp/exec.script", "#!/etc/passwd\n", 0755));
-	CHECK_FAILS(execv("/tmp/exec.script", words), EACCES);
+	REQUIRE(make_text("/tmp/exec.script", "#! \t" SELF "  an option \n", 0755));
+	EXPECT_EQ(status_of_exec("/tmp/exec.script", words, environment), 0);
+	REQUIRE(make_text("/tmp/exec.script", "#!\n", 0755));
+	EXPECT_FAILS(execv("/tmp/exec.script", words), ENOEXEC);
+	REQUIRE(make_text("/tmp/exec.script", "#!/etc/passwd\n", 0755));
+	EXPECT_FAILS(execv("/tmp/exec.script", words), EACCES);
 	memset(line + 3, 'x', sizeof line - 4);
-	NEED(make_text("/tmp/exec.script", line, 0755));
-	CHECK_FAILS(execv("/tmp/exec.script", words), ENOEXEC);
-	NEED(make_text("/tmp/exec.script", "#!" SELF "\n", 0644));
-	CHECK_FAILS(execv("/tmp/exec.script", words), EACCES);
+	REQUIRE(make_text("/tmp/exec.script", line, 0755));
+	EXPECT_FAILS(execv("/tmp/exec.script", words), ENOEXEC);
+	REQUIRE(make_text("/tmp/exec.script", "#!" SELF "\n", 0644));
+	EXPECT_FAILS(execv("/tmp/exec.script", words), EACCES);
 	unlink("/tmp/exec.script");
 }
 
 /* A program with some of its bytes changed is refused, or ends by a signal; it harms nobody. */
-TRY(programs_that_are_damaged)
+TEST(programs_that_are_damaged)
 {
 	static const struct {
 		off_t offset;
@@ -196,33 +196,33 @@ TRY(programs_that_are_damaged)
 	for (size_t n = 0; n < sizeof damages / sizeof damages[0]; n++) {
 		int fd;
 
-		NEED(copy_file(SELF, F, 0755));
+		REQUIRE(copy_file(SELF, F, 0755));
 		fd = open(F, O_WRONLY);
-		CHECK_EQ(lseek(fd, damages[n].offset, SEEK_SET), damages[n].offset);
-		CHECK_EQ(write(fd, &damages[n].value, damages[n].size), damages[n].size);
+		EXPECT_EQ(lseek(fd, damages[n].offset, SEEK_SET), damages[n].offset);
+		EXPECT_EQ(write(fd, &damages[n].value, damages[n].size), damages[n].size);
 		close(fd);
-		CHECK_FAILS(execv(F, words), ENOEXEC);
+		EXPECT_FAILS(execv(F, words), ENOEXEC);
 	}
-	NEED(copy_file(SELF, F, 0755));
+	REQUIRE(copy_file(SELF, F, 0755));
 	for (off_t size = 0; size < 200; size += 20) {
-		CHECK_EQ(truncate(F, 199 - size), 0);
-		CHECK_FAILS(execv(F, words), ENOEXEC);
+		EXPECT_EQ(truncate(F, 199 - size), 0);
+		EXPECT_FAILS(execv(F, words), ENOEXEC);
 	}
 	unlink(F);
 }
 
-TRY(files_that_run_are_not_written)
+TEST(files_that_run_are_not_written)
 {
 	char *const words[] = {F, NULL};
 	pid_t pid;
 	int fd, ends[2], ready[2];
 	char byte;
 
-	NEED(copy_file("/bin/cat", F, 0755) && pipe2(ends, O_CLOEXEC) == 0);
-	NEED(pipe2(ready, O_CLOEXEC) == 0);
+	REQUIRE(copy_file("/bin/cat", F, 0755) && pipe2(ends, O_CLOEXEC) == 0);
+	REQUIRE(pipe2(ready, O_CLOEXEC) == 0);
 	fd = open(F, O_RDWR);
-	CHECK_FAILS(execv(F, words), ETXTBSY);
-	CHECK_EQ(close(fd), 0);
+	EXPECT_FAILS(execv(F, words), ETXTBSY);
+	EXPECT_EQ(close(fd), 0);
 	pid = fork();
 	if (pid == 0) {
 		dup2(ends[0], 0);
@@ -231,27 +231,27 @@ TRY(files_that_run_are_not_written)
 		_exit(99);
 	}
 	close(ready[1]);
-	CHECK_EQ(read(ready[0], &byte, 1), 0); /* Its end is the exec. */
-	CHECK_FAILS(open(F, O_WRONLY), ETXTBSY);
-	CHECK_FAILS(open(F, O_RDONLY | O_TRUNC), ETXTBSY);
-	CHECK_FAILS(truncate(F, 0), ETXTBSY);
+	EXPECT_EQ(read(ready[0], &byte, 1), 0); /* Its end is the exec. */
+	EXPECT_FAILS(open(F, O_WRONLY), ETXTBSY);
+	EXPECT_FAILS(open(F, O_RDONLY | O_TRUNC), ETXTBSY);
+	EXPECT_FAILS(truncate(F, 0), ETXTBSY);
 	fd = open(F, O_RDONLY);
-	CHECK_EQ(read(fd, &byte, 1), 1);
-	CHECK_EQ(unlink(F), 0);
-	CHECK_EQ(close(ends[1]), 0);
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(read(fd, &byte, 1), 1);
+	EXPECT_EQ(unlink(F), 0);
+	EXPECT_EQ(close(ends[1]), 0);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
 /* Its pages come from the new data, not from what the kernel kept of the old. */
-TRY(another_file_of_the_same_name)
+TEST(another_file_of_the_same_name)
 {
-	NEED(copy_file(SELF, F, 0755));
-	CHECK_EQ(status_of_role(F, "count"), W_EXITCODE(1, 0));
-	NEED(copy_file("/bin/false", F, 0755));
-	CHECK_EQ(status_of_role(F, "count"), W_EXITCODE(1, 0));
-	NEED(copy_file("/bin/true", F, 0755));
-	CHECK_EQ(status_of_role(F, "count"), 0);
-	NEED(copy_file(SELF, F, 0755));
-	CHECK_EQ(status_of_role(F, ""), W_EXITCODE(DIFFERENT, 0));
+	REQUIRE(copy_file(SELF, F, 0755));
+	EXPECT_EQ(status_of_role(F, "count"), W_EXITCODE(1, 0));
+	REQUIRE(copy_file("/bin/false", F, 0755));
+	EXPECT_EQ(status_of_role(F, "count"), W_EXITCODE(1, 0));
+	REQUIRE(copy_file("/bin/true", F, 0755));
+	EXPECT_EQ(status_of_role(F, "count"), 0);
+	REQUIRE(copy_file(SELF, F, 0755));
+	EXPECT_EQ(status_of_role(F, ""), W_EXITCODE(DIFFERENT, 0));
 	unlink(F);
 }

@@ -47,9 +47,9 @@ __attribute__((constructor)) static void play_role(void)
 
 static void become(uid_t uid, gid_t more)
 {
-	CHECK_EQ(setgroups(more != 0, &more), 0);
-	CHECK_EQ(setgid(uid), 0);
-	CHECK_EQ(setuid(uid), 0);
+	EXPECT_EQ(setgroups(more != 0, &more), 0);
+	EXPECT_EQ(setgid(uid), 0);
+	EXPECT_EQ(setuid(uid), 0);
 }
 
 /* A child that executes a program, which waits; it ends with the pipe whose end is put in `end`. */
@@ -101,7 +101,7 @@ static const char *name_of(const char *directory, const char *path)
 	strcpy(name, "nothing");
 	if (has_stopped(pid) && ux_executable(pid, name, sizeof name) != 0)
 		snprintf(name, sizeof name, "error %d", errno);
-	CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+	EXPECT_EQ(status_after(pid, end), W_EXITCODE(7, 0));
 	return name;
 }
 
@@ -109,9 +109,9 @@ static void make_places(void)
 {
 	unlink(COPY);
 	unlink(SCRIPT);
-	CHECK(mkdir(D, 0777) == 0 || errno == EEXIST);
-	CHECK(copy_file(SELF, COPY, 0755));
-	CHECK(make_text(SCRIPT, "#!" COPY "\n", 0755));
+	EXPECT(mkdir(D, 0777) == 0 || errno == EEXIST);
+	EXPECT(copy_file(SELF, COPY, 0755));
+	EXPECT(make_text(SCRIPT, "#!" COPY "\n", 0755));
 }
 
 static bool is_same(const char *one, const char *other)
@@ -124,21 +124,21 @@ static bool is_same(const char *one, const char *other)
 
 /* ---------------- Names ---------------- */
 
-TRY(a_program_is_known_by_its_absolute_path)
+TEST(a_program_is_known_by_its_absolute_path)
 {
 	char name[PATH_MAX] = "";
 
 	make_places();
-	CHECK_EQ(ux_executable(getpid(), name, sizeof name), 0);
-	CHECK(is_same(name, SELF));
-	CHECK(is_same(name_of("/", COPY), COPY));
-	CHECK(is_same(name_of(D, "copy"), COPY));
-	CHECK(is_same(name_of(D, "./../executable.d//copy"), COPY));
-	CHECK(is_same(name_of("/etc", "../tmp/executable"), SELF));
-	CHECK(is_same(name_of("/", SCRIPT), COPY));
+	EXPECT_EQ(ux_executable(getpid(), name, sizeof name), 0);
+	EXPECT(is_same(name, SELF));
+	EXPECT(is_same(name_of("/", COPY), COPY));
+	EXPECT(is_same(name_of(D, "copy"), COPY));
+	EXPECT(is_same(name_of(D, "./../executable.d//copy"), COPY));
+	EXPECT(is_same(name_of("/etc", "../tmp/executable"), SELF));
+	EXPECT(is_same(name_of("/", SCRIPT), COPY));
 }
 
-TRY(it_keeps_its_path_whatever_becomes_of_the_file)
+TEST(it_keeps_its_path_whatever_becomes_of_the_file)
 {
 	char name[PATH_MAX] = "";
 	int end;
@@ -146,22 +146,22 @@ TRY(it_keeps_its_path_whatever_becomes_of_the_file)
 
 	make_places();
 	pid = execute_waiter(D, "copy", 0, &end);
-	NEED(has_stopped(pid));
-	CHECK_EQ(rename(COPY, D "/other"), 0);
-	CHECK_EQ(ux_executable(pid, name, sizeof name), 0);
-	CHECK(is_same(name, COPY));
-	CHECK_EQ(unlink(D "/other"), 0);
-	CHECK_EQ(ux_executable(pid, name, sizeof name), 0);
-	CHECK(is_same(name, COPY));
-	CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+	REQUIRE(has_stopped(pid));
+	EXPECT_EQ(rename(COPY, D "/other"), 0);
+	EXPECT_EQ(ux_executable(pid, name, sizeof name), 0);
+	EXPECT(is_same(name, COPY));
+	EXPECT_EQ(unlink(D "/other"), 0);
+	EXPECT_EQ(ux_executable(pid, name, sizeof name), 0);
+	EXPECT(is_same(name, COPY));
+	EXPECT_EQ(status_after(pid, end), W_EXITCODE(7, 0));
 	child = fork_sleeper();
-	CHECK_EQ(ux_executable(child, name, sizeof name), 0);
-	CHECK(is_same(name, SELF));
+	EXPECT_EQ(ux_executable(child, name, sizeof name), 0);
+	EXPECT(is_same(name, SELF));
 	kill(child, SIGKILL);
-	CHECK_EQ(status_of(child), SIGKILL);
+	EXPECT_EQ(status_of(child), SIGKILL);
 }
 
-TRY(names_are_refused_for_good_reasons)
+TEST(names_are_refused_for_good_reasons)
 {
 	char name[PATH_MAX];
 	pid_t zombie = fork();
@@ -169,14 +169,14 @@ TRY(names_are_refused_for_good_reasons)
 
 	if (zombie == 0)
 		_exit(0);
-	CHECK_FAILS(ux_executable(getpid(), name, 3), ERANGE);
-	CHECK_FAILS(ux_executable(29999, name, sizeof name), ESRCH);
-	CHECK_FAILS(ux_executable(-1, name, sizeof name), ESRCH);
-	CHECK_FAILS(ux_executable(getpid(), NULL, 10), EFAULT);
+	EXPECT_FAILS(ux_executable(getpid(), name, 3), ERANGE);
+	EXPECT_FAILS(ux_executable(29999, name, sizeof name), ESRCH);
+	EXPECT_FAILS(ux_executable(-1, name, sizeof name), ESRCH);
+	EXPECT_FAILS(ux_executable(getpid(), NULL, 10), EFAULT);
 	while (ux_executable(zombie, name, sizeof name) == 0)
 		usleep(1000);
-	CHECK_EQ(errno, ESRCH);
-	CHECK_EQ(waitpid(zombie, &status, 0), zombie);
+	EXPECT_EQ(errno, ESRCH);
+	EXPECT_EQ(waitpid(zombie, &status, 0), zombie);
 }
 
 /* ---------------- Who may ask ---------------- */
@@ -188,11 +188,11 @@ static void ask_as_owner(void)
 	char name[PATH_MAX], token[UX_TOKEN_ROOM];
 
 	become(STUDENT, 0);
-	CHECK_EQ(ux_executable(whom, name, sizeof name), 0);
-	CHECK_EQ(ux_gprof_token(whom, token), 0);
-	CHECK_FAILS(ux_executable(1, name, sizeof name), EPERM);
-	CHECK_FAILS(ux_gprof_token(1, token), EPERM);
-	CHECK_FAILS(ux_executable(0, name, sizeof name), EPERM);
+	EXPECT_EQ(ux_executable(whom, name, sizeof name), 0);
+	EXPECT_EQ(ux_gprof_token(whom, token), 0);
+	EXPECT_FAILS(ux_executable(1, name, sizeof name), EPERM);
+	EXPECT_FAILS(ux_gprof_token(1, token), EPERM);
+	EXPECT_FAILS(ux_executable(0, name, sizeof name), EPERM);
 }
 
 static void ask_as_another(void)
@@ -200,9 +200,9 @@ static void ask_as_another(void)
 	char name[PATH_MAX], token[UX_TOKEN_ROOM];
 
 	become(TA, 0);
-	CHECK_FAILS(ux_executable(whom, name, sizeof name), EPERM);
-	CHECK_FAILS(ux_gprof_token(whom, token), EPERM);
-	CHECK_EQ(ux_gprof_token(0, token), 0);
+	EXPECT_FAILS(ux_executable(whom, name, sizeof name), EPERM);
+	EXPECT_FAILS(ux_gprof_token(whom, token), EPERM);
+	EXPECT_EQ(ux_gprof_token(0, token), 0);
 }
 
 /* Whoever may read the kernel's memory finds names there, but tokens are what only owners have. */
@@ -211,24 +211,24 @@ static void ask_as_group_of_kernel_memory(void)
 	char name[PATH_MAX], token[UX_TOKEN_ROOM];
 
 	become(TA, KMEM);
-	CHECK_EQ(ux_executable(whom, name, sizeof name), 0);
-	CHECK_EQ(ux_executable(0, name, sizeof name), 0);
-	CHECK(is_same(name, "/mach_servers/startup"));
-	CHECK_FAILS(ux_gprof_token(whom, token), EPERM);
+	EXPECT_EQ(ux_executable(whom, name, sizeof name), 0);
+	EXPECT_EQ(ux_executable(0, name, sizeof name), 0);
+	EXPECT(is_same(name, "/mach_servers/startup"));
+	EXPECT_FAILS(ux_gprof_token(whom, token), EPERM);
 }
 
-TRY(owners_ask_and_root_and_of_names_the_group_of_kernel_memory)
+TEST(owners_ask_and_root_and_of_names_the_group_of_kernel_memory)
 {
 	char name[PATH_MAX];
 	int end;
 
 	whom = execute_waiter("/", SELF, STUDENT, &end);
-	NEED(has_stopped(whom));
-	CHECK(all_is_well_in_a_child(ask_as_owner));
-	CHECK(all_is_well_in_a_child(ask_as_another));
-	CHECK(all_is_well_in_a_child(ask_as_group_of_kernel_memory));
-	CHECK_EQ(ux_executable(0, name, sizeof name), 0);
-	CHECK_EQ(status_after(whom, end), W_EXITCODE(7, 0));
+	REQUIRE(has_stopped(whom));
+	EXPECT(all_is_well_in_a_child(ask_as_owner));
+	EXPECT(all_is_well_in_a_child(ask_as_another));
+	EXPECT(all_is_well_in_a_child(ask_as_group_of_kernel_memory));
+	EXPECT_EQ(ux_executable(0, name, sizeof name), 0);
+	EXPECT_EQ(status_after(whom, end), W_EXITCODE(7, 0));
 }
 
 /* ---------------- Tasks that have ended ---------------- */
@@ -240,7 +240,7 @@ static uint32_t task_number(pid_t pid)
 	struct task_id_info info = {0};
 	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
 
-	CHECK_EQ(task_info(task_by_pid(pid), TASK_ID_INFO, (task_info_t)&info, &count), 0);
+	EXPECT_EQ(task_info(task_by_pid(pid), TASK_ID_INFO, (task_info_t)&info, &count), 0);
 	return info.id;
 }
 
@@ -263,9 +263,9 @@ static void ask_of_the_past(void)
 	struct ux_task_program program;
 
 	become(TA, 0);
-	CHECK_EQ(ux_task_program(ended_task, &program), 0);
-	CHECK(is_same(program.command, "copy"));
-	CHECK(is_same(program.path, ""));
+	EXPECT_EQ(ux_task_program(ended_task, &program), 0);
+	EXPECT(is_same(program.command, "copy"));
+	EXPECT(is_same(program.path, ""));
 }
 
 static void ask_as_owner_of_the_past(void)
@@ -273,8 +273,8 @@ static void ask_as_owner_of_the_past(void)
 	struct ux_task_program program;
 
 	become(STUDENT, 0);
-	CHECK_EQ(ux_task_program(ended_task, &program), 0);
-	CHECK(is_same(program.path, SELF));
+	EXPECT_EQ(ux_task_program(ended_task, &program), 0);
+	EXPECT(is_same(program.path, SELF));
 }
 
 static void ask_of_one_that_was_root(void)
@@ -282,33 +282,33 @@ static void ask_of_one_that_was_root(void)
 	struct ux_task_program program;
 
 	become(STUDENT, 0);
-	CHECK_EQ(ux_task_program(ended_task, &program), 0);
-	CHECK(is_same(program.path, ""));
+	EXPECT_EQ(ux_task_program(ended_task, &program), 0);
+	EXPECT(is_same(program.path, ""));
 }
 
-TRY(the_file_is_told_to_the_owner_that_it_had)
+TEST(the_file_is_told_to_the_owner_that_it_had)
 {
 	int end;
 	pid_t pid = execute_waiter("/", SELF, STUDENT, &end);
 
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	ended_task = task_number(pid);
-	CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
-	CHECK(all_is_well_in_a_child(ask_as_owner_of_the_past));
+	EXPECT_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+	EXPECT(all_is_well_in_a_child(ask_as_owner_of_the_past));
 	pid = fork();
 	if (pid == 0) {
 		become(STUDENT, 0);
 		raise(SIGSTOP);
 		_exit(0);
 	}
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	ended_task = task_number(pid);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), 0);
-	CHECK(all_is_well_in_a_child(ask_of_one_that_was_root));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT(all_is_well_in_a_child(ask_of_one_that_was_root));
 }
 
-TRY(what_a_task_ran_is_known_after_its_end)
+TEST(what_a_task_ran_is_known_after_its_end)
 {
 	struct ux_task_program program;
 	uint32_t before;
@@ -317,30 +317,30 @@ TRY(what_a_task_ran_is_known_after_its_end)
 
 	make_places();
 	pid = execute_later(COPY); /* What its task ran before is not that. */
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	before = task_number(pid);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
-	CHECK_EQ(ux_task_program(before, &program), 0);
-	CHECK_EQ(program.pid, pid);
-	CHECK(is_same(program.command, "executable"));
-	CHECK(is_same(program.path, SELF));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), W_EXITCODE(7, 0));
+	EXPECT_EQ(ux_task_program(before, &program), 0);
+	EXPECT_EQ(program.pid, pid);
+	EXPECT(is_same(program.command, "executable"));
+	EXPECT(is_same(program.path, SELF));
 
 	pid = execute_waiter(D, "copy", 0, &end);
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	ended_task = task_number(pid);
 	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(ux_task_program(ended_task, &program), 0);
-		CHECK_EQ(program.pid, pid);
-		CHECK(is_same(program.command, "copy"));
-		CHECK(is_same(program.path, COPY));
+		EXPECT_EQ(ux_task_program(ended_task, &program), 0);
+		EXPECT_EQ(program.pid, pid);
+		EXPECT(is_same(program.command, "copy"));
+		EXPECT(is_same(program.path, COPY));
 		if (i == 0)
-			CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+			EXPECT_EQ(status_after(pid, end), W_EXITCODE(7, 0));
 	}
-	CHECK(all_is_well_in_a_child(ask_of_the_past));
-	CHECK_FAILS(ux_task_program(0, &program), ESRCH);
-	CHECK_FAILS(ux_task_program(UINT32_MAX, &program), ESRCH);
-	CHECK_FAILS(ux_task_program(ended_task, NULL), EFAULT);
+	EXPECT(all_is_well_in_a_child(ask_of_the_past));
+	EXPECT_FAILS(ux_task_program(0, &program), ESRCH);
+	EXPECT_FAILS(ux_task_program(UINT32_MAX, &program), ESRCH);
+	EXPECT_FAILS(ux_task_program(ended_task, NULL), EFAULT);
 }
 
 /* ---------------- Tokens ---------------- */
@@ -376,29 +376,29 @@ static unsigned same_letters(const char *one, const char *other)
 	return n;
 }
 
-TRY(tokens_are_of_one_program_each)
+TEST(tokens_are_of_one_program_each)
 {
 	char own[UX_TOKEN_ROOM], again[UX_TOKEN_ROOM], by_pid[UX_TOKEN_ROOM];
 	char first[UX_TOKEN_ROOM], second[UX_TOKEN_ROOM];
 
-	CHECK_EQ(ux_gprof_token(0, own), 0);
-	CHECK_EQ(ux_gprof_token(0, again), 0);
-	CHECK_EQ(ux_gprof_token(getpid(), by_pid), 0);
-	CHECK_EQ(strlen(own), UX_TOKEN_ROOM - 2);
-	CHECK(strcmp(own, again) == 0 && strcmp(own, by_pid) == 0);
-	CHECK(read_token(first) && read_token(second));
-	CHECK(same_letters(own, first) < 15);
-	CHECK(same_letters(first, second) < 15);
-	CHECK_FAILS(ux_gprof_token(29999, own), ESRCH);
+	EXPECT_EQ(ux_gprof_token(0, own), 0);
+	EXPECT_EQ(ux_gprof_token(0, again), 0);
+	EXPECT_EQ(ux_gprof_token(getpid(), by_pid), 0);
+	EXPECT_EQ(strlen(own), UX_TOKEN_ROOM - 2);
+	EXPECT(strcmp(own, again) == 0 && strcmp(own, by_pid) == 0);
+	EXPECT(read_token(first) && read_token(second));
+	EXPECT(same_letters(own, first) < 15);
+	EXPECT(same_letters(first, second) < 15);
+	EXPECT_FAILS(ux_gprof_token(29999, own), ESRCH);
 }
 
-TRY(a_token_goes_with_an_exec)
+TEST(a_token_goes_with_an_exec)
 {
 	char before[UX_TOKEN_ROOM], after[UX_TOKEN_ROOM];
 	int end, ready[2];
 	pid_t pid;
 
-	NEED(pipe(ready) == 0);
+	REQUIRE(pipe(ready) == 0);
 	pid = fork();
 	if (pid == 0) {
 		read(ready[0], before, 1);
@@ -407,14 +407,14 @@ TRY(a_token_goes_with_an_exec)
 		_exit(99);
 	}
 	end = ready[1];
-	CHECK_EQ(ux_gprof_token(pid, before), 0);
+	EXPECT_EQ(ux_gprof_token(pid, before), 0);
 	setenv(ROLE, "end", 1);
 	write(end, "", 1);
-	NEED(has_stopped(pid));
-	CHECK_EQ(ux_gprof_token(pid, after), 0);
-	CHECK(same_letters(before, after) < 15);
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(status_of(pid), SIGKILL);
+	REQUIRE(has_stopped(pid));
+	EXPECT_EQ(ux_gprof_token(pid, after), 0);
+	EXPECT(same_letters(before, after) < 15);
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(status_of(pid), SIGKILL);
 }
 
 /* ---------------- Programs that do not begin by themselves ---------------- */
@@ -434,16 +434,16 @@ static uint32_t first_instruction(mach_port_t task)
 	mach_msg_type_number_t size = i386_THREAD_STATE_COUNT, count = 0;
 	mach_port_array_t threads = NULL;
 
-	CHECK_EQ(task_threads(task, &threads, &count), KERN_SUCCESS);
-	CHECK_EQ(count, 1);
-	CHECK_EQ(thread_get_state(threads[0], i386_THREAD_STATE, (thread_state_t)&state, &size),
-		 KERN_SUCCESS);
+	EXPECT_EQ(task_threads(task, &threads, &count), KERN_SUCCESS);
+	EXPECT_EQ(count, 1);
+	EXPECT_EQ(thread_get_state(threads[0], i386_THREAD_STATE, (thread_state_t)&state, &size),
+		  KERN_SUCCESS);
 	return state.eip;
 }
 
 void _start(void);
 
-TRY(a_program_stops_before_its_first_instruction)
+TEST(a_program_stops_before_its_first_instruction)
 {
 	char *const paths[] = {COPY, SCRIPT};
 
@@ -453,17 +453,17 @@ TRY(a_program_stops_before_its_first_instruction)
 		pid_t pid = execute_waiter("/", paths[n], 0, &end);
 		mach_port_t task;
 
-		NEED(has_stopped(pid));
+		REQUIRE(has_stopped(pid));
 		task = task_by_pid(pid);
-		NEED(task != MACH_PORT_NULL);
-		CHECK_EQ(first_instruction(task), (uintptr_t)_start);
-		CHECK_EQ(microseconds(task), 0);
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
-		CHECK_EQ(status_after(pid, end), W_EXITCODE(7, 0));
+		REQUIRE(task != MACH_PORT_NULL);
+		EXPECT_EQ(first_instruction(task), (uintptr_t)_start);
+		EXPECT_EQ(microseconds(task), 0);
+		EXPECT_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
+		EXPECT_EQ(status_after(pid, end), W_EXITCODE(7, 0));
 	}
 }
 
-TRY(an_exec_that_fails_leaves_it_for_the_next)
+TEST(an_exec_that_fails_leaves_it_for_the_next)
 {
 	pid_t pid = fork();
 
@@ -475,13 +475,13 @@ TRY(an_exec_that_fails_leaves_it_for_the_next)
 		execl(SELF, SELF, (char *)NULL);
 		_exit(99);
 	}
-	NEED(has_stopped(pid));
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
+	REQUIRE(has_stopped(pid));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), W_EXITCODE(7, 0));
 }
 
 /* Neither a child nor the program after the next stops. */
-TRY(it_is_for_one_program_of_one_process)
+TEST(it_is_for_one_program_of_one_process)
 {
 	pid_t pid = fork();
 
@@ -489,27 +489,27 @@ TRY(it_is_for_one_program_of_one_process)
 		ux_stop_at_exec();
 		_exit(status_of_role(SELF, "end") != W_EXITCODE(7, 0));
 	}
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(status_of(pid), 0);
 	pid = fork();
 	if (pid == 0) {
 		ux_stop_at_exec();
 		execl("/bin/sh", "sh", "-c", "exec /bin/true", (char *)NULL);
 		_exit(99);
 	}
-	NEED(has_stopped(pid));
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), 0);
+	REQUIRE(has_stopped(pid));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
-TRY(one_that_has_stopped_can_be_killed)
+TEST(one_that_has_stopped_can_be_killed)
 {
 	int end;
 	pid_t pid = execute_waiter("/", SELF, 0, &end);
 
-	NEED(has_stopped(pid));
-	CHECK_EQ(kill(pid, SIGTERM), 0);
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(status_of(pid), SIGKILL);
+	REQUIRE(has_stopped(pid));
+	EXPECT_EQ(kill(pid, SIGTERM), 0);
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(status_of(pid), SIGKILL);
 }
 
 /* ---------------- The server's own profile ---------------- */
@@ -523,11 +523,11 @@ static void control(kern_return_t expected)
 	unsigned flavors = 0;
 	char *data = NULL;
 
-	CHECK_EQ(bsd_gprof_mon_options(server, options), expected);
-	CHECK_EQ(bsd_gprof_mon_switch(server, &flavors), expected);
-	CHECK_EQ(bsd_gprof_mon_status(server, &status), expected);
-	CHECK_EQ(bsd_gprof_mon_dump(server, &data, &size), expected);
-	CHECK_EQ(size > 0, expected == KERN_SUCCESS);
+	EXPECT_EQ(bsd_gprof_mon_options(server, options), expected);
+	EXPECT_EQ(bsd_gprof_mon_switch(server, &flavors), expected);
+	EXPECT_EQ(bsd_gprof_mon_status(server, &status), expected);
+	EXPECT_EQ(bsd_gprof_mon_dump(server, &data, &size), expected);
+	EXPECT_EQ(size > 0, expected == KERN_SUCCESS);
 	if (size > 0)
 		vm_deallocate(mach_task_self(), (vm_address_t)data, size);
 }
@@ -544,9 +544,9 @@ static void control_as_group_of_kernel_memory(void)
 	control(KERN_SUCCESS);
 }
 
-TRY(only_some_control_the_servers_profile)
+TEST(only_some_control_the_servers_profile)
 {
-	CHECK(all_is_well_in_a_child(control_as_somebody));
-	CHECK(all_is_well_in_a_child(control_as_group_of_kernel_memory));
+	EXPECT(all_is_well_in_a_child(control_as_somebody));
+	EXPECT(all_is_well_in_a_child(control_as_group_of_kernel_memory));
 	control(KERN_SUCCESS);
 }

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define NOWHERE    0x60000124u
 #define STACK_SIZE SIGSTKSZ
@@ -41,7 +41,7 @@ static void handle(int signal, int flags)
 {
 	const struct sigaction action = {.sa_sigaction = leave, .sa_flags = SA_SIGINFO | flags};
 
-	CHECK_EQ(sigaction(signal, &action, NULL), 0);
+	EXPECT_EQ(sigaction(signal, &action, NULL), 0);
 }
 
 /* ---------------- Ways to do wrong ---------------- */
@@ -89,7 +89,7 @@ static const struct fault {
 
 #define FAULTS (sizeof all / sizeof all[0])
 
-TRY(faults_are_signals)
+TEST(faults_are_signals)
 {
 	for (volatile unsigned round = 0; round < ROUNDS; round++) {
 		const struct fault *fault = &all[round % FAULTS];
@@ -98,13 +98,13 @@ TRY(faults_are_signals)
 		handled = 0;
 		if (sigsetjmp(out, 1) == 0)
 			fault->run();
-		CHECK_EQ(handled, 1);
-		CHECK_EQ(last, fault->signal);
-		CHECK_EQ(last_code, fault->code);
+		EXPECT_EQ(handled, 1);
+		EXPECT_EQ(last, fault->signal);
+		EXPECT_EQ(last_code, fault->code);
 	}
 	if (sigsetjmp(out, 1) == 0)
 		read_nowhere();
-	CHECK_EQ((uintptr_t)last_address, NOWHERE);
+	EXPECT_EQ((uintptr_t)last_address, NOWHERE);
 }
 
 /* ---------------- Where nobody takes them ---------------- */
@@ -124,17 +124,17 @@ static int status_of(const struct fault *fault, int how)
 		fault->run();
 		_exit(0);
 	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return status;
 }
 
 /* By default, ignored, blocked: it cannot go on. */
-TRY(faults_end_a_program)
+TEST(faults_end_a_program)
 {
 	for (unsigned n = 0; n < FAULTS; n++) {
-		CHECK_EQ(status_of(&all[n], 0), all[n].signal);
-		CHECK_EQ(status_of(&all[n], SIG_SETMASK), all[n].signal);
-		CHECK_EQ(status_of(&all[n], SIG_BLOCK), all[n].signal);
+		EXPECT_EQ(status_of(&all[n], 0), all[n].signal);
+		EXPECT_EQ(status_of(&all[n], SIG_SETMASK), all[n].signal);
+		EXPECT_EQ(status_of(&all[n], SIG_BLOCK), all[n].signal);
 	}
 }
 
@@ -153,19 +153,19 @@ static void mend(int signal, siginfo_t *info, void *context)
 	interrupted->uc_sigmask |= SIGNAL_BIT(SIGUSR2);
 }
 
-TRY(contexts_can_be_changed)
+TEST(contexts_can_be_changed)
 {
 	const struct sigaction action = {.sa_sigaction = mend, .sa_flags = SA_SIGINFO};
 	sigset_t mask = 0;
 	uint32_t value = 0;
 
-	CHECK_EQ(sigaction(SIGILL, &action, NULL), 0);
+	EXPECT_EQ(sigaction(SIGILL, &action, NULL), 0);
 	handled = 0;
 	__asm__ volatile("ud2" : "+a"(value));
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(value, 42);
-	CHECK_EQ(sigprocmask(SIG_SETMASK, &mask, &mask), 0);
-	CHECK_EQ(mask, SIGNAL_BIT(SIGUSR2));
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(value, 42);
+	EXPECT_EQ(sigprocmask(SIG_SETMASK, &mask, &mask), 0);
+	EXPECT_EQ(mask, SIGNAL_BIT(SIGUSR2));
 }
 
 /* ---------------- Stacks ---------------- */
@@ -174,7 +174,7 @@ static void use_stack(void)
 {
 	const stack_t new_stack = {.ss_sp = stack, .ss_size = sizeof stack};
 
-	CHECK_EQ(sigaltstack(&new_stack, NULL), 0);
+	EXPECT_EQ(sigaltstack(&new_stack, NULL), 0);
 }
 
 /* Deeper than any stack: each call needs more. */
@@ -186,7 +186,7 @@ static int descend(volatile char *above, unsigned depth)
 	return depth == 0 ? 0 : descend(room, depth - 1) + room[0];
 }
 
-TRY(overflow_is_handled_on_another_stack)
+TEST(overflow_is_handled_on_another_stack)
 {
 	char byte = 0;
 
@@ -196,13 +196,13 @@ TRY(overflow_is_handled_on_another_stack)
 		handled = 0;
 		if (sigsetjmp(out, 1) == 0)
 			descend(&byte, UINT32_MAX);
-		CHECK_EQ(handled, 1);
-		CHECK(was_on_stack);
+		EXPECT_EQ(handled, 1);
+		EXPECT(was_on_stack);
 	}
 	handle(SIGSEGV, 0);
 	if (sigsetjmp(out, 1) == 0)
 		read_nowhere();
-	CHECK(!was_on_stack);
+	EXPECT(!was_on_stack);
 }
 
 static void look_at_stack(int signal)
@@ -212,29 +212,29 @@ static void look_at_stack(int signal)
 
 	(void)signal;
 	handled++;
-	CHECK_EQ(sigaltstack(NULL, &now), 0);
-	CHECK_EQ(now.ss_flags, SS_ONSTACK);
-	CHECK(now.ss_sp == stack);
-	CHECK_FAILS(sigaltstack(&other, NULL), EPERM);
+	EXPECT_EQ(sigaltstack(NULL, &now), 0);
+	EXPECT_EQ(now.ss_flags, SS_ONSTACK);
+	EXPECT(now.ss_sp == stack);
+	EXPECT_FAILS(sigaltstack(&other, NULL), EPERM);
 }
 
-TRY(stacks_in_use_stay)
+TEST(stacks_in_use_stay)
 {
 	const struct sigaction action = {.sa_handler = look_at_stack, .sa_flags = SA_ONSTACK};
 	stack_t other = {.ss_flags = SS_DISABLE};
 
 	use_stack();
-	CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+	EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
 	handled = 0;
 	raise(SIGUSR1);
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(sigaltstack(&other, NULL), 0);
-	CHECK_EQ(sigaltstack(NULL, &other), 0);
-	CHECK_EQ(other.ss_flags, SS_DISABLE);
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(sigaltstack(&other, NULL), 0);
+	EXPECT_EQ(sigaltstack(NULL, &other), 0);
+	EXPECT_EQ(other.ss_flags, SS_DISABLE);
 	other = (stack_t){.ss_sp = stack, .ss_size = MINSIGSTKSZ - 1};
-	CHECK_FAILS(sigaltstack(&other, NULL), ENOMEM);
+	EXPECT_FAILS(sigaltstack(&other, NULL), ENOMEM);
 	other = (stack_t){.ss_sp = stack, .ss_size = sizeof stack, .ss_flags = 64};
-	CHECK_FAILS(sigaltstack(&other, NULL), EINVAL);
+	EXPECT_FAILS(sigaltstack(&other, NULL), EINVAL);
 }
 
 static void lose_stack(void)
@@ -248,7 +248,7 @@ static void do_nothing(int signal)
 }
 
 /* Until the child has lost its stack it takes the signal. */
-TRY(no_stack_no_handler)
+TEST(no_stack_no_handler)
 {
 	pid_t pid, ended;
 	int status = 0;
@@ -263,6 +263,6 @@ TRY(no_stack_no_handler)
 		swtch();
 		ended = waitpid(pid, &status, WNOHANG);
 	} while (ended == 0);
-	CHECK_EQ(ended, pid);
-	CHECK_EQ(status, SIGSEGV);
+	EXPECT_EQ(ended, pid);
+	EXPECT_EQ(status, SIGSEGV);
 }

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define PAGE 4096
 #define ROLE \
@@ -28,10 +28,10 @@ static inline bool all_is_well_in_a_child(void (*run)(void))
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		try_failures = 0;
+		check_failures = 0;
 		run();
 		fflush(stdout);
-		_exit(try_failures != 0);
+		_exit(check_failures != 0);
 	}
 	return status_of(pid) == 0;
 }

@@ -14,7 +14,7 @@
 #include <sys/ux.h>
 #include <sys/wait.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define TIMEOUT   5000 /* Milliseconds until an answer is missed. */
 #define PATIENCE  1000 /* Times that others may run first. */
@@ -174,25 +174,25 @@ static void have_senders(void (*send)(vm_address_t))
 	for (int n = 0; n < N_SENDERS; n++)
 		pids[n] = fork_sender(send);
 	let_others_run();
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 	for (int n = 0; n < N_SENDERS; n++) {
-		CHECK_EQ(kill(pids[n], SIGKILL), 0);
-		CHECK_EQ(waitpid(pids[n], &status, 0), pids[n]);
+		EXPECT_EQ(kill(pids[n], SIGKILL), 0);
+		EXPECT_EQ(waitpid(pids[n], &status, 0), pids[n]);
 	}
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 }
 
-TRY(data_that_nobody_asked_for)
+TEST(data_that_nobody_asked_for)
 {
 	have_senders(send_memory);
 }
 
-TRY(data_that_never_comes)
+TEST(data_that_never_comes)
 {
 	have_senders(write_memory);
 }
 
-TRY(a_fork_that_never_ends)
+TEST(a_fork_that_never_ends)
 {
 	pid_t pid = fork();
 	int status;
@@ -204,12 +204,12 @@ TRY(a_fork_that_never_ends)
 		_exit(2);
 	}
 	let_others_run();
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, SIGKILL);
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, SIGKILL);
 }
 
-TRY(a_handler_s_stack_that_never_comes)
+TEST(a_handler_s_stack_that_never_comes)
 {
 	pid_t pid = fork();
 	int status;
@@ -226,10 +226,10 @@ TRY(a_handler_s_stack_that_never_comes)
 		_exit(2);
 	}
 	let_others_run();
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, SIGKILL);
-	CHECK(server_is_well());
+	EXPECT_EQ(kill(pid, SIGKILL), 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, SIGKILL);
+	EXPECT(server_is_well());
 }
 
 /* Stops the process when the frame of a handler is about to be written, and then ends it. */
@@ -244,13 +244,13 @@ static void *stop_at_frame(void *unused)
 }
 
 /* Whoever writes the frame waits for a thread that must not stand still for that. */
-TRY(a_process_goes_on_though_its_handler_cannot_begin)
+TEST(a_process_goes_on_though_its_handler_cannot_begin)
 {
 	int status = -1, ends[2];
 	pid_t pid;
 	char byte;
 
-	CHECK_EQ(pipe(ends), 0);
+	EXPECT_EQ(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {
 		stack_t stack = {.ss_sp = (void *)silent_memory(MEMORY_OBJECT_COPY_DELAY),
@@ -265,15 +265,15 @@ TRY(a_process_goes_on_though_its_handler_cannot_begin)
 		for (;;)
 			swtch();
 	}
-	CHECK_EQ(read(ends[0], &byte, 1), 1);
-	CHECK_EQ(kill(pid, SIGUSR1), 0);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-	CHECK(WIFSTOPPED(status));
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, W_EXITCODE(7, 0));
-	CHECK_EQ(close(ends[0]), 0);
-	CHECK_EQ(close(ends[1]), 0);
+	EXPECT_EQ(read(ends[0], &byte, 1), 1);
+	EXPECT_EQ(kill(pid, SIGUSR1), 0);
+	EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	EXPECT(WIFSTOPPED(status));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, W_EXITCODE(7, 0));
+	EXPECT_EQ(close(ends[0]), 0);
+	EXPECT_EQ(close(ends[1]), 0);
 }
 
 /* ---------------- Calls without end ---------------- */
@@ -312,7 +312,7 @@ static pid_t fork_waiter(void)
 		swtch();
 }
 
-TRY(calls_that_wait_for_ever)
+TEST(calls_that_wait_for_ever)
 {
 	pid_t pids[N_WAITERS];
 	int status;
@@ -320,10 +320,10 @@ TRY(calls_that_wait_for_ever)
 	for (int n = 0; n < N_WAITERS; n++)
 		pids[n] = fork_waiter();
 	let_others_run();
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 	for (int n = 0; n < N_WAITERS; n++) {
-		CHECK_EQ(kill(pids[n], SIGKILL), 0);
-		CHECK_EQ(waitpid(pids[n], &status, 0), pids[n]);
-		CHECK_EQ(status, SIGKILL);
+		EXPECT_EQ(kill(pids[n], SIGKILL), 0);
+		EXPECT_EQ(waitpid(pids[n], &status, 0), pids[n]);
+		EXPECT_EQ(status, SIGKILL);
 	}
 }

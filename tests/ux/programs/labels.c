@@ -26,7 +26,7 @@ static natural_t id_of(mach_port_t task)
 	struct task_id_info info = {0};
 	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
 
-	CHECK_EQ(task_info(task, TASK_ID_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	EXPECT_EQ(task_info(task, TASK_ID_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
 	return info.id;
 }
 
@@ -45,7 +45,7 @@ static long long served(mach_port_t task)
 	struct task_served_info info = {.user_time = {0}};
 	mach_msg_type_number_t count = TASK_SERVED_INFO_COUNT;
 
-	CHECK_EQ(task_info(task, TASK_SERVED_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	EXPECT_EQ(task_info(task, TASK_SERVED_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
 	return (info.user_time.seconds + info.system_time.seconds) * 1000000ll +
 	       info.user_time.microseconds + info.system_time.microseconds;
 }
@@ -58,7 +58,7 @@ static unsigned servers_for(natural_t id)
 	mach_msg_type_number_t count = 0;
 	unsigned found = 0;
 
-	CHECK_EQ(task_threads(server, &threads, &count), KERN_SUCCESS);
+	EXPECT_EQ(task_threads(server, &threads, &count), KERN_SUCCESS);
 	for (mach_msg_type_number_t n = 0; n < count; n++) {
 		found += label_of(threads[n]) == id;
 		mach_port_deallocate(mach_task_self(), threads[n]);
@@ -75,33 +75,33 @@ static void compute(void)
 }
 
 /* What the reader computes after it was woken is its own: nobody has served the writer more. */
-TRY(a_reader_that_was_woken_works_for_itself)
+TEST(a_reader_that_was_woken_works_for_itself)
 {
 	int there[2], back[2];
 	long long before, after;
 	pid_t reader;
 	char byte = 0;
 
-	NEED(pipe(there) == 0 && pipe(back) == 0);
+	REQUIRE(pipe(there) == 0 && pipe(back) == 0);
 	reader = fork();
 	if (reader == 0) {
 		read(there[0], &byte, 1);
-		CHECK_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
+		EXPECT_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
 		compute();
-		CHECK_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
+		EXPECT_EQ(label_of(mach_thread_self()), id_of(mach_task_self()));
 		fflush(stdout);
-		byte = (char)try_failures;
+		byte = (char)check_failures;
 		write(back[1], &byte, 1);
 		_exit(0);
 	}
 	before = served(mach_task_self());
-	CHECK_EQ(write(there[1], "x", 1), 1);
-	CHECK_EQ(read(back[0], &byte, 1), 1);
-	CHECK_EQ(byte, 0);
+	EXPECT_EQ(write(there[1], "x", 1), 1);
+	EXPECT_EQ(read(back[0], &byte, 1), 1);
+	EXPECT_EQ(byte, 0);
 	after = served(mach_task_self());
 	/* A tick may come while the server takes a call of the writer's; the reader has many. */
-	CHECK(after - before <= TICK_US);
-	CHECK_EQ(status_of(reader), 0);
+	EXPECT(after - before <= TICK_US);
+	EXPECT_EQ(status_of(reader), 0);
 }
 
 /* Whether the only thread of a task waits for something. */
@@ -111,8 +111,8 @@ static bool waits(mach_port_t task)
 	mach_msg_type_number_t count = 0, size = THREAD_BASIC_INFO_COUNT;
 	mach_port_array_t threads = NULL;
 
-	CHECK_EQ(task_threads(task, &threads, &count), KERN_SUCCESS);
-	CHECK_EQ(count, 1);
+	EXPECT_EQ(task_threads(task, &threads, &count), KERN_SUCCESS);
+	EXPECT_EQ(count, 1);
 	thread_info(threads[0], THREAD_BASIC_INFO, (thread_info_t)&info, &size);
 	mach_port_deallocate(mach_task_self(), threads[0]);
 	vm_deallocate(mach_task_self(), (vm_address_t)threads, count * sizeof *threads);
@@ -124,15 +124,15 @@ static volatile int *shared_word(void)
 {
 	vm_address_t address = 0;
 
-	CHECK_EQ(vm_allocate(mach_task_self(), &address, (vm_size_t)getpagesize(), TRUE),
-		 KERN_SUCCESS);
-	CHECK_EQ(vm_inherit(mach_task_self(), address, (vm_size_t)getpagesize(), VM_INHERIT_SHARE),
-		 KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(mach_task_self(), &address, (vm_size_t)getpagesize(), TRUE),
+		  KERN_SUCCESS);
+	EXPECT_EQ(vm_inherit(mach_task_self(), address, (vm_size_t)getpagesize(), VM_INHERIT_SHARE),
+		  KERN_SUCCESS);
 	return (volatile int *)address;
 }
 
 /* The thread of the server that waits for somebody is labelled with whom it waits for. */
-TRY(the_server_waits_on_behalf_of_the_caller)
+TEST(the_server_waits_on_behalf_of_the_caller)
 {
 	volatile int *is_there = shared_word(); /* What it waits for from then on is its read. */
 	int ends[2];
@@ -140,7 +140,7 @@ TRY(the_server_waits_on_behalf_of_the_caller)
 	pid_t reader;
 	char byte;
 
-	NEED(pipe(ends) == 0);
+	REQUIRE(pipe(ends) == 0);
 	reader = fork();
 	if (reader == 0) {
 		*is_there = 1;
@@ -149,9 +149,9 @@ TRY(the_server_waits_on_behalf_of_the_caller)
 	task = task_by_pid(reader);
 	while (*is_there == 0 || !waits(task))
 		sched_yield();
-	CHECK(servers_for(id_of(task)) >= 1);
-	CHECK_EQ(write(ends[1], "x", 1), 1);
-	CHECK_EQ(status_of(reader), 0);
+	EXPECT(servers_for(id_of(task)) >= 1);
+	EXPECT_EQ(write(ends[1], "x", 1), 1);
+	EXPECT_EQ(status_of(reader), 0);
 	mach_port_deallocate(mach_task_self(), task);
 	vm_deallocate(mach_task_self(), (vm_address_t)is_there, (vm_size_t)getpagesize());
 }
@@ -162,7 +162,7 @@ static long long system_us(const struct rusage *usage)
 }
 
 /* One makes calls, the other looks on: the time is the caller's. */
-TRY(calls_are_charged_to_who_made_them)
+TEST(calls_are_charged_to_who_made_them)
 {
 	mach_port_t self = mach_task_self();
 	long long before = served(self), of_child;
@@ -171,13 +171,13 @@ TRY(calls_are_charged_to_who_made_them)
 	struct rusage first, then;
 
 	of_child = served(task);
-	CHECK_EQ(getrusage(RUSAGE_SELF, &first), 0);
+	EXPECT_EQ(getrusage(RUSAGE_SELF, &first), 0);
 	for (int n = 0; n < CALLS; n++)
 		size_of("/tmp/labels");
-	CHECK_EQ(getrusage(RUSAGE_SELF, &then), 0);
-	CHECK(served(self) > before);
-	CHECK_EQ(served(task), of_child);
-	CHECK(system_us(&then) > system_us(&first));
-	CHECK_EQ(kill(idle, SIGKILL), 0);
-	CHECK_EQ(status_of(idle), SIGKILL);
+	EXPECT_EQ(getrusage(RUSAGE_SELF, &then), 0);
+	EXPECT(served(self) > before);
+	EXPECT_EQ(served(task), of_child);
+	EXPECT(system_us(&then) > system_us(&first));
+	EXPECT_EQ(kill(idle, SIGKILL), 0);
+	EXPECT_EQ(status_of(idle), SIGKILL);
 }

@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <sys/ux.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define TIMES       10
 #define SLACK       (160 << 10) /* Bytes: a few of the server's threads come and go. */
@@ -58,7 +58,7 @@ static void expect_no_growth(void (*act)(void))
 		after = belongings_of_server();
 	} while ((after.names > before.names || after.bytes > before.bytes) && patience-- > 0);
 	if (after.names > before.names + NAMES_SLACK || after.bytes > before.bytes + SLACK)
-		TRY_FAILED("%u names and %u bytes have become %u and %u", before.names,
+		check_fail("%u names and %u bytes have become %u and %u", before.names,
 			   before.bytes, after.names, after.bytes);
 }
 
@@ -67,7 +67,7 @@ static void end(pid_t pid)
 	int status;
 
 	kill(pid, SIGKILL);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 }
 
 /* ---------------- Processes ---------------- */
@@ -78,12 +78,12 @@ static void fork_and_kill(void)
 
 	while (pid == 0)
 		pause();
-	NEED(pid > 0);
+	REQUIRE(pid > 0);
 	mach_port_deallocate(mach_task_self(), task_by_pid(pid));
 	end(pid);
 }
 
-TRY(processes_that_are_killed)
+TEST(processes_that_are_killed)
 {
 	expect_no_growth(fork_and_kill);
 }
@@ -100,11 +100,11 @@ static void execute(void)
 		execv("/bin/true", words);
 		_exit(1);
 	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
 }
 
-TRY(programs_that_are_executed)
+TEST(programs_that_are_executed)
 {
 	expect_no_growth(execute);
 }
@@ -119,18 +119,18 @@ static void use_files(void)
 	int copy = dup(fd);
 	struct stat status;
 
-	CHECK_EQ(write(fd, much, sizeof much), sizeof much);
-	CHECK_EQ(lseek(copy, 0, SEEK_SET), 0);
-	CHECK_EQ(unlink("/tmp/leaks.file"), 0);
-	CHECK_EQ(read(fd, much, sizeof much), sizeof much);
-	CHECK_EQ(fstat(copy, &status), 0);
-	CHECK_FAILS(open("/nothing/at/all", O_RDONLY), ENOENT);
-	CHECK_FAILS(open("/etc", O_RDWR), EISDIR);
+	EXPECT_EQ(write(fd, much, sizeof much), sizeof much);
+	EXPECT_EQ(lseek(copy, 0, SEEK_SET), 0);
+	EXPECT_EQ(unlink("/tmp/leaks.file"), 0);
+	EXPECT_EQ(read(fd, much, sizeof much), sizeof much);
+	EXPECT_EQ(fstat(copy, &status), 0);
+	EXPECT_FAILS(open("/nothing/at/all", O_RDONLY), ENOENT);
+	EXPECT_FAILS(open("/etc", O_RDWR), EISDIR);
 	close(fd);
 	close(copy);
 }
 
-TRY(files_that_are_closed)
+TEST(files_that_are_closed)
 {
 	expect_no_growth(use_files);
 }
@@ -140,14 +140,14 @@ static void use_pipe(void)
 	int ends[2];
 	char byte;
 
-	NEED(pipe(ends) == 0);
-	CHECK_EQ(write(ends[1], "x", 1), 1);
-	CHECK_EQ(read(ends[0], &byte, 1), 1);
+	REQUIRE(pipe(ends) == 0);
+	EXPECT_EQ(write(ends[1], "x", 1), 1);
+	EXPECT_EQ(read(ends[0], &byte, 1), 1);
 	close(ends[0]);
 	close(ends[1]);
 }
 
-TRY(pipes_that_are_closed)
+TEST(pipes_that_are_closed)
 {
 	expect_no_growth(use_pipe);
 }
@@ -160,13 +160,13 @@ static void fork_and_kill_in(void (*call)(void))
 {
 	pid_t pid;
 
-	NEED(pipe(ends) == 0);
+	REQUIRE(pipe(ends) == 0);
 	pid = fork();
 	if (pid == 0) {
 		call();
 		_exit(0);
 	}
-	NEED(pid > 0);
+	REQUIRE(pid > 0);
 	for (int n = 0; n < 2; n++)
 		swtch();
 	end(pid);
@@ -229,7 +229,7 @@ static void kill_in_all(void)
 		fork_and_kill_in(calls[n]);
 }
 
-TRY(calls_that_are_broken_off)
+TEST(calls_that_are_broken_off)
 {
 	expect_no_growth(kill_in_all);
 }
@@ -244,11 +244,11 @@ static void handle(int signal)
 static void raise_signals(void)
 {
 	signal(SIGUSR1, handle);
-	CHECK_EQ(kill(getpid(), SIGUSR1), 0);
+	EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
 	signal(SIGUSR1, SIG_DFL);
 }
 
-TRY(signals_that_are_handled)
+TEST(signals_that_are_handled)
 {
 	expect_no_growth(raise_signals);
 }

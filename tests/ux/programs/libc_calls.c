@@ -16,60 +16,60 @@
 #include <time.h>
 #include <utime.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define NOWHERE ((void *)16)
 #define KERNEL  ((void *)0xc0001000)
 
 static char long_path[PATH_MAX + 10];
 
-TRY(pointers_that_are_no_programs)
+TEST(pointers_that_are_no_programs)
 {
 	char *const *volatile nowhere = NOWHERE;
 	struct stat status;
 	char buffer[16];
 
-	CHECK_FAILS(open(NULL, O_RDONLY), EFAULT);
-	CHECK_FAILS(open(KERNEL, O_RDONLY), EFAULT);
-	CHECK_FAILS(stat("/", NOWHERE), EFAULT);
-	CHECK_FAILS(lstat("/", KERNEL), EFAULT);
-	CHECK_FAILS(stat(NULL, &status), EFAULT);
-	CHECK_FAILS(fstat(0, NULL), EFAULT);
-	CHECK_FAILS(read(0, KERNEL, 4), EFAULT);
-	CHECK_FAILS(read(0, buffer, (size_t)-1), EFAULT);
-	CHECK_FAILS(write(1, NULL, 4), EFAULT);
-	CHECK_FAILS(pipe(NULL), EFAULT);
-	CHECK_FAILS(gettimeofday(NULL, NULL), EFAULT);
-	CHECK_FAILS(getrusage(RUSAGE_SELF, NOWHERE), EFAULT);
-	CHECK_FAILS(waitpid(-1, KERNEL, 0), EFAULT);
-	CHECK_FAILS(execve(NULL, NULL, NULL), EFAULT);
-	CHECK_FAILS(execve("/bin/true", nowhere, NULL), EFAULT);
-	CHECK_FAILS(rename("/tmp/a", NULL), EFAULT);
-	CHECK_FAILS(sigaction(SIGUSR1, NOWHERE, NULL), EFAULT);
-	CHECK_FAILS(setitimer(ITIMER_REAL, NULL, NULL), EFAULT);
-	CHECK_FAILS(nanosleep(NULL, NULL), EFAULT);
-	CHECK_FAILS(uname(NOWHERE), EFAULT);
-	CHECK(getcwd(NOWHERE, 100) == NULL && errno == EFAULT);
+	EXPECT_FAILS(open(NULL, O_RDONLY), EFAULT);
+	EXPECT_FAILS(open(KERNEL, O_RDONLY), EFAULT);
+	EXPECT_FAILS(stat("/", NOWHERE), EFAULT);
+	EXPECT_FAILS(lstat("/", KERNEL), EFAULT);
+	EXPECT_FAILS(stat(NULL, &status), EFAULT);
+	EXPECT_FAILS(fstat(0, NULL), EFAULT);
+	EXPECT_FAILS(read(0, KERNEL, 4), EFAULT);
+	EXPECT_FAILS(read(0, buffer, (size_t)-1), EFAULT);
+	EXPECT_FAILS(write(1, NULL, 4), EFAULT);
+	EXPECT_FAILS(pipe(NULL), EFAULT);
+	EXPECT_FAILS(gettimeofday(NULL, NULL), EFAULT);
+	EXPECT_FAILS(getrusage(RUSAGE_SELF, NOWHERE), EFAULT);
+	EXPECT_FAILS(waitpid(-1, KERNEL, 0), EFAULT);
+	EXPECT_FAILS(execve(NULL, NULL, NULL), EFAULT);
+	EXPECT_FAILS(execve("/bin/true", nowhere, NULL), EFAULT);
+	EXPECT_FAILS(rename("/tmp/a", NULL), EFAULT);
+	EXPECT_FAILS(sigaction(SIGUSR1, NOWHERE, NULL), EFAULT);
+	EXPECT_FAILS(setitimer(ITIMER_REAL, NULL, NULL), EFAULT);
+	EXPECT_FAILS(nanosleep(NULL, NULL), EFAULT);
+	EXPECT_FAILS(uname(NOWHERE), EFAULT);
+	EXPECT(getcwd(NOWHERE, 100) == NULL && errno == EFAULT);
 }
 
-TRY(paths_that_are_too_long)
+TEST(paths_that_are_too_long)
 {
 	struct stat status;
 
 	memset(long_path, 'a', sizeof long_path - 1);
-	CHECK_FAILS(open(long_path, O_RDONLY), ENAMETOOLONG);
-	CHECK_FAILS(stat(long_path, &status), ENAMETOOLONG);
-	CHECK_FAILS(link("/etc/passwd", long_path), ENAMETOOLONG);
-	CHECK_FAILS(rename(long_path, "/tmp/b"), ENAMETOOLONG);
-	CHECK_FAILS(execvp(long_path, NULL), ENAMETOOLONG);
-	CHECK_FAILS(unlink(long_path), ENAMETOOLONG);
+	EXPECT_FAILS(open(long_path, O_RDONLY), ENAMETOOLONG);
+	EXPECT_FAILS(stat(long_path, &status), ENAMETOOLONG);
+	EXPECT_FAILS(link("/etc/passwd", long_path), ENAMETOOLONG);
+	EXPECT_FAILS(rename(long_path, "/tmp/b"), ENAMETOOLONG);
+	EXPECT_FAILS(execvp(long_path, NULL), ENAMETOOLONG);
+	EXPECT_FAILS(unlink(long_path), ENAMETOOLONG);
 }
 
 /* ---------------- Memory and processes ---------------- */
 
 static __thread int own = 1;
 
-TRY(a_child_has_what_its_parent_had)
+TEST(a_child_has_what_its_parent_had)
 {
 	pid_t child;
 	int status = -1;
@@ -77,20 +77,20 @@ TRY(a_child_has_what_its_parent_had)
 	own = 2;
 	errno = EXDEV;
 	child = fork();
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0)
 		_exit(own == 2 && errno == EXDEV && getpid() != getppid() ? 5 : 6);
-	CHECK_EQ(errno, EXDEV);
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, W_EXITCODE(5, 0));
+	EXPECT_EQ(errno, EXDEV);
+	EXPECT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_EQ(status, W_EXITCODE(5, 0));
 }
 
-TRY(a_childs_child)
+TEST(a_childs_child)
 {
 	int status = -1;
 	pid_t child = fork();
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		pid_t grandchild = fork();
 
@@ -100,8 +100,8 @@ TRY(a_childs_child)
 			_exit(9);
 		_exit(WEXITSTATUS(status) + 1);
 	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, W_EXITCODE(2, 0));
+	EXPECT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_EQ(status, W_EXITCODE(2, 0));
 }
 
 static int run(const char *file, char *const arguments[])
@@ -117,38 +117,38 @@ static int run(const char *file, char *const arguments[])
 	return status;
 }
 
-TRY(a_program_is_looked_for_in_the_path)
+TEST(a_program_is_looked_for_in_the_path)
 {
 	char *const nothing[] = {"x", NULL};
 
-	CHECK_EQ(run("true", nothing), 0);
-	CHECK_EQ(run("false", nothing), W_EXITCODE(1, 0));
-	CHECK_EQ(run("no-such-program", nothing), W_EXITCODE(100 + ENOENT, 0));
-	CHECK_EQ(run("", nothing), W_EXITCODE(100 + ENOENT, 0));
-	CHECK_EQ(run("/etc/passwd", nothing), W_EXITCODE(100 + EACCES, 0));
+	EXPECT_EQ(run("true", nothing), 0);
+	EXPECT_EQ(run("false", nothing), W_EXITCODE(1, 0));
+	EXPECT_EQ(run("no-such-program", nothing), W_EXITCODE(100 + ENOENT, 0));
+	EXPECT_EQ(run("", nothing), W_EXITCODE(100 + ENOENT, 0));
+	EXPECT_EQ(run("/etc/passwd", nothing), W_EXITCODE(100 + EACCES, 0));
 	setenv("PATH", "/nowhere::/bin", 1);
-	CHECK_EQ(run("true", nothing), 0);
+	EXPECT_EQ(run("true", nothing), 0);
 }
 
-TRY(a_file_without_a_header_is_for_the_shell)
+TEST(a_file_without_a_header_is_for_the_shell)
 {
 	char *const arguments[] = {"script", "7", NULL};
 	int fd = open("/tmp/script", O_WRONLY | O_CREAT | O_TRUNC, 0755);
 
-	NEED(fd >= 0);
-	CHECK_EQ(write(fd, "exit $1\n", 8), 8);
+	REQUIRE(fd >= 0);
+	EXPECT_EQ(write(fd, "exit $1\n", 8), 8);
 	close(fd);
-	CHECK_EQ(run("/tmp/script", arguments), W_EXITCODE(7, 0));
+	EXPECT_EQ(run("/tmp/script", arguments), W_EXITCODE(7, 0));
 	unlink("/tmp/script");
 }
 
-TRY(too_many_arguments)
+TEST(too_many_arguments)
 {
 	static char word[70000];
 	char *const arguments[] = {"true", word, NULL};
 
 	memset(word, 'a', sizeof word - 1);
-	CHECK_FAILS(execve("/bin/true", arguments, environ), E2BIG);
+	EXPECT_FAILS(execve("/bin/true", arguments, environ), E2BIG);
 }
 
 /* ---------------- Signals ---------------- */
@@ -195,7 +195,7 @@ static void compute(int signal)
 	errno = EDOM; /* Of which the interrupted code sees nothing. */
 }
 
-TRY(a_handler_keeps_errno_and_the_numbers_of_the_fpu)
+TEST(a_handler_keeps_errno_and_the_numbers_of_the_fpu)
 {
 	double pi = 0;
 
@@ -204,28 +204,28 @@ TRY(a_handler_keeps_errno_and_the_numbers_of_the_fpu)
 	__asm__ volatile("fldpi");
 	raise(SIGUSR1);
 	__asm__ volatile("fstpl %0" : "=m"(pi));
-	CHECK_EQ(errno, EXDEV);
-	CHECK(computed == SIGUSR1 / 3.0);
-	CHECK(pi > 3.14159 && pi < 3.1416);
+	EXPECT_EQ(errno, EXDEV);
+	EXPECT(computed == SIGUSR1 / 3.0);
+	EXPECT(pi > 3.14159 && pi < 3.1416);
 }
 
-TRY(a_call_is_made_again_or_ends)
+TEST(a_call_is_made_again_or_ends)
 {
 	struct sigaction action = {.sa_handler = count_signal};
 	int ends[2], status;
 	char letter = 0;
 	pid_t child;
 
-	NEED(pipe(ends) == 0);
-	NEED(sigaction(SIGUSR1, &action, NULL) == 0);
+	REQUIRE(pipe(ends) == 0);
+	REQUIRE(sigaction(SIGUSR1, &action, NULL) == 0);
 	child = fork();
 	if (child == 0) {
 		interrupt_parent(SIGUSR1);
 		_exit(0);
 	}
-	CHECK_FAILS(read(ends[0], &letter, 1), EINTR);
-	CHECK_EQ(signals, 1);
-	CHECK_EQ(waitpid(child, &status, 0), child);
+	EXPECT_FAILS(read(ends[0], &letter, 1), EINTR);
+	EXPECT_EQ(signals, 1);
+	EXPECT_EQ(waitpid(child, &status, 0), child);
 	signal(SIGUSR1, count_signal);
 	child = fork();
 	if (child == 0) {
@@ -233,25 +233,25 @@ TRY(a_call_is_made_again_or_ends)
 		interrupt_parent(SIGUSR1);
 		_exit(write(ends[1], "x", 1) != 1);
 	}
-	CHECK_EQ(read(ends[0], &letter, 1), 1);
-	CHECK_EQ(signals, 3);
-	CHECK_EQ(letter, 'x');
-	CHECK_EQ(waitpid(child, &status, 0), child);
+	EXPECT_EQ(read(ends[0], &letter, 1), 1);
+	EXPECT_EQ(signals, 3);
+	EXPECT_EQ(letter, 'x');
+	EXPECT_EQ(waitpid(child, &status, 0), child);
 }
 
-TRY(a_sleep_says_what_was_left)
+TEST(a_sleep_says_what_was_left)
 {
 	struct timespec long_time = {.tv_sec = 100}, left = {0};
 	struct itimerval soon = {.it_value.tv_usec = 20000};
 
 	signal(SIGALRM, count_signal);
-	NEED(setitimer(ITIMER_REAL, &soon, NULL) == 0);
-	CHECK_FAILS(nanosleep(&long_time, &left), EINTR);
-	CHECK_EQ(signals, 1);
-	CHECK(left.tv_sec >= 90 && left.tv_sec < 100);
+	REQUIRE(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+	EXPECT_FAILS(nanosleep(&long_time, &left), EINTR);
+	EXPECT_EQ(signals, 1);
+	EXPECT(left.tv_sec >= 90 && left.tv_sec < 100);
 }
 
-TRY(jumps_out_of_handlers)
+TEST(jumps_out_of_handlers)
 {
 	sigset_t mask;
 
@@ -259,12 +259,12 @@ TRY(jumps_out_of_handlers)
 	for (int n = 0; n < 50; n++) {
 		if (sigsetjmp(back, 1) == 0) {
 			raise(SIGUSR1);
-			CHECK(!"reached");
+			EXPECT(!"reached");
 		}
 	}
 	sigprocmask(SIG_BLOCK, NULL, &mask);
-	CHECK_EQ(mask, 0);
-	CHECK_EQ(getpid() > 0, 1);
+	EXPECT_EQ(mask, 0);
+	EXPECT_EQ(getpid() > 0, 1);
 }
 
 static volatile int depth_found;
@@ -286,14 +286,14 @@ static void walk(int signal)
 static __attribute__((noinline)) void be_interrupted(void)
 {
 	caller = __builtin_return_address(0);
-	CHECK_EQ(raise(SIGUSR1), 0);
+	EXPECT_EQ(raise(SIGUSR1), 0);
 }
 
-TRY(frame_pointers_lead_through_a_handler)
+TEST(frame_pointers_lead_through_a_handler)
 {
 	signal(SIGUSR1, walk);
 	be_interrupted();
-	CHECK(depth_found >= 4);
+	EXPECT(depth_found >= 4);
 }
 
 /* ---------------- The rest ---------------- */
@@ -305,46 +305,46 @@ __attribute__((constructor)) static void construct(void)
 	from_constructor = 'c';
 }
 
-TRY(constructors_run_before_main)
+TEST(constructors_run_before_main)
 {
-	CHECK_EQ(from_constructor, 'c');
-	CHECK(strcmp(getprogname(), "libc_calls") == 0);
+	EXPECT_EQ(from_constructor, 'c');
+	EXPECT(strcmp(getprogname(), "libc_calls") == 0);
 }
 
-TRY(names_of_the_system_and_of_users)
+TEST(names_of_the_system_and_of_users)
 {
 	struct utsname names;
 	struct passwd *user;
 	char *login;
 
-	CHECK_EQ(uname(&names), 0);
-	CHECK(strcmp(names.sysname, "Assay") == 0);
-	CHECK(names.version[0] != '\0');
+	EXPECT_EQ(uname(&names), 0);
+	EXPECT(strcmp(names.sysname, "Assay") == 0);
+	EXPECT(names.version[0] != '\0');
 	user = getpwnam("root");
-	NEED(user != NULL);
-	CHECK_EQ(user->pw_uid, 0);
-	CHECK(getpwnam("nobody-at-all") == NULL);
+	REQUIRE(user != NULL);
+	EXPECT_EQ(user->pw_uid, 0);
+	EXPECT(getpwnam("nobody-at-all") == NULL);
 	login = getlogin();
-	NEED(login != NULL);
+	REQUIRE(login != NULL);
 	user = getpwuid(getuid());
-	NEED(user != NULL);
-	CHECK(strcmp(login, user->pw_name) == 0);
-	CHECK(sysconf(_SC_NPROCESSORS_ONLN) >= 1);
-	CHECK_EQ(sysconf(_SC_PAGESIZE), 4096);
-	CHECK_FAILS(sysconf(-5), EINVAL);
-	CHECK_EQ(sched_yield(), 0);
-	CHECK_FAILS(getgroups(-1, NULL), EINVAL);
+	REQUIRE(user != NULL);
+	EXPECT(strcmp(login, user->pw_name) == 0);
+	EXPECT(sysconf(_SC_NPROCESSORS_ONLN) >= 1);
+	EXPECT_EQ(sysconf(_SC_PAGESIZE), 4096);
+	EXPECT_FAILS(sysconf(-5), EINVAL);
+	EXPECT_EQ(sched_yield(), 0);
+	EXPECT_FAILS(getgroups(-1, NULL), EINVAL);
 }
 
-TRY(paths_from_the_root)
+TEST(paths_from_the_root)
 {
 	char path[PATH_MAX];
 
-	NEED(chdir("/tmp") == 0);
-	CHECK(realpath("../etc/./passwd", path) == path);
-	CHECK(strcmp(path, "/etc/passwd") == 0);
-	CHECK(realpath("/..//.", path) == path && strcmp(path, "/") == 0);
-	CHECK(realpath(".", path) == path && strcmp(path, "/tmp") == 0);
-	CHECK(realpath("/etc/passwd/x", path) == NULL && errno == ENOTDIR);
-	CHECK(realpath("/no/such", path) == NULL && errno == ENOENT);
+	REQUIRE(chdir("/tmp") == 0);
+	EXPECT(realpath("../etc/./passwd", path) == path);
+	EXPECT(strcmp(path, "/etc/passwd") == 0);
+	EXPECT(realpath("/..//.", path) == path && strcmp(path, "/") == 0);
+	EXPECT(realpath(".", path) == path && strcmp(path, "/tmp") == 0);
+	EXPECT(realpath("/etc/passwd/x", path) == NULL && errno == ENOTDIR);
+	EXPECT(realpath("/no/such", path) == NULL && errno == ENOENT);
 }

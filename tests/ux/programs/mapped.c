@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define PAGE  4096
 #define PAGES 5
@@ -23,7 +23,7 @@ static int begin(volatile char **map)
 		bytes[n] = (char)(n / PAGE + n);
 	if (write(fd, bytes, 4 * PAGE + 100) != 4 * PAGE + 100 ||
 	    map_fd(fd, 0, &address, TRUE, sizeof bytes) != KERN_SUCCESS)
-		TRY_FAILED("no map (errno %d)", errno);
+		check_fail("no map (errno %d)", errno);
 	unlink("/tmp/mapped.data");
 	*map = (volatile char *)address;
 	return fd;
@@ -37,7 +37,7 @@ static int major_faults(void)
 	return usage.ru_majflt;
 }
 
-TRY(a_map_has_the_file)
+TEST(a_map_has_the_file)
 {
 	volatile char *map;
 
@@ -46,11 +46,11 @@ TRY(a_map_has_the_file)
 		char expected = n < 4 * PAGE + 100 ? bytes[n] : 0;
 
 		if (map[n] != expected)
-			TRY_FAILED("byte %u is %d, not %d", n, map[n], expected);
+			check_fail("byte %u is %d, not %d", n, map[n], expected);
 	}
 }
 
-TRY(each_page_is_one_page_in)
+TEST(each_page_is_one_page_in)
 {
 	volatile char *map;
 	int before;
@@ -61,58 +61,58 @@ TRY(each_page_is_one_page_in)
 		(void)map[n * PAGE];
 		(void)map[n * PAGE + 50];
 	}
-	CHECK_EQ(major_faults() - before, PAGES);
+	EXPECT_EQ(major_faults() - before, PAGES);
 }
 
 /* Pages that the kernel has are taken away before the file changes. */
-TRY(what_is_written_is_seen)
+TEST(what_is_written_is_seen)
 {
 	volatile char *map;
 	int fd = begin(&map);
 
-	CHECK_EQ(map[PAGE + 10], bytes[PAGE + 10]);
-	CHECK_EQ(lseek(fd, PAGE + 10, SEEK_SET), PAGE + 10);
-	CHECK_EQ(write(fd, "!", 1), 1);
-	CHECK_EQ(map[PAGE + 10], '!');
-	CHECK_EQ(map[PAGE + 11], bytes[PAGE + 11]);
+	EXPECT_EQ(map[PAGE + 10], bytes[PAGE + 10]);
+	EXPECT_EQ(lseek(fd, PAGE + 10, SEEK_SET), PAGE + 10);
+	EXPECT_EQ(write(fd, "!", 1), 1);
+	EXPECT_EQ(map[PAGE + 10], '!');
+	EXPECT_EQ(map[PAGE + 11], bytes[PAGE + 11]);
 }
 
-TRY(what_is_stored_stays_here)
+TEST(what_is_stored_stays_here)
 {
 	volatile char *map;
 	char byte = 0;
 	int fd = begin(&map);
 
 	map[20] = '!';
-	CHECK_EQ(lseek(fd, 20, SEEK_SET), 20);
-	CHECK_EQ(read(fd, &byte, 1), 1);
-	CHECK_EQ(byte, bytes[20]);
-	CHECK_EQ(lseek(fd, 20, SEEK_SET), 20);
-	CHECK_EQ(write(fd, "?", 1), 1);
-	CHECK_EQ(map[20], '!');
+	EXPECT_EQ(lseek(fd, 20, SEEK_SET), 20);
+	EXPECT_EQ(read(fd, &byte, 1), 1);
+	EXPECT_EQ(byte, bytes[20]);
+	EXPECT_EQ(lseek(fd, 20, SEEK_SET), 20);
+	EXPECT_EQ(write(fd, "?", 1), 1);
+	EXPECT_EQ(map[20], '!');
 }
 
-TRY(behind_the_end_is_nothing)
+TEST(behind_the_end_is_nothing)
 {
 	volatile char *map;
 	int fd = begin(&map);
 	int status = 0;
 
-	CHECK_EQ(map[0], bytes[0]);
-	CHECK_EQ(map[2 * PAGE], bytes[2 * PAGE]);
-	CHECK_EQ(ftruncate(fd, 10), 0);
-	CHECK_EQ(map[9], bytes[9]);
-	CHECK_EQ(map[10], 0);
+	EXPECT_EQ(map[0], bytes[0]);
+	EXPECT_EQ(map[2 * PAGE], bytes[2 * PAGE]);
+	EXPECT_EQ(ftruncate(fd, 10), 0);
+	EXPECT_EQ(map[9], bytes[9]);
+	EXPECT_EQ(map[10], 0);
 	if (fork() == 0) {
 		(void)map[2 * PAGE];
 		_exit(0);
 	}
 	wait(&status);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
 
 /* Every write is seen whole by whoever maps the file, also while he touches it. */
-TRY(writers_and_touchers_at_once)
+TEST(writers_and_touchers_at_once)
 {
 	volatile char *map;
 	int fd = begin(&map);
@@ -123,27 +123,27 @@ TRY(writers_and_touchers_at_once)
 			(void)map[n % PAGES * PAGE];
 	for (int n = 0; n < 100; n++) {
 		memset(bytes, 'a' + n % 20, 2 * PAGE);
-		CHECK_EQ(lseek(fd, n * 50, SEEK_SET), n * 50);
-		CHECK_EQ(write(fd, bytes, 2 * PAGE), 2 * PAGE);
-		CHECK_EQ(map[n * 50], bytes[0]);
-		CHECK_EQ(map[n * 50 + 2 * PAGE - 1], bytes[0]);
+		EXPECT_EQ(lseek(fd, n * 50, SEEK_SET), n * 50);
+		EXPECT_EQ(write(fd, bytes, 2 * PAGE), 2 * PAGE);
+		EXPECT_EQ(map[n * 50], bytes[0]);
+		EXPECT_EQ(map[n * 50 + 2 * PAGE - 1], bytes[0]);
 	}
 	kill(child, SIGKILL);
-	CHECK_EQ(waitpid(child, NULL, 0), child);
+	EXPECT_EQ(waitpid(child, NULL, 0), child);
 }
 
-TRY(what_cannot_be_mapped)
+TEST(what_cannot_be_mapped)
 {
 	vm_offset_t address = 0;
 	int ends[2];
 
-	NEED(pipe(ends) == 0);
-	CHECK(map_fd(ends[0], 0, &address, TRUE, PAGE) != KERN_SUCCESS);
-	CHECK(map_fd(open("/tmp", O_RDONLY), 0, &address, TRUE, PAGE) != KERN_SUCCESS);
-	CHECK(map_fd(open("/dev/zero", O_RDONLY), 0, &address, TRUE, PAGE) != KERN_SUCCESS);
-	CHECK(map_fd(open("/tmp/w", O_WRONLY | O_CREAT, 0600), 0, &address, TRUE, PAGE) !=
-	      KERN_SUCCESS);
-	CHECK(map_fd(50, 0, &address, TRUE, PAGE) != KERN_SUCCESS);
+	REQUIRE(pipe(ends) == 0);
+	EXPECT(map_fd(ends[0], 0, &address, TRUE, PAGE) != KERN_SUCCESS);
+	EXPECT(map_fd(open("/tmp", O_RDONLY), 0, &address, TRUE, PAGE) != KERN_SUCCESS);
+	EXPECT(map_fd(open("/dev/zero", O_RDONLY), 0, &address, TRUE, PAGE) != KERN_SUCCESS);
+	EXPECT(map_fd(open("/tmp/w", O_WRONLY | O_CREAT, 0600), 0, &address, TRUE, PAGE) !=
+	       KERN_SUCCESS);
+	EXPECT(map_fd(50, 0, &address, TRUE, PAGE) != KERN_SUCCESS);
 	unlink("/tmp/w");
 }
 
@@ -181,48 +181,48 @@ static void await_executed(const char *path)
 		close(fd);
 		usleep(1000);
 	}
-	CHECK_EQ(errno, ETXTBSY);
+	EXPECT_EQ(errno, ETXTBSY);
 }
 
-TRY(a_program_that_runs_is_not_written)
+TEST(a_program_that_runs_is_not_written)
 {
 	pid_t child;
 
-	NEED(copy("/bin/sleep", "/tmp/asleep") == 0);
+	REQUIRE(copy("/bin/sleep", "/tmp/asleep") == 0);
 	child = run_sleep("/tmp/asleep");
 	await_executed("/tmp/asleep");
-	CHECK_FAILS(truncate("/tmp/asleep", 0), ETXTBSY);
-	CHECK_FAILS(open("/tmp/asleep", O_RDONLY | O_TRUNC), ETXTBSY);
-	CHECK_EQ(unlink("/tmp/asleep"), 0);
-	CHECK_EQ(kill(child, SIGTERM), 0);
-	CHECK_EQ(waitpid(child, NULL, 0), child);
+	EXPECT_FAILS(truncate("/tmp/asleep", 0), ETXTBSY);
+	EXPECT_FAILS(open("/tmp/asleep", O_RDONLY | O_TRUNC), ETXTBSY);
+	EXPECT_EQ(unlink("/tmp/asleep"), 0);
+	EXPECT_EQ(kill(child, SIGTERM), 0);
+	EXPECT_EQ(waitpid(child, NULL, 0), child);
 }
 
-TRY(a_file_that_is_written_is_not_executed)
+TEST(a_file_that_is_written_is_not_executed)
 {
 	int fd;
 
-	NEED(copy("/bin/true", "/tmp/program") == 0);
+	REQUIRE(copy("/bin/true", "/tmp/program") == 0);
 	fd = open("/tmp/program", O_WRONLY);
-	CHECK_FAILS(execl("/tmp/program", "program", NULL), ETXTBSY);
+	EXPECT_FAILS(execl("/tmp/program", "program", NULL), ETXTBSY);
 	close(fd);
 	unlink("/tmp/program");
 }
 
 /* What the kernel has kept of a program is of no use when its file has become another. */
-TRY(a_program_can_become_another)
+TEST(a_program_can_become_another)
 {
 	static const char *const sources[] = {"/bin/true", "/bin/false"};
 	int status;
 
 	for (int n = 0; n < 6; n++) {
-		NEED(copy(sources[n % 2], "/tmp/changing") == 0);
+		REQUIRE(copy(sources[n % 2], "/tmp/changing") == 0);
 		if (fork() == 0) {
 			execl("/tmp/changing", "changing", NULL);
 			_exit(9);
 		}
 		wait(&status);
-		CHECK_EQ(WEXITSTATUS(status), n % 2);
+		EXPECT_EQ(WEXITSTATUS(status), n % 2);
 	}
 	unlink("/tmp/changing");
 }

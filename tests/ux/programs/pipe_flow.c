@@ -10,45 +10,45 @@
 
 #include "help.h"
 
-TRY(bytes_come_in_order_and_then_the_end)
+TEST(bytes_come_in_order_and_then_the_end)
 {
 	char bytes[8] = "";
 	int ends[2];
 
-	NEED(pipe(ends) == 0);
-	CHECK_EQ(write(ends[1], "abc", 3), 3);
-	CHECK_EQ(write(ends[1], "de", 2), 2);
-	CHECK_EQ(read(ends[0], bytes, 4), 4);
-	CHECK(strcmp(bytes, "abcd") == 0);
-	CHECK_EQ(close(ends[1]), 0);
-	CHECK_EQ(read(ends[0], bytes, 4), 1);
-	CHECK_EQ(read(ends[0], bytes, 4), 0);
-	CHECK_EQ(read(ends[0], bytes, 4), 0);
-	CHECK_FAILS(write(ends[0], "x", 1), EBADF);
+	REQUIRE(pipe(ends) == 0);
+	EXPECT_EQ(write(ends[1], "abc", 3), 3);
+	EXPECT_EQ(write(ends[1], "de", 2), 2);
+	EXPECT_EQ(read(ends[0], bytes, 4), 4);
+	EXPECT(strcmp(bytes, "abcd") == 0);
+	EXPECT_EQ(close(ends[1]), 0);
+	EXPECT_EQ(read(ends[0], bytes, 4), 1);
+	EXPECT_EQ(read(ends[0], bytes, 4), 0);
+	EXPECT_EQ(read(ends[0], bytes, 4), 0);
+	EXPECT_FAILS(write(ends[0], "x", 1), EBADF);
 }
 
 /* The end comes with the last copy of the writer's, which a child has. */
-TRY(the_end_comes_with_the_last_writer)
+TEST(the_end_comes_with_the_last_writer)
 {
 	char byte = 0;
 	int ends[2], go[2];
 	pid_t pid;
 
-	NEED(pipe(ends) == 0 && pipe(go) == 0);
+	REQUIRE(pipe(ends) == 0 && pipe(go) == 0);
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]);
 		read(go[0], &byte, 1);
 		_exit(write(ends[1], "z", 1) != 1);
 	}
-	CHECK_EQ(close(ends[1]), 0);
-	CHECK_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
-	CHECK_FAILS(read(ends[0], &byte, 1), EAGAIN);
-	CHECK_EQ(fcntl(ends[0], F_SETFL, 0), 0);
+	EXPECT_EQ(close(ends[1]), 0);
+	EXPECT_EQ(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	EXPECT_FAILS(read(ends[0], &byte, 1), EAGAIN);
+	EXPECT_EQ(fcntl(ends[0], F_SETFL, 0), 0);
 	close(go[1]);
-	CHECK_EQ(read(ends[0], &byte, 1), 1);
-	CHECK_EQ(read(ends[0], &byte, 1), 0);
-	CHECK_EQ(status_of(pid), 0);
+	EXPECT_EQ(read(ends[0], &byte, 1), 1);
+	EXPECT_EQ(read(ends[0], &byte, 1), 0);
+	EXPECT_EQ(status_of(pid), 0);
 }
 
 static void write_to_nobody(void)
@@ -60,28 +60,28 @@ static void write_to_nobody(void)
 	_exit(0);
 }
 
-TRY(nobody_reads)
+TEST(nobody_reads)
 {
 	int ends[2];
 	pid_t pid = fork();
 
 	if (pid == 0)
 		write_to_nobody();
-	CHECK_EQ(status_of(pid), SIGPIPE);
+	EXPECT_EQ(status_of(pid), SIGPIPE);
 	signal(SIGPIPE, SIG_IGN);
-	NEED(pipe(ends) == 0 && close(ends[0]) == 0);
-	CHECK_FAILS(write(ends[1], "x", 1), EPIPE);
-	CHECK_EQ(write(ends[1], "x", 0), 0);
+	REQUIRE(pipe(ends) == 0 && close(ends[0]) == 0);
+	EXPECT_FAILS(write(ends[1], "x", 1), EPIPE);
+	EXPECT_EQ(write(ends[1], "x", 0), 0);
 }
 
 /* Who waits for room is told when the reader goes. */
-TRY(the_reader_goes_while_one_waits)
+TEST(the_reader_goes_while_one_waits)
 {
 	static char bytes[100000];
 	int ends[2];
 	pid_t pid;
 
-	NEED(pipe(ends) == 0);
+	REQUIRE(pipe(ends) == 0);
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
@@ -90,29 +90,29 @@ TRY(the_reader_goes_while_one_waits)
 		_exit(0);
 	}
 	close(ends[1]);
-	CHECK_EQ(read(ends[0], bytes, 1), 1);
-	CHECK_EQ(close(ends[0]), 0);
-	CHECK_EQ(status_of(pid), SIGPIPE);
+	EXPECT_EQ(read(ends[0], bytes, 1), 1);
+	EXPECT_EQ(close(ends[0]), 0);
+	EXPECT_EQ(status_of(pid), SIGPIPE);
 }
 
-TRY(some_do_not_want_to_wait)
+TEST(some_do_not_want_to_wait)
 {
 	static char bytes[PIPE_BUF];
 	int ends[2], total = 0;
 
-	NEED(pipe2(ends, O_NONBLOCK) == 0);
-	CHECK_EQ(fcntl(ends[0], F_GETFL), O_RDONLY | O_NONBLOCK);
-	CHECK_FAILS(read(ends[0], bytes, 1), EAGAIN);
+	REQUIRE(pipe2(ends, O_NONBLOCK) == 0);
+	EXPECT_EQ(fcntl(ends[0], F_GETFL), O_RDONLY | O_NONBLOCK);
+	EXPECT_FAILS(read(ends[0], bytes, 1), EAGAIN);
 	while (write(ends[1], bytes, PIPE_BUF) == PIPE_BUF)
 		total += PIPE_BUF;
-	CHECK_EQ(errno, EAGAIN);
-	CHECK(total >= PIPE_BUF);
+	EXPECT_EQ(errno, EAGAIN);
+	EXPECT(total >= PIPE_BUF);
 	/* What would have to be torn is not begun; what is longer may be. */
-	CHECK_EQ(read(ends[0], bytes, 10), 10);
-	CHECK_FAILS(write(ends[1], bytes, PIPE_BUF), EAGAIN);
-	CHECK_EQ(write(ends[1], bytes, 10), 10);
-	CHECK_EQ(read(ends[0], bytes, 10), 10);
-	CHECK_FAILS(write(ends[1], bytes, 11), EAGAIN);
+	EXPECT_EQ(read(ends[0], bytes, 10), 10);
+	EXPECT_FAILS(write(ends[1], bytes, PIPE_BUF), EAGAIN);
+	EXPECT_EQ(write(ends[1], bytes, 10), 10);
+	EXPECT_EQ(read(ends[0], bytes, 10), 10);
+	EXPECT_FAILS(write(ends[1], bytes, 11), EAGAIN);
 }
 
 static void write_records(int fd, char letter, int count)
@@ -137,7 +137,7 @@ static bool read_whole(int fd, char *bytes, size_t size)
 	return done == size;
 }
 
-TRY(records_of_two_writers_are_not_torn)
+TEST(records_of_two_writers_are_not_torn)
 {
 	enum {
 		RECORDS = 40
@@ -146,7 +146,7 @@ TRY(records_of_two_writers_are_not_torn)
 	int ends[2], n_a = 0;
 	pid_t pids[2];
 
-	NEED(pipe(ends) == 0);
+	REQUIRE(pipe(ends) == 0);
 	for (int n = 0; n < 2; n++) {
 		pids[n] = fork();
 		if (pids[n] == 0)
@@ -154,19 +154,19 @@ TRY(records_of_two_writers_are_not_torn)
 	}
 	close(ends[1]);
 	for (int n = 0; n < 2 * RECORDS; n++) {
-		NEED(read_whole(ends[0], record, sizeof record));
+		REQUIRE(read_whole(ends[0], record, sizeof record));
 		for (size_t byte = 1; byte < sizeof record; byte++)
-			NEED(record[byte] == record[0]);
+			REQUIRE(record[byte] == record[0]);
 		n_a += record[0] == 'a';
 	}
-	CHECK_EQ(n_a, RECORDS);
-	CHECK_EQ(read(ends[0], record, 1), 0);
-	CHECK_EQ(status_of(pids[0]), 0);
-	CHECK_EQ(status_of(pids[1]), 0);
+	EXPECT_EQ(n_a, RECORDS);
+	EXPECT_EQ(read(ends[0], record, 1), 0);
+	EXPECT_EQ(status_of(pids[0]), 0);
+	EXPECT_EQ(status_of(pids[1]), 0);
 }
 
 /* More than fits, through reads and writes of other sizes than those of the other side. */
-TRY(a_stream_of_many_bytes)
+TEST(a_stream_of_many_bytes)
 {
 	enum {
 		TOTAL = 600000
@@ -175,7 +175,7 @@ TRY(a_stream_of_many_bytes)
 	int ends[2], done = 0;
 	pid_t pid;
 
-	NEED(bytes != NULL && pipe(ends) == 0);
+	REQUIRE(bytes != NULL && pipe(ends) == 0);
 	for (int n = 0; n < TOTAL; n++)
 		bytes[n] = (char)(n / 251 + n);
 	pid = fork();
@@ -185,42 +185,42 @@ TRY(a_stream_of_many_bytes)
 	memset(bytes, 0, TOTAL);
 	for (ssize_t n = 1; n > 0; done += (int)n)
 		n = read(ends[0], bytes + done, done % 3 == 0 ? 20000 : 777);
-	CHECK_EQ(done, TOTAL);
+	EXPECT_EQ(done, TOTAL);
 	for (int n = 0; n < TOTAL; n++)
-		NEED(bytes[n] == (char)(n / 251 + n));
-	CHECK_EQ(status_of(pid), 0);
+		REQUIRE(bytes[n] == (char)(n / 251 + n));
+	EXPECT_EQ(status_of(pid), 0);
 }
 
 /* The one reads, the other writes; both end with the process. */
-TRY(who_waits_can_be_ended)
+TEST(who_waits_can_be_ended)
 {
 	int ends[2], full[2];
 	static char bytes[100000];
 	pid_t reader, writer;
 
-	NEED(pipe(ends) == 0 && pipe(full) == 0);
+	REQUIRE(pipe(ends) == 0 && pipe(full) == 0);
 	reader = fork();
 	if (reader == 0)
 		_exit((int)read(ends[0], bytes, 1));
 	writer = fork();
 	if (writer == 0)
 		_exit((int)write(full[1], bytes, sizeof bytes));
-	CHECK_EQ(read(full[0], bytes, 1), 1);
-	CHECK_EQ(kill(reader, SIGKILL), 0);
-	CHECK_EQ(kill(writer, SIGKILL), 0);
-	CHECK_EQ(status_of(reader), SIGKILL);
-	CHECK_EQ(status_of(writer), SIGKILL);
-	CHECK_EQ(write(ends[1], "x", 1), 1);
-	CHECK_EQ(read(ends[0], bytes, 2), 1);
+	EXPECT_EQ(read(full[0], bytes, 1), 1);
+	EXPECT_EQ(kill(reader, SIGKILL), 0);
+	EXPECT_EQ(kill(writer, SIGKILL), 0);
+	EXPECT_EQ(status_of(reader), SIGKILL);
+	EXPECT_EQ(status_of(writer), SIGKILL);
+	EXPECT_EQ(write(ends[1], "x", 1), 1);
+	EXPECT_EQ(read(ends[0], bytes, 2), 1);
 }
 
 /* Pipes are memory of the server's: those that are closed are given back. */
-TRY(pipes_come_and_go)
+TEST(pipes_come_and_go)
 {
 	int ends[2];
 
 	for (int n = 0; n < 2000; n++) {
-		NEED(pipe(ends) == 0);
+		REQUIRE(pipe(ends) == 0);
 		close(ends[n % 2]);
 		close(ends[1 - n % 2]);
 	}

@@ -8,7 +8,7 @@
 #include <mach.h>
 #include <sys/ux.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define TIMEOUT       5000 /* Milliseconds until an answer is missed. */
 #define ID_FIRST      101000
@@ -78,7 +78,7 @@ static bool server_is_well(void)
 	return ask(ID_PID, sizeof message.head, 0) == 0;
 }
 
-TRY(every_id_without_a_body)
+TEST(every_id_without_a_body)
 {
 	for (mach_msg_id_t id = ID_FIRST - 10; id < ID_END; id++) {
 		int result;
@@ -88,16 +88,16 @@ TRY(every_id_without_a_body)
 		memset(&message, 0, sizeof message);
 		result = ask(id, sizeof message.head + 4 * (unsigned)(id % 5), 0);
 		if (result != 0 && result != MIG_BAD_ID && result != MIG_BAD_ARGUMENTS)
-			TRY_FAILED("%d: %d", id, result);
+			check_fail("%d: %d", id, result);
 	}
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 }
 
-TRY(more_than_any_request_has)
+TEST(more_than_any_request_has)
 {
 	memset(&message, 0, sizeof message);
-	CHECK_EQ(ask(ID_PID, sizeof message - 16, 0), MIG_SERVER_DIED);
-	CHECK(server_is_well());
+	EXPECT_EQ(ask(ID_PID, sizeof message - 16, 0), MIG_SERVER_DIED);
+	EXPECT(server_is_well());
 }
 
 static int ask_string(unsigned number)
@@ -111,13 +111,13 @@ static int ask_string(unsigned number)
 	return ask(ID_UNLINK, sizeof message.string, 0);
 }
 
-TRY(strings_without_an_end)
+TEST(strings_without_an_end)
 {
-	CHECK_EQ(ask_string(sizeof message.string.text), EINVAL);
-	CHECK_EQ(ask_string(0), EINVAL);
-	CHECK_EQ(ask_string(1000), MIG_BAD_ARGUMENTS);
-	CHECK_EQ(ask_string(4095), MIG_BAD_ARGUMENTS);
-	CHECK(server_is_well());
+	EXPECT_EQ(ask_string(sizeof message.string.text), EINVAL);
+	EXPECT_EQ(ask_string(0), EINVAL);
+	EXPECT_EQ(ask_string(1000), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(ask_string(4095), MIG_BAD_ARGUMENTS);
+	EXPECT(server_is_well());
 }
 
 static int ask_memory(vm_address_t data, vm_size_t size)
@@ -132,17 +132,17 @@ static int ask_memory(vm_address_t data, vm_size_t size)
 }
 
 /* The server takes no more than half of the machine. */
-TRY(more_memory_than_there_is)
+TEST(more_memory_than_there_is)
 {
 	const vm_size_t size = 256 << 20;
 	vm_address_t memory = 0;
 
-	NEED(vm_allocate(mach_task_self(), &memory, size, TRUE) == KERN_SUCCESS);
-	CHECK_EQ(ask_memory(memory, size), ENOMEM);
+	REQUIRE(vm_allocate(mach_task_self(), &memory, size, TRUE) == KERN_SUCCESS);
+	EXPECT_EQ(ask_memory(memory, size), ENOMEM);
 	for (int n = 0; n < 20; n++)
-		CHECK_EQ(ask_memory(memory, 1 << 20), MIG_BAD_ARGUMENTS);
+		EXPECT_EQ(ask_memory(memory, 1 << 20), MIG_BAD_ARGUMENTS);
 	vm_deallocate(mach_task_self(), memory, size);
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 }
 
 /* What the server has: names of rights, and megabytes of memory. */
@@ -179,31 +179,31 @@ static void send_right(mach_msg_type_name_t kind)
 	message.right.type = (mach_msg_type_t){
 		.msgt_name = kind, .msgt_size = 32, .msgt_number = 1, .msgt_inline = TRUE};
 	message.right.port = port;
-	CHECK_EQ(ask(ID_PID, sizeof message.right, MACH_MSGH_BITS_COMPLEX), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(ask(ID_PID, sizeof message.right, MACH_MSGH_BITS_COMPLEX), MIG_BAD_ARGUMENTS);
 	if (kind != MACH_MSG_TYPE_MOVE_RECEIVE)
 		mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1);
 }
 
-TRY(what_nobody_wants_is_given_back)
+TEST(what_nobody_wants_is_given_back)
 {
 	unsigned names = names_of_server(), megabytes = memory_of_server();
 	vm_address_t memory = 0;
 
-	NEED(vm_allocate(mach_task_self(), &memory, 1 << 20, TRUE) == KERN_SUCCESS);
+	REQUIRE(vm_allocate(mach_task_self(), &memory, 1 << 20, TRUE) == KERN_SUCCESS);
 	for (int n = 0; n < 50; n++) {
 		send_right(MACH_MSG_TYPE_MAKE_SEND);
 		send_right(MACH_MSG_TYPE_MAKE_SEND_ONCE);
 		send_right(MACH_MSG_TYPE_MOVE_RECEIVE);
-		CHECK_EQ(ask_memory(memory, 1 << 20), MIG_BAD_ARGUMENTS);
+		EXPECT_EQ(ask_memory(memory, 1 << 20), MIG_BAD_ARGUMENTS);
 	}
 	vm_deallocate(mach_task_self(), memory, 1 << 20);
-	CHECK(names_of_server() < names + 10);
-	CHECK(memory_of_server() < megabytes + 10);
-	CHECK(server_is_well());
+	EXPECT(names_of_server() < names + 10);
+	EXPECT(memory_of_server() < megabytes + 10);
+	EXPECT(server_is_well());
 }
 
 /* Requests without a place for the answer, more at a time than a process may have under way. */
-TRY(more_calls_than_a_process_may_make)
+TEST(more_calls_than_a_process_may_make)
 {
 	mach_port_t port = server();
 
@@ -212,9 +212,9 @@ TRY(more_calls_than_a_process_may_make)
 		message.head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 		message.head.msgh_remote_port = port;
 		message.head.msgh_id = ID_PID;
-		CHECK_EQ(mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, 0,
-				  MACH_PORT_NULL, 0, MACH_PORT_NULL),
-			 MACH_MSG_SUCCESS);
+		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, 0,
+				   MACH_PORT_NULL, 0, MACH_PORT_NULL),
+			  MACH_MSG_SUCCESS);
 	}
-	CHECK(server_is_well());
+	EXPECT(server_is_well());
 }

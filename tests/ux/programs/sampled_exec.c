@@ -62,7 +62,7 @@ static void see_sample(const struct prof_sample *sample)
 		seen.first = sample->pc;
 		seen.task = sample->task;
 	}
-	CHECK_EQ(sample->task, seen.task);
+	EXPECT_EQ(sample->task, seen.task);
 	seen.before += is_in(sample->pc, compute_before);
 	seen.after += is_in(sample->pc, compute_after);
 }
@@ -110,7 +110,7 @@ static void receive_all(mach_port_t port)
 	while (seen.reason == 0 &&
 	       mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof message, port,
 			WAIT_MS, MACH_PORT_NULL) == MACH_MSG_SUCCESS)
-		CHECK(prof_server(&message.head, &reply.head));
+		EXPECT(prof_server(&message.head, &reply.head));
 }
 
 static mach_port_t begin(pid_t pid, unsigned flavors)
@@ -118,9 +118,9 @@ static mach_port_t begin(pid_t pid, unsigned flavors)
 	mach_port_t port = mach_reply_port(), task = task_by_pid(pid);
 	sample_options_t options = {.flags = 0};
 
-	CHECK(task != MACH_PORT_NULL);
-	CHECK_EQ(mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND), 0);
-	CHECK_EQ(task_sample_start(task, flavors, RATE, options, port), KERN_SUCCESS);
+	EXPECT(task != MACH_PORT_NULL);
+	EXPECT_EQ(mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND), 0);
+	EXPECT_EQ(task_sample_start(task, flavors, RATE, options, port), KERN_SUCCESS);
 	mach_port_deallocate(mach_task_self(), task);
 	return port;
 }
@@ -134,17 +134,17 @@ static bool has_stopped(pid_t pid)
 
 static void check_balance(void)
 {
-	CHECK_EQ(seen.reason, PROF_END_TARGET);
-	CHECK_EQ(seen.taken, seen.delivered + seen.lost + seen.buffered);
-	CHECK_EQ(seen.buffered, 0);
-	CHECK_EQ(seen.lost, 0);
-	CHECK_EQ(seen.delivered, seen.samples);
+	EXPECT_EQ(seen.reason, PROF_END_TARGET);
+	EXPECT_EQ(seen.taken, seen.delivered + seen.lost + seen.buffered);
+	EXPECT_EQ(seen.buffered, 0);
+	EXPECT_EQ(seen.lost, 0);
+	EXPECT_EQ(seen.delivered, seen.samples);
 }
 
 /*
  * The child computes, executes itself, and computes elsewhere; only the first is of its old task.
  */
-TRY(samples_end_with_the_program)
+TEST(samples_end_with_the_program)
 {
 	pid_t pid = fork();
 	mach_port_t port;
@@ -156,14 +156,14 @@ TRY(samples_end_with_the_program)
 		execl(SELF, SELF, (char *)NULL);
 		_exit(99);
 	}
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	port = begin(pid, SAMPLED_PC_PERIODIC);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), W_EXITCODE(7, 0));
 	receive_all(port);
 	check_balance();
-	CHECK(seen.before > 20);
-	CHECK_EQ(seen.after, 0);
+	EXPECT(seen.before > 20);
+	EXPECT_EQ(seen.after, 0);
 }
 
 static pid_t execute_stopped(void)
@@ -182,31 +182,31 @@ static pid_t execute_stopped(void)
 void _start(void);
 
 /* Its first instruction is not in memory, or not in its page tables: that is the first event. */
-TRY(samples_begin_with_the_first_instruction)
+TEST(samples_begin_with_the_first_instruction)
 {
 	pid_t pid = execute_stopped();
 	mach_port_t port;
 
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	port = begin(pid, SAMPLED_PC_VM_FAULTS_ANY);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), W_EXITCODE(7, 0));
 	receive_all(port);
 	check_balance();
-	CHECK_EQ(seen.first, (uintptr_t)_start);
+	EXPECT_EQ(seen.first, (uintptr_t)_start);
 }
 
-TRY(all_of_a_program_is_sampled)
+TEST(all_of_a_program_is_sampled)
 {
 	pid_t pid = execute_stopped();
 	mach_port_t port;
 
-	NEED(has_stopped(pid));
+	REQUIRE(has_stopped(pid));
 	port = begin(pid, SAMPLED_PC_PERIODIC);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(status_of(pid), W_EXITCODE(7, 0));
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(status_of(pid), W_EXITCODE(7, 0));
 	receive_all(port);
 	check_balance();
-	CHECK(seen.after > 20);
-	CHECK_EQ(seen.before, 0);
+	EXPECT(seen.after > 20);
+	EXPECT_EQ(seen.before, 0);
 }

@@ -38,18 +38,18 @@ static unsigned read_word(vm_address_t address)
 	mach_msg_type_number_t size = 0;
 	unsigned word = 0;
 
-	CHECK_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
+	EXPECT_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
 	memcpy(&word, (void *)data, sizeof word);
-	CHECK_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
 	return word;
 }
 
 /* 0: none. */
 static void let_fail(unsigned number)
 {
-	CHECK_EQ(vm_write(server, test_address + sizeof(unsigned), (vm_offset_t)&number,
-			  sizeof number),
-		 KERN_SUCCESS);
+	EXPECT_EQ(vm_write(server, test_address + sizeof(unsigned), (vm_offset_t)&number,
+			   sizeof number),
+		  KERN_SUCCESS);
 }
 
 static bool find_server(void)
@@ -57,7 +57,7 @@ static bool find_server(void)
 	char *end;
 
 	server = task_by_pid(0);
-	test_address = strtoul(try_argument, &end, 16);
+	test_address = strtoul(check_argument, &end, 16);
 	pieces_address = strtoul(end + 1, NULL, 16);
 	return server != MACH_PORT_NULL && test_address != 0 && pieces_address != 0;
 }
@@ -92,7 +92,7 @@ static int use_file(void)
 	int fd = open(F, O_CREAT | O_EXCL | O_RDWR, 0600), error = error_of(fd >= 0), copy;
 
 	if (error != 0) {
-		CHECK_FAILS(access(F, F_OK), ENOENT);
+		EXPECT_FAILS(access(F, F_OK), ENOENT);
 		return error;
 	}
 	copy = dup(fd);
@@ -152,7 +152,7 @@ static int use_directory(void)
 	int error = error_of(mkdir(D, 0700) == 0);
 
 	if (error != 0) {
-		CHECK_FAILS(access(D, F_OK), ENOENT);
+		EXPECT_FAILS(access(D, F_OK), ENOENT);
 		return error;
 	}
 	directory = opendir(D);
@@ -291,101 +291,101 @@ static unsigned allocations_of(int (*act)(void))
 {
 	unsigned before;
 
-	CHECK_EQ(act(), 0);
-	CHECK_EQ(act(), 0);
+	EXPECT_EQ(act(), 0);
+	EXPECT_EQ(act(), 0);
 	before = read_word(test_address);
-	CHECK_EQ(act(), 0);
+	EXPECT_EQ(act(), 0);
 	return read_word(test_address) - before;
 }
 
 static void expect_error(int error, unsigned nth)
 {
 	if (error != 0 && error != ENOMEM && error != EAGAIN)
-		TRY_FAILED("with allocation %u failing: error %d", nth, error);
+		check_fail("with allocation %u failing: error %d", nth, error);
 }
 
 static void fail_all(int (*act)(void))
 {
 	unsigned n, pieces;
 
-	NEED(find_server());
+	REQUIRE(find_server());
 	n = allocations_of(act);
 	pieces = read_word(pieces_address);
-	for (unsigned nth = 1; nth <= n && try_failures == 0; nth++) {
+	for (unsigned nth = 1; nth <= n && check_failures == 0; nth++) {
 		let_fail(read_word(test_address) + nth);
 		expect_error(act(), nth);
 		let_fail(0);
 		clean_up();
-		CHECK_EQ(act(), 0);
+		EXPECT_EQ(act(), 0);
 		failures++;
 	}
-	CHECK(pieces_at_most(pieces) <= pieces);
+	EXPECT(pieces_at_most(pieces) <= pieces);
 	printf("  %u allocations failed\n", failures);
 }
 
-TRY(files)
+TEST(files)
 {
 	fail_all(use_file);
 }
 
-TRY(large_files)
+TEST(large_files)
 {
 	fail_all(use_large_file);
 }
 
-TRY(names)
+TEST(names)
 {
 	fail_all(use_names);
 }
 
-TRY(directories)
+TEST(directories)
 {
 	fail_all(use_directory);
 }
 
-TRY(pipes)
+TEST(pipes)
 {
 	fail_all(use_pipe);
 }
 
-TRY(devices)
+TEST(devices)
 {
 	fail_all(use_devices);
 }
 
-TRY(processes)
+TEST(processes)
 {
 	fail_all(use_process);
 }
 
-TRY(programs)
+TEST(programs)
 {
 	fail_all(use_program);
 }
 
-TRY(scripts)
+TEST(scripts)
 {
-	NEED(make_text(G, "#!/bin/true\n", 0755));
+	REQUIRE(make_text(G, "#!/bin/true\n", 0755));
 	fail_all(use_script);
 	unlink(G);
 }
 
-TRY(threads)
+TEST(threads)
 {
 	fail_all(use_thread);
 }
 
-TRY(signals)
+TEST(signals)
 {
 	fail_all(use_signals);
 }
 
-TRY(information)
+TEST(information)
 {
 	fail_all(use_information);
 }
 
-TRY(mappings)
+TEST(mappings)
 {
 	fail_all(use_mapping);
 }

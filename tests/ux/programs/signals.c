@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define ROUNDS  100
 #define NO_USER 4711
@@ -30,15 +30,15 @@ static void note_info(int signal, siginfo_t *info, void *context)
 	note(signal);
 	last_code = info->si_code;
 	last_pid = info->si_pid;
-	CHECK_EQ(info->si_signo, signal);
-	CHECK(context != NULL);
+	EXPECT_EQ(info->si_signo, signal);
+	EXPECT(context != NULL);
 }
 
 static void act(int signal, void (*handler)(int), int flags, sigset_t mask)
 {
 	const struct sigaction action = {.sa_handler = handler, .sa_flags = flags, .sa_mask = mask};
 
-	CHECK_EQ(sigaction(signal, &action, NULL), 0);
+	EXPECT_EQ(sigaction(signal, &action, NULL), 0);
 	handled = 0;
 }
 
@@ -46,20 +46,20 @@ static void act_info(int signal)
 {
 	const struct sigaction action = {.sa_sigaction = note_info, .sa_flags = SA_SIGINFO};
 
-	CHECK_EQ(sigaction(signal, &action, NULL), 0);
+	EXPECT_EQ(sigaction(signal, &action, NULL), 0);
 	handled = 0;
 }
 
 static void set_mask(sigset_t mask)
 {
-	CHECK_EQ(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
+	EXPECT_EQ(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
 }
 
 static sigset_t get_mask(void)
 {
 	sigset_t mask = 0;
 
-	CHECK_EQ(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
+	EXPECT_EQ(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
 	return mask;
 }
 
@@ -70,31 +70,31 @@ static int status_of(void (*run)(int), int argument)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		try_failures = 0;
+		check_failures = 0;
 		run(argument);
 		_exit(0);
 	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return status;
 }
 
 /* ---------------- To oneself ---------------- */
 
-TRY(handler_runs_before_kill_returns)
+TEST(handler_runs_before_kill_returns)
 {
 	act_info(SIGUSR1);
 	for (int round = 1; round <= ROUNDS; round++) {
-		CHECK_EQ(kill(getpid(), SIGUSR1), 0);
-		CHECK_EQ(handled, round);
+		EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
+		EXPECT_EQ(handled, round);
 	}
-	CHECK_EQ(last_code, SI_USER);
-	CHECK_EQ(last_pid, getpid());
-	CHECK_EQ(raise(SIGUSR1), 0);
-	CHECK_EQ(handled, ROUNDS + 1);
-	CHECK_EQ(last_code, SI_THREAD);
+	EXPECT_EQ(last_code, SI_USER);
+	EXPECT_EQ(last_pid, getpid());
+	EXPECT_EQ(raise(SIGUSR1), 0);
+	EXPECT_EQ(handled, ROUNDS + 1);
+	EXPECT_EQ(last_code, SI_THREAD);
 }
 
-TRY(blocked_signals_wait)
+TEST(blocked_signals_wait)
 {
 	sigset_t pending = 0;
 
@@ -104,24 +104,24 @@ TRY(blocked_signals_wait)
 	raise(SIGUSR1);
 	raise(SIGUSR1);
 	raise(SIGUSR2);
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(sigpending(&pending), 0);
-	CHECK_EQ(pending, SIGNAL_BIT(SIGUSR1));
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(sigpending(&pending), 0);
+	EXPECT_EQ(pending, SIGNAL_BIT(SIGUSR1));
 	set_mask(0);
-	CHECK_EQ(handled, 2);
-	CHECK_EQ(last, SIGUSR1);
-	CHECK_EQ(sigpending(&pending), 0);
-	CHECK_EQ(pending, 0);
+	EXPECT_EQ(handled, 2);
+	EXPECT_EQ(last, SIGUSR1);
+	EXPECT_EQ(sigpending(&pending), 0);
+	EXPECT_EQ(pending, 0);
 }
 
-TRY(some_cannot_be_blocked)
+TEST(some_cannot_be_blocked)
 {
 	set_mask(~(sigset_t)0);
-	CHECK_EQ(get_mask(), ~(SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP)));
+	EXPECT_EQ(get_mask(), ~(SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP)));
 	set_mask(0);
 }
 
-TRY(ignored_signals_are_forgotten)
+TEST(ignored_signals_are_forgotten)
 {
 	set_mask(SIGNAL_BIT(SIGUSR1));
 	act(SIGUSR1, note, 0, 0);
@@ -129,11 +129,11 @@ TRY(ignored_signals_are_forgotten)
 	act(SIGUSR1, SIG_IGN, 0, 0);
 	act(SIGUSR1, note, 0, 0);
 	set_mask(0);
-	CHECK_EQ(handled, 0);
+	EXPECT_EQ(handled, 0);
 	act(SIGUSR1, SIG_IGN, 0, 0);
 	raise(SIGUSR1);
 	act(SIGUSR1, note, 0, 0);
-	CHECK_EQ(handled, 0);
+	EXPECT_EQ(handled, 0);
 }
 
 /* ---------------- While a handler runs ---------------- */
@@ -147,17 +147,17 @@ static void note_depth(int signal)
 	depth--;
 }
 
-TRY(handlers_do_not_nest_unless_asked)
+TEST(handlers_do_not_nest_unless_asked)
 {
 	act(SIGUSR1, note_depth, 0, 0);
 	deepest = 0;
 	raise(SIGUSR1);
-	CHECK_EQ(deepest, 1);
-	CHECK_EQ(handled, 4);
+	EXPECT_EQ(deepest, 1);
+	EXPECT_EQ(handled, 4);
 	act(SIGUSR1, note_depth, SA_NODEFER, 0);
 	raise(SIGUSR1);
-	CHECK_EQ(deepest, 4);
-	CHECK_EQ(get_mask(), 0);
+	EXPECT_EQ(deepest, 4);
+	EXPECT_EQ(get_mask(), 0);
 }
 
 static void raise_the_other(int signal)
@@ -165,29 +165,29 @@ static void raise_the_other(int signal)
 	(void)signal;
 	depth = handled;
 	raise(SIGUSR2);
-	CHECK_EQ(handled, depth);
-	CHECK_EQ(get_mask(), SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2));
+	EXPECT_EQ(handled, depth);
+	EXPECT_EQ(get_mask(), SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2));
 }
 
-TRY(an_actions_mask_is_blocked_too)
+TEST(an_actions_mask_is_blocked_too)
 {
 	act(SIGUSR2, note, 0, 0);
 	act(SIGUSR1, raise_the_other, 0, SIGNAL_BIT(SIGUSR2));
 	raise(SIGUSR1);
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(get_mask(), 0);
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(get_mask(), 0);
 }
 
-TRY(a_handler_for_once)
+TEST(a_handler_for_once)
 {
 	struct sigaction action;
 
 	act(SIGURG, note, SA_RESETHAND, 0);
 	raise(SIGURG);
 	raise(SIGURG);
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(sigaction(SIGURG, NULL, &action), 0);
-	CHECK(action.sa_handler == SIG_DFL);
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(sigaction(SIGURG, NULL, &action), 0);
+	EXPECT(action.sa_handler == SIG_DFL);
 }
 
 static volatile double product;
@@ -197,7 +197,7 @@ static void multiply(int signal)
 	product = product * 3 + signal;
 }
 
-TRY(the_fpu_is_as_it_was)
+TEST(the_fpu_is_as_it_was)
 {
 	double sum = 0;
 
@@ -206,7 +206,7 @@ TRY(the_fpu_is_as_it_was)
 		sum += 0.5;
 		raise(SIGUSR1);
 	}
-	CHECK(sum == ROUNDS / 2.0);
+	EXPECT(sum == ROUNDS / 2.0);
 }
 
 /* ---------------- What signals do by default ---------------- */
@@ -216,7 +216,7 @@ static void die(int signal)
 	raise(signal);
 }
 
-TRY(default_actions)
+TEST(default_actions)
 {
 	static const int ending[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGILL,  SIGTRAP,
 				     SIGABRT, SIGFPE,    SIGKILL, SIGBUS,  SIGSEGV,
@@ -227,9 +227,9 @@ TRY(default_actions)
 	act(SIGUSR1, SIG_DFL, 0, 0);
 	act(SIGUSR2, SIG_DFL, 0, 0);
 	for (unsigned n = 0; n < sizeof ending / sizeof ending[0]; n++)
-		CHECK_EQ(status_of(die, ending[n]), ending[n]);
+		EXPECT_EQ(status_of(die, ending[n]), ending[n]);
 	for (unsigned n = 0; n < sizeof ignored / sizeof ignored[0]; n++)
-		CHECK_EQ(status_of(die, ignored[n]), 0);
+		EXPECT_EQ(status_of(die, ignored[n]), 0);
 }
 
 /* It goes on where it stopped. */
@@ -239,7 +239,7 @@ static void stop_and_exit(int signal)
 	_exit(7);
 }
 
-TRY(stopped_children)
+TEST(stopped_children)
 {
 	static const int stopping[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
 
@@ -249,20 +249,20 @@ TRY(stopped_children)
 
 		if (pid == 0)
 			stop_and_exit(stopping[n]);
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-		CHECK(WIFSTOPPED(status));
-		CHECK_EQ(WSTOPSIG(status), stopping[n]);
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
-		CHECK_EQ(kill(pid, SIGTERM), 0); /* Waits until it goes on. */
-		CHECK_EQ(waitpid(pid, &status, WNOHANG), 0);
-		CHECK_EQ(kill(pid, n % 2 == 0 ? SIGKILL : SIGCONT), 0);
-		CHECK_EQ(waitpid(pid, &status, 0), pid);
-		CHECK_EQ(status, n % 2 == 0 ? SIGKILL : SIGTERM);
+		EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
+		EXPECT(WIFSTOPPED(status));
+		EXPECT_EQ(WSTOPSIG(status), stopping[n]);
+		EXPECT_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0);
+		EXPECT_EQ(kill(pid, SIGTERM), 0); /* Waits until it goes on. */
+		EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0);
+		EXPECT_EQ(kill(pid, n % 2 == 0 ? SIGKILL : SIGCONT), 0);
+		EXPECT_EQ(waitpid(pid, &status, 0), pid);
+		EXPECT_EQ(status, n % 2 == 0 ? SIGKILL : SIGTERM);
 	}
 }
 
 /* What came while it was stopped ends it before it does anything, wherever its CPU is. */
-TRY(it_ends_where_it_stopped)
+TEST(it_ends_where_it_stopped)
 {
 	for (int n = 0; n < ROUNDS; n++) {
 		int status = -1;
@@ -270,25 +270,25 @@ TRY(it_ends_where_it_stopped)
 
 		if (pid == 0)
 			stop_and_exit(SIGSTOP);
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-		CHECK_EQ(kill(pid, SIGTERM), 0);
-		CHECK_EQ(kill(pid, SIGCONT), 0);
-		CHECK_EQ(waitpid(pid, &status, 0), pid);
-		CHECK_EQ(status, SIGTERM);
+		EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
+		EXPECT_EQ(kill(pid, SIGTERM), 0);
+		EXPECT_EQ(kill(pid, SIGCONT), 0);
+		EXPECT_EQ(waitpid(pid, &status, 0), pid);
+		EXPECT_EQ(status, SIGTERM);
 	}
 }
 
-TRY(a_child_goes_on)
+TEST(a_child_goes_on)
 {
 	int status = -1;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		stop_and_exit(SIGSTOP);
-	CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-	CHECK_EQ(kill(pid, SIGCONT), 0);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, W_EXITCODE(7, 0));
+	EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
+	EXPECT_EQ(kill(pid, SIGCONT), 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, W_EXITCODE(7, 0));
 }
 
 /* ---------------- Calls that wait ---------------- */
@@ -312,37 +312,37 @@ static void end_pest(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) != pid)
-		CHECK_EQ(errno, EINTR);
+		EXPECT_EQ(errno, EINTR);
 }
 
-TRY(reads_are_broken_off)
+TEST(reads_are_broken_off)
 {
 	int ends[2];
 	char byte;
 	pid_t pid;
 
 	act(SIGUSR1, note, 0, 0);
-	CHECK_EQ(pipe(ends), 0);
+	EXPECT_EQ(pipe(ends), 0);
 	pid = start_pest(ends[1], 0);
-	CHECK_FAILS(read(ends[0], &byte, 1), EINTR);
-	CHECK(handled > 0);
+	EXPECT_FAILS(read(ends[0], &byte, 1), EINTR);
+	EXPECT(handled > 0);
 	end_pest(pid);
 	close(ends[0]);
 	close(ends[1]);
 }
 
-TRY(reads_are_made_again)
+TEST(reads_are_made_again)
 {
 	int ends[2];
 	char byte = 0;
 	pid_t pid;
 
 	act(SIGUSR1, note, SA_RESTART, 0);
-	CHECK_EQ(pipe(ends), 0);
+	EXPECT_EQ(pipe(ends), 0);
 	pid = start_pest(ends[1], ROUNDS);
-	CHECK_EQ(read(ends[0], &byte, 1), 1);
-	CHECK_EQ(byte, 'x');
-	CHECK(handled > 0);
+	EXPECT_EQ(read(ends[0], &byte, 1), 1);
+	EXPECT_EQ(byte, 'x');
+	EXPECT(handled > 0);
 	end_pest(pid);
 	close(ends[0]);
 	close(ends[1]);
@@ -355,12 +355,12 @@ static void ping_pong(pid_t other)
 
 	for (int round = 1; round <= ROUNDS; round++) {
 		while (handled < round)
-			CHECK_FAILS(sigsuspend(&none), EINTR);
+			EXPECT_FAILS(sigsuspend(&none), EINTR);
 		kill(other, SIGUSR1);
 	}
 }
 
-TRY(no_wake_up_is_lost)
+TEST(no_wake_up_is_lost)
 {
 	pid_t pid;
 
@@ -368,13 +368,13 @@ TRY(no_wake_up_is_lost)
 	set_mask(SIGNAL_BIT(SIGUSR1));
 	pid = fork();
 	if (pid == 0) {
-		try_failures = 0;
+		check_failures = 0;
 		ping_pong(getppid());
-		_exit(try_failures);
+		_exit(check_failures);
 	}
 	kill(pid, SIGUSR1);
 	ping_pong(pid);
-	CHECK_EQ(get_mask(), SIGNAL_BIT(SIGUSR1));
+	EXPECT_EQ(get_mask(), SIGNAL_BIT(SIGUSR1));
 	end_pest(pid);
 	set_mask(0);
 }
@@ -384,56 +384,56 @@ TRY(no_wake_up_is_lost)
 static void send_to_nobody(int unused)
 {
 	(void)unused;
-	CHECK_EQ(setuid(NO_USER), 0);
-	CHECK_FAILS(kill(1, 0), EPERM);
-	CHECK_FAILS(kill(1, SIGTERM), EPERM);
-	CHECK_EQ(kill(-1, SIGTERM), -1);
-	CHECK_EQ(kill(getpid(), 0), 0);
-	CHECK_EQ(kill(0, 0), 0);
-	_exit(try_failures);
+	EXPECT_EQ(setuid(NO_USER), 0);
+	EXPECT_FAILS(kill(1, 0), EPERM);
+	EXPECT_FAILS(kill(1, SIGTERM), EPERM);
+	EXPECT_EQ(kill(-1, SIGTERM), -1);
+	EXPECT_EQ(kill(getpid(), 0), 0);
+	EXPECT_EQ(kill(0, 0), 0);
+	_exit(check_failures);
 }
 
-TRY(errors)
+TEST(errors)
 {
 	struct sigaction action = {.sa_handler = note};
 	sigset_t mask = 0;
 
-	CHECK_FAILS(kill(getpid(), NSIG), EINVAL);
-	CHECK_FAILS(kill(getpid(), -1), EINVAL);
-	CHECK_FAILS(kill(30000, SIGTERM), ESRCH);
-	CHECK_FAILS(kill(-30000, SIGTERM), ESRCH);
-	CHECK_FAILS(thread_kill(99, SIGTERM), ESRCH);
-	CHECK_FAILS(thread_kill(gettid(), NSIG), EINVAL);
-	CHECK_FAILS(sigaction(0, &action, NULL), EINVAL);
-	CHECK_FAILS(sigaction(NSIG, &action, NULL), EINVAL);
-	CHECK_FAILS(sigaction(SIGKILL, &action, NULL), EINVAL);
-	CHECK_FAILS(sigaction(SIGSTOP, &action, NULL), EINVAL);
-	CHECK_EQ(sigaction(SIGKILL, NULL, &action), 0);
+	EXPECT_FAILS(kill(getpid(), NSIG), EINVAL);
+	EXPECT_FAILS(kill(getpid(), -1), EINVAL);
+	EXPECT_FAILS(kill(30000, SIGTERM), ESRCH);
+	EXPECT_FAILS(kill(-30000, SIGTERM), ESRCH);
+	EXPECT_FAILS(thread_kill(99, SIGTERM), ESRCH);
+	EXPECT_FAILS(thread_kill(gettid(), NSIG), EINVAL);
+	EXPECT_FAILS(sigaction(0, &action, NULL), EINVAL);
+	EXPECT_FAILS(sigaction(NSIG, &action, NULL), EINVAL);
+	EXPECT_FAILS(sigaction(SIGKILL, &action, NULL), EINVAL);
+	EXPECT_FAILS(sigaction(SIGSTOP, &action, NULL), EINVAL);
+	EXPECT_EQ(sigaction(SIGKILL, NULL, &action), 0);
 	action.sa_flags = 0x4000;
-	CHECK_FAILS(sigaction(SIGUSR1, &action, NULL), EINVAL);
-	CHECK_FAILS(sigprocmask(17, &mask, NULL), EINVAL);
+	EXPECT_FAILS(sigaction(SIGUSR1, &action, NULL), EINVAL);
+	EXPECT_FAILS(sigprocmask(17, &mask, NULL), EINVAL);
 	if (getuid() == 0)
-		CHECK_EQ(status_of(send_to_nobody, 0), 0);
+		EXPECT_EQ(status_of(send_to_nobody, 0), 0);
 }
 
 static void hit_the_group(int unused)
 {
 	(void)unused;
-	CHECK_EQ(setpgid(0, 0), 0);
+	EXPECT_EQ(setpgid(0, 0), 0);
 	act(SIGUSR1, note, 0, 0);
-	CHECK_EQ(status_of(die, 0), 0);
-	CHECK_EQ(kill(0, SIGUSR1), 0);
-	CHECK_EQ(handled, 1);
-	CHECK_EQ(kill(-getpid(), SIGUSR1), 0);
-	CHECK_EQ(handled, 2);
-	_exit(try_failures);
+	EXPECT_EQ(status_of(die, 0), 0);
+	EXPECT_EQ(kill(0, SIGUSR1), 0);
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(kill(-getpid(), SIGUSR1), 0);
+	EXPECT_EQ(handled, 2);
+	_exit(check_failures);
 }
 
-TRY(groups)
+TEST(groups)
 {
 	act(SIGUSR1, note, 0, 0);
-	CHECK_EQ(status_of(hit_the_group, 0), 0);
-	CHECK_EQ(handled, 0);
+	EXPECT_EQ(status_of(hit_the_group, 0), 0);
+	EXPECT_EQ(handled, 0);
 }
 
 /* ---------------- Threads ---------------- */
@@ -453,33 +453,33 @@ static void *wait_at_gate(void *unused)
 
 	second = gettid();
 	while (read(gate[0], &byte, 1) != 1)
-		CHECK_EQ(errno, EINTR);
+		EXPECT_EQ(errno, EINTR);
 	return unused;
 }
 
 /* The process's go to who does not block it, a thread's to the thread. */
-TRY(threads_take_their_own)
+TEST(threads_take_their_own)
 {
 	cthread_t thread;
 
-	CHECK_EQ(pipe(gate), 0);
+	EXPECT_EQ(pipe(gate), 0);
 	act(SIGUSR1, note_thread, SA_RESTART, 0);
 	second = 0;
 	thread = cthread_fork(wait_at_gate, NULL);
 	while (second == 0)
 		cthread_yield();
 	set_mask(SIGNAL_BIT(SIGUSR1));
-	CHECK_EQ(kill(getpid(), SIGUSR1), 0);
+	EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
 	while (taker == 0)
 		cthread_yield();
-	CHECK_EQ(taker, second);
+	EXPECT_EQ(taker, second);
 	taker = 0;
-	CHECK_EQ(raise(SIGUSR1), 0);
+	EXPECT_EQ(raise(SIGUSR1), 0);
 	cthread_yield();
-	CHECK_EQ(taker, 0);
+	EXPECT_EQ(taker, 0);
 	set_mask(0);
-	CHECK_EQ(taker, gettid());
-	CHECK_EQ(write(gate[1], "x", 1), 1);
+	EXPECT_EQ(taker, gettid());
+	EXPECT_EQ(write(gate[1], "x", 1), 1);
 	cthread_join(thread);
 	close(gate[0]);
 	close(gate[1]);

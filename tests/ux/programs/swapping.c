@@ -36,24 +36,24 @@ static unsigned count_wrong(const volatile unsigned *memory, unsigned who)
 }
 
 /* Parent and child have memory of their own each, together more than there is. */
-TRY(two_that_do_not_fit_together)
+TEST(two_that_do_not_fit_together)
 {
 	vm_address_t memory = 0;
 	struct task_events_info events;
 	mach_msg_type_number_t count = TASK_EVENTS_INFO_COUNT;
 	pid_t pid;
 
-	NEED(vm_allocate(mach_task_self(), &memory, PAGES << 12, TRUE) == KERN_SUCCESS);
+	REQUIRE(vm_allocate(mach_task_self(), &memory, PAGES << 12, TRUE) == KERN_SUCCESS);
 	fill((unsigned *)memory, 1);
 	pid = fork();
 	if (pid == 0) {
 		fill((unsigned *)memory, 2);
 		_exit(count_wrong((unsigned *)memory, 2) != 0);
 	}
-	CHECK_EQ(status_of(pid), 0);
-	CHECK_EQ(count_wrong((unsigned *)memory, 1), 0);
-	CHECK_EQ(task_info(mach_task_self(), TASK_EVENTS_INFO, (task_info_t)&events, &count),
-		 KERN_SUCCESS);
-	CHECK(events.pageins > 0);
-	CHECK_EQ(status_of_role("/bin/true", ""), 0);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(count_wrong((unsigned *)memory, 1), 0);
+	EXPECT_EQ(task_info(mach_task_self(), TASK_EVENTS_INFO, (task_info_t)&events, &count),
+		  KERN_SUCCESS);
+	EXPECT(events.pageins > 0);
+	EXPECT_EQ(status_of_role("/bin/true", ""), 0);
 }

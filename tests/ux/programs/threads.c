@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/ux.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define MANY 16
 
@@ -20,18 +20,18 @@ static void *give_back(void *argument)
 	return argument;
 }
 
-TRY(a_thread_gives_its_result_to_who_joins_it)
+TEST(a_thread_gives_its_result_to_who_joins_it)
 {
 	static int place;
 	pthread_t thread;
 	void *result = NULL;
 
-	NEED(pthread_create(&thread, NULL, give_back, &place) == 0);
-	CHECK_EQ(pthread_join(thread, &result), 0);
-	CHECK(result == &place);
+	REQUIRE(pthread_create(&thread, NULL, give_back, &place) == 0);
+	EXPECT_EQ(pthread_join(thread, &result), 0);
+	EXPECT(result == &place);
 }
 
-TRY(threads_come_and_go_without_end)
+TEST(threads_come_and_go_without_end)
 {
 	unsigned done = 0;
 
@@ -39,11 +39,11 @@ TRY(threads_come_and_go_without_end)
 		pthread_t thread;
 		void *result = NULL;
 
-		NEED(pthread_create(&thread, NULL, give_back, (void *)n) == 0);
-		CHECK_EQ(pthread_join(thread, &result), 0);
+		REQUIRE(pthread_create(&thread, NULL, give_back, (void *)n) == 0);
+		EXPECT_EQ(pthread_join(thread, &result), 0);
 		done += (uintptr_t)result == n;
 	}
-	CHECK_EQ(done, 1000);
+	EXPECT_EQ(done, 1000);
 }
 
 /* Names of ports that the task has, and bytes of its address space. */
@@ -72,13 +72,13 @@ static void start_and_join(unsigned number)
 	for (unsigned n = 0; n < number; n++) {
 		pthread_t thread;
 
-		NEED(pthread_create(&thread, NULL, give_back, NULL) == 0);
-		CHECK_EQ(pthread_join(thread, NULL), 0);
+		REQUIRE(pthread_create(&thread, NULL, give_back, NULL) == 0);
+		EXPECT_EQ(pthread_join(thread, NULL), 0);
 	}
 }
 
 /* Who is joined may have a few instructions to go. */
-TRY(threads_leave_neither_names_nor_memory)
+TEST(threads_leave_neither_names_nor_memory)
 {
 	struct holding before, after;
 	unsigned looks = 0;
@@ -92,8 +92,8 @@ TRY(threads_leave_neither_names_nor_memory)
 		sched_yield();
 		after = holding();
 	} while ((after.names > before.names || after.bytes > before.bytes) && ++looks < 1000);
-	CHECK_EQ(after.names, before.names);
-	CHECK_EQ(after.bytes, before.bytes);
+	EXPECT_EQ(after.names, before.names);
+	EXPECT_EQ(after.bytes, before.bytes);
 }
 
 static void *end_by_itself(void *argument)
@@ -101,27 +101,27 @@ static void *end_by_itself(void *argument)
 	pthread_exit(argument);
 }
 
-TRY(pthread_exit_ends_one_thread)
+TEST(pthread_exit_ends_one_thread)
 {
 	pthread_t thread;
 	void *result = NULL;
 
-	NEED(pthread_create(&thread, NULL, end_by_itself, &thread) == 0);
-	CHECK_EQ(pthread_join(thread, &result), 0);
-	CHECK(result == &thread);
+	REQUIRE(pthread_create(&thread, NULL, end_by_itself, &thread) == 0);
+	EXPECT_EQ(pthread_join(thread, &result), 0);
+	EXPECT(result == &thread);
 }
 
-TRY(who_joins_wrongly_is_told)
+TEST(who_joins_wrongly_is_told)
 {
 	pthread_attr_t detached;
 	pthread_t thread;
 
-	CHECK_EQ(pthread_join(pthread_self(), NULL), EDEADLK);
+	EXPECT_EQ(pthread_join(pthread_self(), NULL), EDEADLK);
 	pthread_attr_init(&detached);
-	CHECK_EQ(pthread_attr_setdetachstate(&detached, 7), EINVAL);
-	CHECK_EQ(pthread_attr_setstacksize(&detached, 100), EINVAL);
-	NEED(pthread_create(&thread, NULL, give_back, NULL) == 0);
-	CHECK_EQ(pthread_detach(thread), 0);
+	EXPECT_EQ(pthread_attr_setdetachstate(&detached, 7), EINVAL);
+	EXPECT_EQ(pthread_attr_setstacksize(&detached, 100), EINVAL);
+	REQUIRE(pthread_create(&thread, NULL, give_back, NULL) == 0);
+	EXPECT_EQ(pthread_detach(thread), 0);
 }
 
 /* ---------------- Each has its own ---------------- */
@@ -142,18 +142,18 @@ static void *look_at_own(void *argument)
 	return (void *)(intptr_t)wrong;
 }
 
-TRY(errno_and_thread_variables_are_each_threads_own)
+TEST(errno_and_thread_variables_are_each_threads_own)
 {
 	pthread_t threads[MANY];
 	void *wrong;
 
 	for (intptr_t n = 0; n < MANY; n++)
-		NEED(pthread_create(&threads[n], NULL, look_at_own, (void *)(n + 100)) == 0);
+		REQUIRE(pthread_create(&threads[n], NULL, look_at_own, (void *)(n + 100)) == 0);
 	for (int n = 0; n < MANY; n++) {
-		CHECK_EQ(pthread_join(threads[n], &wrong), 0);
-		CHECK(wrong == NULL);
+		EXPECT_EQ(pthread_join(threads[n], &wrong), 0);
+		EXPECT(wrong == NULL);
 	}
-	CHECK_EQ(own, 5);
+	EXPECT_EQ(own, 5);
 }
 
 static int destroyed;
@@ -172,23 +172,23 @@ static void *set_key(void *argument)
 	return before;
 }
 
-TRY(what_is_kept_by_key_is_destroyed_with_its_thread)
+TEST(what_is_kept_by_key_is_destroyed_with_its_thread)
 {
 	pthread_key_t key;
 	pthread_t thread;
 	void *before = &key;
 
-	NEED(pthread_key_create(&key, destroy) == 0);
-	CHECK_EQ(pthread_setspecific(key, (void *)1), 0);
-	NEED(pthread_create(&thread, NULL, set_key, &key) == 0);
-	CHECK_EQ(pthread_join(thread, &before), 0);
-	CHECK(before == NULL);
-	CHECK_EQ(destroyed, 7);
-	CHECK(pthread_getspecific(key) == (void *)1);
-	CHECK_EQ(pthread_key_delete(key), 0);
-	CHECK_EQ(pthread_setspecific(key, NULL), EINVAL);
-	NEED(pthread_key_create(&key, NULL) == 0);
-	CHECK(pthread_getspecific(key) == NULL);
+	REQUIRE(pthread_key_create(&key, destroy) == 0);
+	EXPECT_EQ(pthread_setspecific(key, (void *)1), 0);
+	REQUIRE(pthread_create(&thread, NULL, set_key, &key) == 0);
+	EXPECT_EQ(pthread_join(thread, &before), 0);
+	EXPECT(before == NULL);
+	EXPECT_EQ(destroyed, 7);
+	EXPECT(pthread_getspecific(key) == (void *)1);
+	EXPECT_EQ(pthread_key_delete(key), 0);
+	EXPECT_EQ(pthread_setspecific(key, NULL), EINVAL);
+	REQUIRE(pthread_key_create(&key, NULL) == 0);
+	EXPECT(pthread_getspecific(key) == NULL);
 }
 
 /* ---------------- Locks ---------------- */
@@ -211,41 +211,41 @@ static void *count_up(void *argument)
 	return argument;
 }
 
-TRY(a_lock_keeps_others_out)
+TEST(a_lock_keeps_others_out)
 {
 	pthread_t threads[MANY];
 
 	for (int n = 0; n < MANY; n++)
-		NEED(pthread_create(&threads[n], NULL, count_up, NULL) == 0);
+		REQUIRE(pthread_create(&threads[n], NULL, count_up, NULL) == 0);
 	for (int n = 0; n < MANY; n++)
-		CHECK_EQ(pthread_join(threads[n], NULL), 0);
-	CHECK_EQ(counter, MANY * 500);
-	CHECK_EQ(pthread_mutex_destroy(&lock), 0);
+		EXPECT_EQ(pthread_join(threads[n], NULL), 0);
+	EXPECT_EQ(counter, MANY * 500);
+	EXPECT_EQ(pthread_mutex_destroy(&lock), 0);
 }
 
-TRY(kinds_of_locks)
+TEST(kinds_of_locks)
 {
 	pthread_mutexattr_t kind;
 	pthread_mutex_t mutex;
 
-	CHECK_EQ(pthread_mutexattr_init(&kind), 0);
-	CHECK_EQ(pthread_mutexattr_settype(&kind, 9), EINVAL);
-	CHECK_EQ(pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE), 0);
-	CHECK_EQ(pthread_mutex_init(&mutex, &kind), 0);
-	CHECK_EQ(pthread_mutex_lock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_trylock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_destroy(&mutex), EBUSY);
-	CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_unlock(&mutex), EPERM);
-	CHECK_EQ(pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK), 0);
-	CHECK_EQ(pthread_mutex_init(&mutex, &kind), 0);
-	CHECK_EQ(pthread_mutex_lock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_lock(&mutex), EDEADLK);
-	CHECK_EQ(pthread_mutex_trylock(&mutex), EBUSY);
-	CHECK_EQ(pthread_mutex_init(&mutex, NULL), 0);
-	CHECK_EQ(pthread_mutex_lock(&mutex), 0);
-	CHECK_EQ(pthread_mutex_trylock(&mutex), EBUSY);
+	EXPECT_EQ(pthread_mutexattr_init(&kind), 0);
+	EXPECT_EQ(pthread_mutexattr_settype(&kind, 9), EINVAL);
+	EXPECT_EQ(pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE), 0);
+	EXPECT_EQ(pthread_mutex_init(&mutex, &kind), 0);
+	EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_trylock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_destroy(&mutex), EBUSY);
+	EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_unlock(&mutex), EPERM);
+	EXPECT_EQ(pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK), 0);
+	EXPECT_EQ(pthread_mutex_init(&mutex, &kind), 0);
+	EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_lock(&mutex), EDEADLK);
+	EXPECT_EQ(pthread_mutex_trylock(&mutex), EBUSY);
+	EXPECT_EQ(pthread_mutex_init(&mutex, NULL), 0);
+	EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+	EXPECT_EQ(pthread_mutex_trylock(&mutex), EBUSY);
 }
 
 /* ---------------- Conditions ---------------- */
@@ -273,18 +273,18 @@ static void *take_turns(void *argument)
 	return NULL;
 }
 
-TRY(threads_take_turns_by_a_condition)
+TEST(threads_take_turns_by_a_condition)
 {
 	static const struct turn turns[] = {{0, 1}, {1, 2}, {2, 0}};
 	pthread_t threads[3];
 
 	for (int n = 0; n < 3; n++)
-		NEED(pthread_create(&threads[n], NULL, take_turns, (void *)(uintptr_t)&turns[n]) ==
-		     0);
+		REQUIRE(pthread_create(&threads[n], NULL, take_turns,
+				       (void *)(uintptr_t)&turns[n]) == 0);
 	for (int n = 0; n < 3; n++)
-		CHECK_EQ(pthread_join(threads[n], NULL), 0);
-	CHECK_EQ(turn_of, 0);
-	CHECK_EQ(pthread_cond_destroy(&changed), 0);
+		EXPECT_EQ(pthread_join(threads[n], NULL), 0);
+	EXPECT_EQ(turn_of, 0);
+	EXPECT_EQ(pthread_cond_destroy(&changed), 0);
 }
 
 static int waiting, released;
@@ -312,12 +312,12 @@ static void await_waiters(int number)
 	}
 }
 
-TRY(a_broadcast_wakes_all_a_signal_one)
+TEST(a_broadcast_wakes_all_a_signal_one)
 {
 	pthread_t threads[MANY];
 
 	for (int n = 0; n < MANY; n++)
-		NEED(pthread_create(&threads[n], NULL, wait_for_release, NULL) == 0);
+		REQUIRE(pthread_create(&threads[n], NULL, wait_for_release, NULL) == 0);
 	await_waiters(MANY);
 	pthread_mutex_lock(&lock);
 	released = 1;
@@ -328,8 +328,8 @@ TRY(a_broadcast_wakes_all_a_signal_one)
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	for (int n = 0; n < MANY; n++)
-		CHECK_EQ(pthread_join(threads[n], NULL), 0);
-	CHECK_EQ(waiting, 0);
+		EXPECT_EQ(pthread_join(threads[n], NULL), 0);
+	EXPECT_EQ(waiting, 0);
 }
 
 static int64_t nanoseconds(const struct timespec *time)
@@ -337,7 +337,7 @@ static int64_t nanoseconds(const struct timespec *time)
 	return time->tv_sec * 1000000000LL + time->tv_nsec;
 }
 
-TRY(a_wait_ends_at_its_deadline)
+TEST(a_wait_ends_at_its_deadline)
 {
 	struct timespec deadline, now;
 
@@ -348,13 +348,13 @@ TRY(a_wait_ends_at_its_deadline)
 		deadline.tv_sec++;
 	}
 	pthread_mutex_lock(&lock);
-	CHECK_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), ETIMEDOUT);
+	EXPECT_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), ETIMEDOUT);
 	clock_gettime(CLOCK_REALTIME, &now);
-	CHECK(nanoseconds(&now) >= nanoseconds(&deadline));
-	CHECK_EQ(pthread_mutex_trylock(&lock), EBUSY);
-	CHECK_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), ETIMEDOUT);
+	EXPECT(nanoseconds(&now) >= nanoseconds(&deadline));
+	EXPECT_EQ(pthread_mutex_trylock(&lock), EBUSY);
+	EXPECT_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), ETIMEDOUT);
 	deadline.tv_nsec = -1;
-	CHECK_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), EINVAL);
+	EXPECT_EQ(pthread_cond_timedwait(&changed, &lock, &deadline), EINVAL);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -373,19 +373,19 @@ static void *call_once(void *argument)
 	return (void *)(intptr_t)(times_done == 1 ? 0 : argument != NULL);
 }
 
-TRY(once_is_once)
+TEST(once_is_once)
 {
 	pthread_t threads[MANY];
 
 	for (int n = 0; n < MANY; n++)
-		NEED(pthread_create(&threads[n], NULL, call_once, &once) == 0);
+		REQUIRE(pthread_create(&threads[n], NULL, call_once, &once) == 0);
 	for (int n = 0; n < MANY; n++) {
 		void *wrong = &once;
 
-		CHECK_EQ(pthread_join(threads[n], &wrong), 0);
-		CHECK(wrong == NULL);
+		EXPECT_EQ(pthread_join(threads[n], &wrong), 0);
+		EXPECT(wrong == NULL);
 	}
-	CHECK_EQ(times_done, 1);
+	EXPECT_EQ(times_done, 1);
 }
 
 /* ---------------- Signals ---------------- */
@@ -410,7 +410,7 @@ static void *wait_for_signal(void *argument)
 	return NULL;
 }
 
-TRY(a_signal_goes_to_the_thread_that_it_is_for)
+TEST(a_signal_goes_to_the_thread_that_it_is_for)
 {
 	sigset_t blocked, old;
 	pthread_t thread;
@@ -419,14 +419,14 @@ TRY(a_signal_goes_to_the_thread_that_it_is_for)
 	signal(SIGUSR1, note_thread);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGUSR1);
-	CHECK_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &old), 0);
-	CHECK_EQ(pthread_sigmask(99, &blocked, NULL), EINVAL);
-	NEED(pthread_create(&thread, NULL, wait_for_signal, &id) == 0);
-	CHECK_EQ(pthread_kill(thread, 99), EINVAL);
-	CHECK_EQ(pthread_kill(thread, SIGUSR1), 0);
-	CHECK_EQ(pthread_join(thread, NULL), 0);
-	CHECK(id != gettid());
-	CHECK_EQ(taken_by, id);
+	EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &old), 0);
+	EXPECT_EQ(pthread_sigmask(99, &blocked, NULL), EINVAL);
+	REQUIRE(pthread_create(&thread, NULL, wait_for_signal, &id) == 0);
+	EXPECT_EQ(pthread_kill(thread, 99), EINVAL);
+	EXPECT_EQ(pthread_kill(thread, SIGUSR1), 0);
+	EXPECT_EQ(pthread_join(thread, NULL), 0);
+	EXPECT(id != gettid());
+	EXPECT_EQ(taken_by, id);
 }
 
 static void *look_at_mask(void *argument)
@@ -434,19 +434,19 @@ static void *look_at_mask(void *argument)
 	return (void *)(intptr_t)pthread_sigmask(SIG_BLOCK, NULL, argument);
 }
 
-TRY(a_thread_begins_with_the_mask_of_who_started_it)
+TEST(a_thread_begins_with_the_mask_of_who_started_it)
 {
 	sigset_t own_mask, seen = 0;
 	pthread_t thread;
 
 	sigemptyset(&own_mask);
 	sigaddset(&own_mask, SIGUSR2);
-	CHECK_EQ(pthread_sigmask(SIG_SETMASK, &own_mask, NULL), 0);
-	NEED(pthread_create(&thread, NULL, look_at_mask, &seen) == 0);
-	CHECK_EQ(pthread_join(thread, NULL), 0);
-	CHECK_EQ(seen, own_mask);
-	CHECK_EQ(pthread_sigmask(SIG_BLOCK, NULL, &seen), 0);
-	CHECK_EQ(seen, own_mask);
+	EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &own_mask, NULL), 0);
+	REQUIRE(pthread_create(&thread, NULL, look_at_mask, &seen) == 0);
+	EXPECT_EQ(pthread_join(thread, NULL), 0);
+	EXPECT_EQ(seen, own_mask);
+	EXPECT_EQ(pthread_sigmask(SIG_BLOCK, NULL, &seen), 0);
+	EXPECT_EQ(seen, own_mask);
 }
 
 /* ---------------- Processes ---------------- */
@@ -462,16 +462,16 @@ static void await_child(pid_t child, int status)
 {
 	int seen = -1;
 
-	CHECK_EQ(waitpid(child, &seen, 0), child);
-	CHECK_EQ(seen, status);
+	EXPECT_EQ(waitpid(child, &seen, 0), child);
+	EXPECT_EQ(seen, status);
 }
 
-TRY(a_process_ends_with_main_whatever_its_threads_do)
+TEST(a_process_ends_with_main_whatever_its_threads_do)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		for (int n = 0; n < 3; n++)
 			pthread_create(&thread, NULL, idle_for_ever, NULL);
@@ -487,12 +487,12 @@ static void *end_the_process(void *argument)
 	exit(4);
 }
 
-TRY(a_thread_can_end_the_process)
+TEST(a_thread_can_end_the_process)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		pthread_create(&thread, NULL, end_the_process, NULL);
 		for (;;)
@@ -508,12 +508,12 @@ static void *end_late(void *argument)
 	return argument;
 }
 
-TRY(a_process_lives_as_long_as_its_last_thread)
+TEST(a_process_lives_as_long_as_its_last_thread)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		pthread_create(&thread, NULL, end_late, NULL);
 		pthread_exit(NULL);
@@ -542,15 +542,15 @@ static void *fork_here(void *argument)
 	return (void *)(intptr_t)status;
 }
 
-TRY(a_thread_can_fork)
+TEST(a_thread_can_fork)
 {
 	pthread_t thread, other;
 	void *status = NULL;
 
-	NEED(pthread_create(&other, NULL, idle_for_ever, NULL) == 0);
-	NEED(pthread_create(&thread, NULL, fork_here, NULL) == 0);
-	CHECK_EQ(pthread_join(thread, &status), 0);
-	CHECK_EQ((intptr_t)status, W_EXITCODE(6, 0));
+	REQUIRE(pthread_create(&other, NULL, idle_for_ever, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, fork_here, NULL) == 0);
+	EXPECT_EQ(pthread_join(thread, &status), 0);
+	EXPECT_EQ((intptr_t)status, W_EXITCODE(6, 0));
 }
 
 static volatile bool stop;
@@ -562,15 +562,15 @@ static void *use_memory(void *argument)
 	return argument;
 }
 
-TRY(forking_while_others_allocate)
+TEST(forking_while_others_allocate)
 {
 	pthread_t thread;
 
-	NEED(pthread_create(&thread, NULL, use_memory, NULL) == 0);
+	REQUIRE(pthread_create(&thread, NULL, use_memory, NULL) == 0);
 	for (int n = 0; n < 20; n++) {
 		pid_t child = fork();
 
-		NEED(child >= 0);
+		REQUIRE(child >= 0);
 		if (child == 0) {
 			free(malloc(100));
 			printf("%s", "");
@@ -579,15 +579,15 @@ TRY(forking_while_others_allocate)
 		await_child(child, 0);
 	}
 	stop = true;
-	CHECK_EQ(pthread_join(thread, NULL), 0);
+	EXPECT_EQ(pthread_join(thread, NULL), 0);
 }
 
-TRY(a_program_can_be_executed_by_any_thread)
+TEST(a_program_can_be_executed_by_any_thread)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		pthread_create(&thread, NULL, idle_for_ever, NULL);
 		execl("/bin/true", "true", NULL);
@@ -598,13 +598,13 @@ TRY(a_program_can_be_executed_by_any_thread)
 
 /* ---------------- Too many ---------------- */
 
-TRY(there_are_so_many_threads_and_no_more)
+TEST(there_are_so_many_threads_and_no_more)
 {
 	pid_t child = fork();
 	pthread_t thread;
 	int number = 0, result;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		while ((result = pthread_create(&thread, NULL, idle_for_ever, NULL)) == 0 &&
 		       number < UX_THREADS_MAX)
@@ -629,12 +629,12 @@ static void *overflow(void *argument)
 	return argument;
 }
 
-TRY(a_stack_that_grows_too_far_is_an_error_of_the_program)
+TEST(a_stack_that_grows_too_far_is_an_error_of_the_program)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
-	NEED(child >= 0);
+	REQUIRE(child >= 0);
 	if (child == 0) {
 		for (int n = 0; n < 4; n++) /* Memory on both sides. */
 			pthread_create(&thread, NULL, idle_for_ever, NULL);
@@ -645,13 +645,13 @@ TRY(a_stack_that_grows_too_far_is_an_error_of_the_program)
 	await_child(child, W_EXITCODE(0, SIGSEGV));
 }
 
-TRY(a_larger_stack_can_be_asked_for)
+TEST(a_larger_stack_can_be_asked_for)
 {
 	pthread_attr_t large;
 	pthread_t thread;
 
 	pthread_attr_init(&large);
-	CHECK_EQ(pthread_attr_setstacksize(&large, 8 << 20), 0);
-	NEED(pthread_create(&thread, &large, overflow, NULL) == 0);
-	CHECK_EQ(pthread_join(thread, NULL), 0);
+	EXPECT_EQ(pthread_attr_setstacksize(&large, 8 << 20), 0);
+	REQUIRE(pthread_create(&thread, &large, overflow, NULL) == 0);
+	EXPECT_EQ(pthread_join(thread, NULL), 0);
 }

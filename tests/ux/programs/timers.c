@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "try.h"
+#include "check_unix.h"
 
 #define TICK_US   10000
 #define PERIOD_US 20000
@@ -26,7 +26,7 @@ static void count(int signal, siginfo_t *info, void *context)
 	(void)context;
 	counts[signal]++;
 	expiries[signal] += info->si_status;
-	CHECK_EQ(info->si_code, SI_TIMER);
+	EXPECT_EQ(info->si_code, SI_TIMER);
 }
 
 static void handle(int signal)
@@ -34,7 +34,7 @@ static void handle(int signal)
 	const struct sigaction action = {.sa_sigaction = count,
 					 .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	CHECK_EQ(sigaction(signal, &action, NULL), 0);
+	EXPECT_EQ(sigaction(signal, &action, NULL), 0);
 	counts[signal] = 0;
 	expiries[signal] = 0;
 }
@@ -52,7 +52,7 @@ static long left(int which)
 {
 	struct itimerval value;
 
-	CHECK_EQ(getitimer(which, &value), 0);
+	EXPECT_EQ(getitimer(which, &value), 0);
 	return value.it_value.tv_sec * SECOND_US + value.it_value.tv_usec;
 }
 
@@ -66,15 +66,15 @@ static void sleep_until(volatile sig_atomic_t *counter, int wanted, int signal)
 {
 	sigset_t mask = SIGNAL_BIT(signal), none = 0;
 
-	CHECK_EQ(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
+	EXPECT_EQ(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
 	while (*counter < wanted)
 		sigsuspend(&none);
-	CHECK_EQ(sigprocmask(SIG_UNBLOCK, &mask, NULL), 0);
+	EXPECT_EQ(sigprocmask(SIG_UNBLOCK, &mask, NULL), 0);
 }
 
 /* ---------------- Tests ---------------- */
 
-TRY(periodic_timers)
+TEST(periodic_timers)
 {
 	static const struct {
 		int which, signal;
@@ -82,66 +82,66 @@ TRY(periodic_timers)
 
 	for (int n = 0; n < ITIMERS; n++) {
 		handle(timers[n].signal);
-		CHECK_EQ(set(timers[n].which, PERIOD_US, PERIOD_US), 0);
+		EXPECT_EQ(set(timers[n].which, PERIOD_US, PERIOD_US), 0);
 		compute_until(&counts[timers[n].signal], SIGNALS);
-		CHECK(left(timers[n].which) > 0);
-		CHECK_EQ(set(timers[n].which, 0, 0), 0);
-		CHECK_EQ(left(timers[n].which), 0);
-		CHECK(expiries[timers[n].signal] >= counts[timers[n].signal]);
+		EXPECT(left(timers[n].which) > 0);
+		EXPECT_EQ(set(timers[n].which, 0, 0), 0);
+		EXPECT_EQ(left(timers[n].which), 0);
+		EXPECT(expiries[timers[n].signal] >= counts[timers[n].signal]);
 	}
 }
 
-TRY(a_timer_for_once)
+TEST(a_timer_for_once)
 {
 	handle(SIGALRM);
-	CHECK_EQ(set(ITIMER_REAL, TICK_US, 0), 0);
+	EXPECT_EQ(set(ITIMER_REAL, TICK_US, 0), 0);
 	sleep_until(&counts[SIGALRM], 1, SIGALRM);
-	CHECK_EQ(left(ITIMER_REAL), 0);
+	EXPECT_EQ(left(ITIMER_REAL), 0);
 	handle(SIGPROF);
-	CHECK_EQ(set(ITIMER_PROF, TICK_US, 0), 0);
+	EXPECT_EQ(set(ITIMER_PROF, TICK_US, 0), 0);
 	compute_until(&counts[SIGPROF], 1);
-	CHECK_EQ(left(ITIMER_PROF), 0);
-	CHECK_EQ(expiries[SIGPROF], 1);
+	EXPECT_EQ(left(ITIMER_PROF), 0);
+	EXPECT_EQ(expiries[SIGPROF], 1);
 }
 
 /* Time passes while nothing is used: only the real timer runs. */
-TRY(who_sleeps_uses_nothing)
+TEST(who_sleeps_uses_nothing)
 {
 	handle(SIGALRM);
 	handle(SIGPROF);
-	CHECK_EQ(set(ITIMER_PROF, 10 * PERIOD_US, 0), 0);
-	CHECK_EQ(set(ITIMER_REAL, PERIOD_US, PERIOD_US), 0);
+	EXPECT_EQ(set(ITIMER_PROF, 10 * PERIOD_US, 0), 0);
+	EXPECT_EQ(set(ITIMER_REAL, PERIOD_US, PERIOD_US), 0);
 	sleep_until(&expiries[SIGALRM], 20, SIGALRM);
-	CHECK_EQ(set(ITIMER_REAL, 0, 0), 0);
-	CHECK_EQ(counts[SIGPROF], 0);
-	CHECK(left(ITIMER_PROF) > 5 * PERIOD_US);
-	CHECK_EQ(set(ITIMER_PROF, 0, 0), 0);
+	EXPECT_EQ(set(ITIMER_REAL, 0, 0), 0);
+	EXPECT_EQ(counts[SIGPROF], 0);
+	EXPECT(left(ITIMER_PROF) > 5 * PERIOD_US);
+	EXPECT_EQ(set(ITIMER_PROF, 0, 0), 0);
 }
 
-TRY(what_was_set_is_told)
+TEST(what_was_set_is_told)
 {
 	const struct itimerval one = {{1, 5}, {1000, 0}}, other = {{0, 0}, {0, 0}};
 	struct itimerval old;
 
 	for (int which = 0; which < ITIMERS; which++) {
-		CHECK_EQ(setitimer(which, &one, &old), 0);
-		CHECK_EQ(setitimer(which, &other, &old), 0);
-		CHECK_EQ(old.it_interval.tv_sec, 1);
-		CHECK_EQ(old.it_interval.tv_usec, 5);
-		CHECK(old.it_value.tv_sec == 1000 || old.it_value.tv_sec == 999);
+		EXPECT_EQ(setitimer(which, &one, &old), 0);
+		EXPECT_EQ(setitimer(which, &other, &old), 0);
+		EXPECT_EQ(old.it_interval.tv_sec, 1);
+		EXPECT_EQ(old.it_interval.tv_usec, 5);
+		EXPECT(old.it_value.tv_sec == 1000 || old.it_value.tv_sec == 999);
 	}
 }
 
-TRY(errors)
+TEST(errors)
 {
-	CHECK_FAILS(set(3, 1, 1), EINVAL);
-	CHECK_FAILS(set(-1, 1, 1), EINVAL);
+	EXPECT_FAILS(set(3, 1, 1), EINVAL);
+	EXPECT_FAILS(set(-1, 1, 1), EINVAL);
 	for (int which = 0; which < ITIMERS; which++) {
 		struct itimerval timer = {{0, 0}, {0, SECOND_US}};
 
-		CHECK_FAILS(setitimer(which, &timer, NULL), EINVAL);
+		EXPECT_FAILS(setitimer(which, &timer, NULL), EINVAL);
 		timer = (struct itimerval){{-1, 0}, {1, 0}};
-		CHECK_FAILS(setitimer(which, &timer, NULL), EINVAL);
+		EXPECT_FAILS(setitimer(which, &timer, NULL), EINVAL);
 	}
 }
 
@@ -154,34 +154,34 @@ static __attribute__((constructor)) void look_at_timers(void)
 	if (getenv(MARK) == NULL)
 		return;
 	for (int which = 0; which < ITIMERS; which++)
-		CHECK(left(which) > 400L * SECOND_US && left(which) <= 500L * SECOND_US);
+		EXPECT(left(which) > 400L * SECOND_US && left(which) <= 500L * SECOND_US);
 	fflush(stdout);
-	_exit(try_failures);
+	_exit(check_failures);
 }
 
 static void have_timers_and_execute(void)
 {
 	for (int which = 0; which < ITIMERS; which++) {
-		CHECK_EQ(left(which), 0);
-		CHECK_EQ(set(which, 500L * SECOND_US, 0), 0);
+		EXPECT_EQ(left(which), 0);
+		EXPECT_EQ(set(which, 500L * SECOND_US, 0), 0);
 	}
 	setenv(MARK, "yes", 1);
-	if (try_failures == 0)
+	if (check_failures == 0)
 		execl(SELF, SELF, NULL);
 	_exit(1);
 }
 
 /* A child has none; the next program has them still. */
-TRY(timers_of_children)
+TEST(timers_of_children)
 {
 	int status = -1;
 	pid_t pid;
 
 	for (int which = 0; which < ITIMERS; which++)
-		CHECK_EQ(set(which, 1000L * SECOND_US, 0), 0);
+		EXPECT_EQ(set(which, 1000L * SECOND_US, 0), 0);
 	pid = fork();
 	if (pid == 0)
 		have_timers_and_execute();
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
 }

@@ -37,15 +37,15 @@ __attribute__((constructor)) static void play_role(void)
 			      ? 0
 			      : 1);
 	if (strcmp(role, "back") == 0) {
-		CHECK_FAILS(setuid(0), EPERM);
-		CHECK_FAILS(access(F, R_OK), EACCES);
-		CHECK(open(F, O_RDONLY) >= 0);
-		CHECK_EQ(setuid(STUDENT), 0);
-		CHECK_EQ(geteuid(), STUDENT);
-		CHECK_FAILS(open(F, O_RDONLY), EACCES);
-		CHECK_FAILS(setuid(TA), EPERM);
+		EXPECT_FAILS(setuid(0), EPERM);
+		EXPECT_FAILS(access(F, R_OK), EACCES);
+		EXPECT(open(F, O_RDONLY) >= 0);
+		EXPECT_EQ(setuid(STUDENT), 0);
+		EXPECT_EQ(geteuid(), STUDENT);
+		EXPECT_FAILS(open(F, O_RDONLY), EACCES);
+		EXPECT_FAILS(setuid(TA), EPERM);
 		fflush(stdout);
-		_exit(try_failures);
+		_exit(check_failures);
 	}
 	if (strcmp(role, "wait") == 0) {
 		for (char byte; read(0, &byte, 1) > 0;)
@@ -56,9 +56,9 @@ __attribute__((constructor)) static void play_role(void)
 
 static void become(uid_t uid, gid_t gid, gid_t more)
 {
-	CHECK_EQ(setgroups(more != 0, &more), 0);
-	CHECK_EQ(setgid(gid), 0);
-	CHECK_EQ(setuid(uid), 0);
+	EXPECT_EQ(setgroups(more != 0, &more), 0);
+	EXPECT_EQ(setgid(gid), 0);
+	EXPECT_EQ(setuid(uid), 0);
 }
 
 /* ---------------- Files ---------------- */
@@ -85,7 +85,7 @@ static int rights_now(void)
 }
 
 /* The first class that one is in counts, even if another would allow more. */
-TRY(modes_of_files)
+TEST(modes_of_files)
 {
 	static const struct right rights[] = {
 		{0640, STUDENT, GROUP, 0, R_OK | W_OK},
@@ -100,18 +100,18 @@ TRY(modes_of_files)
 		{0001, 0, 0, 0, R_OK | W_OK | X_OK},
 	};
 
-	NEED(make_text(F, "x", 0600) && chown(F, STUDENT, GROUP) == 0);
+	REQUIRE(make_text(F, "x", 0600) && chown(F, STUDENT, GROUP) == 0);
 	for (size_t n = 0; n < sizeof rights / sizeof rights[0]; n++) {
 		const struct right *right = &rights[n];
 		pid_t pid;
 
-		CHECK_EQ(chmod(F, right->mode), 0);
+		EXPECT_EQ(chmod(F, right->mode), 0);
 		pid = fork();
 		if (pid == 0) {
 			become(right->uid, right->gid, right->more);
 			_exit(rights_now());
 		}
-		CHECK_EQ(status_of(pid), W_EXITCODE(right->allowed, 0));
+		EXPECT_EQ(status_of(pid), W_EXITCODE(right->allowed, 0));
 	}
 	unlink(F);
 }
@@ -119,24 +119,24 @@ TRY(modes_of_files)
 static void meddle_in_tmp(void)
 {
 	become(STUDENT, STUDENT, 0);
-	CHECK_FAILS(unlink(F), EPERM);
-	CHECK_FAILS(rename(F, "/tmp/users.g"), EPERM);
-	CHECK_FAILS(rmdir(D), EPERM);
-	CHECK(make_text("/tmp/users.own", "x", 0600));
-	CHECK_FAILS(rename("/tmp/users.own", F), EPERM);
-	CHECK_EQ(rename("/tmp/users.own", "/tmp/users.own2"), 0);
-	CHECK_EQ(unlink("/tmp/users.own2"), 0);
-	CHECK_FAILS(unlink("/etc/passwd"), EACCES);
-	CHECK_FAILS(mkdir("/etc/x", 0700), EACCES);
-	CHECK_FAILS(open("/dev/console", O_RDONLY), EACCES);
+	EXPECT_FAILS(unlink(F), EPERM);
+	EXPECT_FAILS(rename(F, "/tmp/users.g"), EPERM);
+	EXPECT_FAILS(rmdir(D), EPERM);
+	EXPECT(make_text("/tmp/users.own", "x", 0600));
+	EXPECT_FAILS(rename("/tmp/users.own", F), EPERM);
+	EXPECT_EQ(rename("/tmp/users.own", "/tmp/users.own2"), 0);
+	EXPECT_EQ(unlink("/tmp/users.own2"), 0);
+	EXPECT_FAILS(unlink("/etc/passwd"), EACCES);
+	EXPECT_FAILS(mkdir("/etc/x", 0700), EACCES);
+	EXPECT_FAILS(open("/dev/console", O_RDONLY), EACCES);
 }
 
-TRY(in_tmp_one_removes_ones_own)
+TEST(in_tmp_one_removes_ones_own)
 {
-	NEED(make_text(F, "x", 0666) && mkdir(D, 0777) == 0);
-	CHECK(all_is_well_in_a_child(meddle_in_tmp));
-	CHECK_EQ(rmdir(D), 0);
-	CHECK_EQ(unlink(F), 0);
+	REQUIRE(make_text(F, "x", 0666) && mkdir(D, 0777) == 0);
+	EXPECT(all_is_well_in_a_child(meddle_in_tmp));
+	EXPECT_EQ(rmdir(D), 0);
+	EXPECT_EQ(unlink(F), 0);
 }
 
 static void make_in_group(void)
@@ -144,28 +144,28 @@ static void make_in_group(void)
 	struct stat status;
 
 	become(STUDENT, STUDENT, GROUP);
-	CHECK(make_text(D "/f", "x", 0640));
-	CHECK_EQ(stat(D "/f", &status), 0);
-	CHECK_EQ(status.st_uid, STUDENT);
-	CHECK_EQ(chown(D "/f", (uid_t)-1, GROUP), 0);
-	CHECK_FAILS(chown(D "/f", (uid_t)-1, TA), EPERM);
-	CHECK_FAILS(chown(D "/f", TA, (gid_t)-1), EPERM);
-	CHECK_EQ(unlink(D "/f"), 0);
+	EXPECT(make_text(D "/f", "x", 0640));
+	EXPECT_EQ(stat(D "/f", &status), 0);
+	EXPECT_EQ(status.st_uid, STUDENT);
+	EXPECT_EQ(chown(D "/f", (uid_t)-1, GROUP), 0);
+	EXPECT_FAILS(chown(D "/f", (uid_t)-1, TA), EPERM);
+	EXPECT_FAILS(chown(D "/f", TA, (gid_t)-1), EPERM);
+	EXPECT_EQ(unlink(D "/f"), 0);
 }
 
-TRY(files_belong_to_who_made_them)
+TEST(files_belong_to_who_made_them)
 {
 	struct stat status;
 
-	NEED(mkdir(D, 0777) == 0 && chmod(D, 0777) == 0);
-	CHECK(all_is_well_in_a_child(make_in_group));
-	CHECK_EQ(chown(D, 12, 34), 0);
-	CHECK_EQ(stat(D, &status), 0);
-	CHECK(status.st_uid == 12 && status.st_gid == 34);
-	CHECK_EQ(chown(D, (uid_t)-1, 56), 0);
-	CHECK_EQ(stat(D, &status), 0);
-	CHECK(status.st_uid == 12 && status.st_gid == 56);
-	CHECK_EQ(rmdir(D), 0);
+	REQUIRE(mkdir(D, 0777) == 0 && chmod(D, 0777) == 0);
+	EXPECT(all_is_well_in_a_child(make_in_group));
+	EXPECT_EQ(chown(D, 12, 34), 0);
+	EXPECT_EQ(stat(D, &status), 0);
+	EXPECT(status.st_uid == 12 && status.st_gid == 34);
+	EXPECT_EQ(chown(D, (uid_t)-1, 56), 0);
+	EXPECT_EQ(stat(D, &status), 0);
+	EXPECT(status.st_uid == 12 && status.st_gid == 56);
+	EXPECT_EQ(rmdir(D), 0);
 }
 
 static void write_to_it(void)
@@ -174,44 +174,44 @@ static void write_to_it(void)
 
 	become(STUDENT, STUDENT, 0);
 	fd = open(F, O_WRONLY);
-	CHECK_EQ(write(fd, "y", 1), 1);
+	EXPECT_EQ(write(fd, "y", 1), 1);
 }
 
 static void cut_it(void)
 {
 	become(STUDENT, STUDENT, 0);
-	CHECK_EQ(truncate(F, 0), 0);
+	EXPECT_EQ(truncate(F, 0), 0);
 }
 
 static void open_it_empty(void)
 {
 	become(STUDENT, STUDENT, 0);
-	CHECK(open(F, O_WRONLY | O_TRUNC) >= 0);
+	EXPECT(open(F, O_WRONLY | O_TRUNC) >= 0);
 }
 
 static void open_it(void)
 {
 	become(STUDENT, STUDENT, 0);
-	CHECK(open(F, O_WRONLY) >= 0);
+	EXPECT(open(F, O_WRONLY) >= 0);
 }
 
 static mode_t mode_after(void (*act)(void))
 {
 	struct stat status = {.st_mode = 0};
 
-	CHECK(make_text(F, "x", 0666) && chmod(F, 06777) == 0);
-	CHECK(all_is_well_in_a_child(act));
-	CHECK_EQ(stat(F, &status), 0);
+	EXPECT(make_text(F, "x", 0666) && chmod(F, 06777) == 0);
+	EXPECT(all_is_well_in_a_child(act));
+	EXPECT_EQ(stat(F, &status), 0);
 	unlink(F);
 	return status.st_mode & 07777;
 }
 
-TRY(who_writes_takes_the_rights_of_a_program)
+TEST(who_writes_takes_the_rights_of_a_program)
 {
-	CHECK_EQ(mode_after(write_to_it), 0777);
-	CHECK_EQ(mode_after(cut_it), 0777);
-	CHECK_EQ(mode_after(open_it_empty), 0777);
-	CHECK_EQ(mode_after(open_it), 06777);
+	EXPECT_EQ(mode_after(write_to_it), 0777);
+	EXPECT_EQ(mode_after(cut_it), 0777);
+	EXPECT_EQ(mode_after(open_it_empty), 0777);
+	EXPECT_EQ(mode_after(open_it), 06777);
 }
 
 /* ---------------- Programs with rights ---------------- */
@@ -219,40 +219,40 @@ TRY(who_writes_takes_the_rights_of_a_program)
 /* For a while: one comes back to what one has been, or may be. */
 static void be_another_for_a_while(void)
 {
-	CHECK_EQ(setegid(GROUP), 0);
-	CHECK_EQ(seteuid(STUDENT), 0);
-	CHECK(geteuid() == STUDENT && getuid() == 0 && getegid() == GROUP && getgid() == 0);
-	CHECK_FAILS(seteuid(TA), EPERM);
-	CHECK_FAILS(setegid(TA), EPERM);
-	CHECK_FAILS(open("/etc/passwd", O_WRONLY), EACCES);
-	CHECK_EQ(seteuid(0), 0);
-	CHECK_EQ(setegid(0), 0);
-	CHECK(open("/etc/passwd", O_WRONLY) >= 0);
+	EXPECT_EQ(setegid(GROUP), 0);
+	EXPECT_EQ(seteuid(STUDENT), 0);
+	EXPECT(geteuid() == STUDENT && getuid() == 0 && getegid() == GROUP && getgid() == 0);
+	EXPECT_FAILS(seteuid(TA), EPERM);
+	EXPECT_FAILS(setegid(TA), EPERM);
+	EXPECT_FAILS(open("/etc/passwd", O_WRONLY), EACCES);
+	EXPECT_EQ(seteuid(0), 0);
+	EXPECT_EQ(setegid(0), 0);
+	EXPECT(open("/etc/passwd", O_WRONLY) >= 0);
 	become(STUDENT, STUDENT, 0);
-	CHECK_FAILS(seteuid(0), EPERM);
-	CHECK_FAILS(setegid(0), EPERM);
-	CHECK_EQ(seteuid(STUDENT), 0);
+	EXPECT_FAILS(seteuid(0), EPERM);
+	EXPECT_FAILS(setegid(0), EPERM);
+	EXPECT_EQ(seteuid(STUDENT), 0);
 }
 
-TRY(users_for_a_while)
+TEST(users_for_a_while)
 {
-	CHECK(all_is_well_in_a_child(be_another_for_a_while));
+	EXPECT(all_is_well_in_a_child(be_another_for_a_while));
 }
 
 static void execute_as_student(void)
 {
 	become(STUDENT, STUDENT, 0);
-	CHECK_EQ(status_of_role(D, "ids"), 0);
-	CHECK_EQ(status_of_role(D, "back"), 0);
+	EXPECT_EQ(status_of_role(D, "ids"), 0);
+	EXPECT_EQ(status_of_role(D, "back"), 0);
 }
 
-TRY(programs_with_rights_of_others)
+TEST(programs_with_rights_of_others)
 {
-	NEED(copy_file(SELF, D, 0755) && make_text(F, "x", 0600));
-	CHECK_EQ(chown(D, TA, GROUP), 0);
-	CHECK_EQ(chmod(D, 06755), 0);
-	CHECK_EQ(chown(F, TA, TA), 0);
-	CHECK(all_is_well_in_a_child(execute_as_student));
+	REQUIRE(copy_file(SELF, D, 0755) && make_text(F, "x", 0600));
+	EXPECT_EQ(chown(D, TA, GROUP), 0);
+	EXPECT_EQ(chmod(D, 06755), 0);
+	EXPECT_EQ(chown(F, TA, TA), 0);
+	EXPECT(all_is_well_in_a_child(execute_as_student));
 	unlink(D);
 	unlink(F);
 }
@@ -262,13 +262,13 @@ static void execute_without_right(void)
 	char *const words[] = {D, NULL};
 
 	become(STUDENT, STUDENT, 0);
-	CHECK_FAILS(execv(D, words), EACCES);
+	EXPECT_FAILS(execv(D, words), EACCES);
 }
 
-TRY(programs_that_others_may_not_execute)
+TEST(programs_that_others_may_not_execute)
 {
-	NEED(copy_file(SELF, D, 0744));
-	CHECK(all_is_well_in_a_child(execute_without_right));
+	REQUIRE(copy_file(SELF, D, 0744));
+	EXPECT(all_is_well_in_a_child(execute_without_right));
 	unlink(D);
 }
 
@@ -325,11 +325,11 @@ static void check_task(pid_t pid, int error)
 {
 	mach_port_t task = task_by_pid(pid);
 
-	CHECK_EQ(task == MACH_PORT_NULL, error != 0);
+	EXPECT_EQ(task == MACH_PORT_NULL, error != 0);
 	if (error != 0)
-		CHECK_EQ(errno, error);
+		EXPECT_EQ(errno, error);
 	else
-		CHECK_EQ(mach_port_deallocate(mach_task_self(), task), KERN_SUCCESS);
+		EXPECT_EQ(mach_port_deallocate(mach_task_self(), task), KERN_SUCCESS);
 }
 
 static pid_t privileged, tas;
@@ -348,17 +348,17 @@ static void reach_as_student(void)
 	check_task(-2, ESRCH);
 	check_task(29999, ESRCH);
 	check_task(getpid(), 0);
-	CHECK_FAILS(kill(tas, SIGKILL), EPERM);
-	CHECK_FAILS(kill(tas, 0), EPERM);
-	CHECK_FAILS(kill(1, SIGKILL), EPERM);
-	CHECK_FAILS(kill(29999, 0), ESRCH);
-	CHECK_FAILS(kill(tas, NSIG), EINVAL);
-	CHECK_FAILS(kill(tas, -1), EINVAL);
-	CHECK_EQ(kill(privileged, 0), 0); /* By the real user. */
+	EXPECT_FAILS(kill(tas, SIGKILL), EPERM);
+	EXPECT_FAILS(kill(tas, 0), EPERM);
+	EXPECT_FAILS(kill(1, SIGKILL), EPERM);
+	EXPECT_FAILS(kill(29999, 0), ESRCH);
+	EXPECT_FAILS(kill(tas, NSIG), EINVAL);
+	EXPECT_FAILS(kill(tas, -1), EINVAL);
+	EXPECT_EQ(kill(privileged, 0), 0); /* By the real user. */
 	own = fork_sleeper();
 	check_task(own, EPERM); /* It has memory of one that was root. */
-	CHECK_EQ(kill(own, SIGKILL), 0);
-	CHECK_EQ(status_of(own), SIGKILL);
+	EXPECT_EQ(kill(own, SIGKILL), 0);
+	EXPECT_EQ(status_of(own), SIGKILL);
 }
 
 static void reach_as_ta(void)
@@ -376,9 +376,9 @@ static void ask_for_tokens(void)
 {
 	char token[UX_TOKEN_ROOM];
 
-	CHECK_FAILS(ux_gprof_token(privileged, token), EPERM);
-	CHECK_FAILS(ux_gprof_token(tas, token), EPERM); /* It was root when it began. */
-	CHECK_EQ(ux_gprof_token(1, token), 0);
+	EXPECT_FAILS(ux_gprof_token(privileged, token), EPERM);
+	EXPECT_FAILS(ux_gprof_token(tas, token), EPERM); /* It was root when it began. */
+	EXPECT_EQ(ux_gprof_token(1, token), 0);
 }
 
 static void reach_as_root(void)
@@ -392,19 +392,19 @@ static void reach_as_root(void)
 	check_task(30001, ESRCH);
 }
 
-TRY(tasks_and_signals_of_others)
+TEST(tasks_and_signals_of_others)
 {
-	NEED(copy_file(SELF, D, 04755));
+	REQUIRE(copy_file(SELF, D, 04755));
 	privileged = start_privileged();
-	NEED(privileged > 0);
+	REQUIRE(privileged > 0);
 	tas = start_tas();
-	NEED(tas > 0);
-	CHECK(all_is_well_in_a_child(reach_as_ta));
-	CHECK(all_is_well_in_a_child(reach_as_student));
-	CHECK(all_is_well_in_a_child(reach_as_root));
-	CHECK_EQ(close(input[1]), 0);
-	CHECK_EQ(kill(tas, SIGKILL), 0);
-	CHECK_EQ(status_of(tas), SIGKILL);
+	REQUIRE(tas > 0);
+	EXPECT(all_is_well_in_a_child(reach_as_ta));
+	EXPECT(all_is_well_in_a_child(reach_as_student));
+	EXPECT(all_is_well_in_a_child(reach_as_root));
+	EXPECT_EQ(close(input[1]), 0);
+	EXPECT_EQ(kill(tas, SIGKILL), 0);
+	EXPECT_EQ(status_of(tas), SIGKILL);
 	unlink(D);
 }
 
@@ -415,16 +415,16 @@ static void signal_all(void)
 
 	become(4711, 4711, 0);
 	own = fork_sleeper();
-	CHECK_EQ(kill(-1, SIGKILL), 0);
-	CHECK_EQ(status_of(own), SIGKILL);
+	EXPECT_EQ(kill(-1, SIGKILL), 0);
+	EXPECT_EQ(status_of(own), SIGKILL);
 }
 
-TRY(a_signal_to_all)
+TEST(a_signal_to_all)
 {
 	pid_t bystander = fork_sleeper();
 
-	CHECK(all_is_well_in_a_child(signal_all));
-	CHECK_EQ(kill(bystander, 0), 0);
-	CHECK_EQ(kill(bystander, SIGKILL), 0);
-	CHECK_EQ(status_of(bystander), SIGKILL);
+	EXPECT(all_is_well_in_a_child(signal_all));
+	EXPECT_EQ(kill(bystander, 0), 0);
+	EXPECT_EQ(kill(bystander, SIGKILL), 0);
+	EXPECT_EQ(status_of(bystander), SIGKILL);
 }

@@ -78,15 +78,15 @@ static kern_return_t execute(const char *path, unsigned n, const char *strings, 
 	return bsd_execve(UX, path, n, (char *)(uintptr_t)strings, size);
 }
 
-TRY(programs_that_cannot_be_executed)
+TEST(programs_that_cannot_be_executed)
 {
 	static const char words[] = "one\0two";
 	static char many[UX_ARGUMENTS_MAX + 1];
 	int fd;
 
-	NEED(mkdir(D, 0755) == 0 && make_text(SCRIPT, "#!/bin/true\n", 0755) &&
-	     make_text(TEXT, "neither this nor that", 0755) &&
-	     make_text(ORPHAN, "#!/none\n", 0755) && make_text(BUSY, "#!/bin/true\n", 0755));
+	REQUIRE(mkdir(D, 0755) == 0 && make_text(SCRIPT, "#!/bin/true\n", 0755) &&
+		make_text(TEXT, "neither this nor that", 0755) &&
+		make_text(ORPHAN, "#!/none\n", 0755) && make_text(BUSY, "#!/bin/true\n", 0755));
 	fd = open(BUSY, O_WRONLY);
 	WRONG(execute(D, 1, words, sizeof words), EACCES);
 	WRONG(execute("/dev/null", 1, words, sizeof words), EACCES);
@@ -105,7 +105,7 @@ TRY(programs_that_cannot_be_executed)
 
 /* ---------------- Processes ---------------- */
 
-TRY(processes_that_nobody_can_wait_for)
+TEST(processes_that_nobody_can_wait_for)
 {
 	rusage_words_t usage;
 	int ended, status;
@@ -122,11 +122,11 @@ TRY(processes_that_nobody_can_wait_for)
 	WRONG(bsd_getrusage(UX, -2, &usage), EINVAL);
 }
 
-TRY(groups_of_processes_that_cannot_be)
+TEST(groups_of_processes_that_cannot_be)
 {
 	pid_t executed = fork_executed(), zombie = fork_zombie();
 
-	NEED(executed > 0 && zombie > 0);
+	REQUIRE(executed > 0 && zombie > 0);
 	WRONG(bsd_setpgid(UX, -1, 0), EINVAL);
 	WRONG(bsd_setpgid(UX, 0, -1), EINVAL);
 	WRONG(bsd_setpgid(UX, NOBODY, 0), ESRCH);
@@ -138,7 +138,7 @@ TRY(groups_of_processes_that_cannot_be)
 	end_child(zombie);
 }
 
-TRY(processes_that_nobody_knows)
+TEST(processes_that_nobody_knows)
 {
 	static path_t path;
 	static char token[UX_INLINE_MAX];
@@ -150,7 +150,7 @@ TRY(processes_that_nobody_knows)
 	unsigned uid;
 	int pid;
 
-	NEED(zombie > 0);
+	REQUIRE(zombie > 0);
 	WRONG(bsd_task_by_pid(UX, NOBODY, &task), ESRCH);
 	WRONG(bsd_task_by_pid(UX, -2, &task), ESRCH);
 	WRONG(bsd_task_by_pid(UX, zombie, &task), ESRCH);
@@ -171,7 +171,7 @@ TRY(processes_that_nobody_knows)
 
 /* ---------------- Signals ---------------- */
 
-TRY(signals_that_there_are_not)
+TEST(signals_that_there_are_not)
 {
 	static const int none[] = {-1, NSIG, INT_MAX, INT_MIN};
 	unsigned handler, mask;
@@ -200,7 +200,7 @@ static kern_return_t handle(int signal, unsigned handler, int flags, unsigned tr
 			     &old_flags);
 }
 
-TRY(handlers_that_cannot_be)
+TEST(handlers_that_cannot_be)
 {
 	unsigned mask;
 
@@ -230,7 +230,7 @@ static void on_stack(int signal)
 	result_on_stack = change_stack(SIGSTKSZ, SS_DISABLE);
 }
 
-TRY(stacks_that_cannot_be)
+TEST(stacks_that_cannot_be)
 {
 	struct sigaction action = {.sa_handler = on_stack, .sa_flags = SA_ONSTACK};
 
@@ -238,9 +238,9 @@ TRY(stacks_that_cannot_be)
 	WRONG(change_stack(SIGSTKSZ, -1), EINVAL);
 	WRONG(change_stack(MINSIGSTKSZ - 1, 0), ENOMEM);
 	WRONG(change_stack(0, 0), ENOMEM);
-	CHECK_EQ(change_stack(SIGSTKSZ, 0), 0);
-	CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
-	CHECK_EQ(raise(SIGUSR1), 0);
+	EXPECT_EQ(change_stack(SIGSTKSZ, 0), 0);
+	EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+	EXPECT_EQ(raise(SIGUSR1), 0);
 	WRONG(result_on_stack, EPERM);
 }
 
@@ -253,7 +253,7 @@ static kern_return_t set_timer(int which, struct timeval interval, struct timeva
 	return bsd_setitimer(UX, which, 1, (timer_t){interval, value}, &old);
 }
 
-TRY(times_that_there_are_not)
+TEST(times_that_there_are_not)
 {
 	static const struct timeval wrong[] = {
 		{.tv_sec = -1, .tv_usec = 0},
@@ -275,7 +275,7 @@ TRY(times_that_there_are_not)
 
 /* ---------------- Who may what ---------------- */
 
-TRY(what_root_cannot_do)
+TEST(what_root_cannot_do)
 {
 	static unsigned groups[UX_GROUPS_MAX + 1];
 	struct gprof_options options = {.rate = UINT_MAX};
@@ -295,7 +295,7 @@ static void end_name_server(void)
 
 	while (n-- > 0)
 		if (strcmp(info[n].command, "snames") == 0)
-			CHECK_EQ(kill(info[n].pid, SIGKILL), 0);
+			EXPECT_EQ(kill(info[n].pid, SIGKILL), 0);
 	while (bsd_name_server(UX, &port) == 0)
 		mach_port_deallocate(mach_task_self(), port);
 }
@@ -305,14 +305,14 @@ static mach_port_t new_port(int rights)
 	mach_port_t port = mach_reply_port();
 
 	while (rights-- > 0)
-		CHECK_EQ(mach_port_insert_right(mach_task_self(), port, port,
-						MACH_MSG_TYPE_MAKE_SEND),
-			 KERN_SUCCESS);
+		EXPECT_EQ(mach_port_insert_right(mach_task_self(), port, port,
+						 MACH_MSG_TYPE_MAKE_SEND),
+			  KERN_SUCCESS);
 	return port;
 }
 
 /* The name server is whoever was first, as long as it is there.  Each call takes a right. */
-TRY(name_servers_that_cannot_be)
+TEST(name_servers_that_cannot_be)
 {
 	mach_port_t port = new_port(4), found;
 
@@ -320,7 +320,7 @@ TRY(name_servers_that_cannot_be)
 	end_name_server();
 	WRONG(bsd_name_server(UX, &found), ENOENT);
 	WRONG(bsd_set_name_server(UX, MACH_PORT_NULL), EINVAL);
-	CHECK_EQ(bsd_set_name_server(UX, port), 0);
+	EXPECT_EQ(bsd_set_name_server(UX, port), 0);
 	WRONG(bsd_set_name_server(UX, port), EBUSY);
 	mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1);
 	WRONG(bsd_name_server(UX, &found), ENOENT);
@@ -370,27 +370,27 @@ static void profile_as_student(void)
 	WRONG(bsd_gprof_mon_options(UX, options), EPERM);
 }
 
-TRY(what_student_cannot_do)
+TEST(what_student_cannot_do)
 {
-	CHECK(all_is_well_in_a_child(do_as_student));
-	CHECK(all_is_well_in_a_child(profile_as_student));
+	EXPECT(all_is_well_in_a_child(do_as_student));
+	EXPECT(all_is_well_in_a_child(profile_as_student));
 }
 
 /* What a program was given by its file's bits is not its user's. */
 static void student_becomes_root_again(void)
 {
-	CHECK_EQ(bsd_seteuid(UX, STUDENT), 0);
+	EXPECT_EQ(bsd_seteuid(UX, STUDENT), 0);
 	WRONG(bsd_setgid(UX, STUDENT), EPERM);
 	WRONG(bsd_setgroups(UX, NULL, 0), EPERM);
-	CHECK_EQ(bsd_seteuid(UX, 0), 0);
-	CHECK_EQ(bsd_setuid(UX, STUDENT), 0);
+	EXPECT_EQ(bsd_seteuid(UX, 0), 0);
+	EXPECT_EQ(bsd_setuid(UX, STUDENT), 0);
 	WRONG(bsd_seteuid(UX, 0), EPERM);
 	WRONG(bsd_setuid(UX, 0), EPERM);
 }
 
-TRY(what_was_given_up)
+TEST(what_was_given_up)
 {
-	CHECK(all_is_well_in_a_child(student_becomes_root_again));
+	EXPECT(all_is_well_in_a_child(student_becomes_root_again));
 }
 
 /* ---------------- Pointers ---------------- */
@@ -401,41 +401,41 @@ static void check_pointer(void *wrong)
 	char *words[] = {NULL};
 	int ends;
 
-	CHECK_FAILS(read(0, wrong, 1), EFAULT);
-	CHECK_FAILS(write(1, wrong, 1), EFAULT);
-	CHECK_FAILS(write(1, wrong, UX_INLINE_MAX + 1), EFAULT);
-	CHECK_FAILS(open(wrong, O_RDONLY), EFAULT);
-	CHECK_FAILS(stat(wrong, wrong), EFAULT);
-	CHECK_FAILS(stat("/", wrong), EFAULT);
-	CHECK_FAILS(lstat("/", wrong), EFAULT);
-	CHECK_FAILS(fstat(0, wrong), EFAULT);
-	CHECK_FAILS(access(wrong, R_OK), EFAULT);
-	CHECK_FAILS(chdir(wrong), EFAULT);
-	CHECK_FAILS(readlink(wrong, (char *)words, sizeof words), EFAULT);
-	CHECK_FAILS(readlink("/", wrong, 8), EFAULT);
-	CHECK_FAILS(mkdir(wrong, 0700), EFAULT);
-	CHECK_FAILS(rmdir(wrong), EFAULT);
-	CHECK_FAILS(unlink(wrong), EFAULT);
-	CHECK_FAILS(rename(wrong, "/tmp/new"), EFAULT);
-	CHECK_FAILS(rename("/tmp", wrong), EFAULT);
-	CHECK_FAILS(link(wrong, "/tmp/new"), EFAULT);
-	CHECK_FAILS(link("/tmp", wrong), EFAULT);
-	CHECK_FAILS(symlink(wrong, "/tmp/new"), EFAULT);
-	CHECK_FAILS(symlink("text", wrong), EFAULT);
-	CHECK_FAILS(chmod(wrong, 0), EFAULT);
-	CHECK_FAILS(truncate(wrong, 0), EFAULT);
-	CHECK_FAILS(pipe(wrong), EFAULT);
-	CHECK_FAILS(execve(wrong, words, words), EFAULT);
-	CHECK_FAILS(getrusage(RUSAGE_SELF, wrong), EFAULT);
-	CHECK_FAILS(sigpending(wrong), EFAULT);
-	CHECK_FAILS(sigsuspend(wrong), EFAULT);
-	CHECK_FAILS(setitimer(ITIMER_REAL, wrong, NULL), EFAULT);
-	CHECK_FAILS(getitimer(ITIMER_REAL, wrong), EFAULT);
-	CHECK_FAILS(ux_executable(FIRST, wrong, sizeof ends), EFAULT);
-	CHECK_FAILS(ux_gprof_token(SERVER, wrong), EFAULT);
+	EXPECT_FAILS(read(0, wrong, 1), EFAULT);
+	EXPECT_FAILS(write(1, wrong, 1), EFAULT);
+	EXPECT_FAILS(write(1, wrong, UX_INLINE_MAX + 1), EFAULT);
+	EXPECT_FAILS(open(wrong, O_RDONLY), EFAULT);
+	EXPECT_FAILS(stat(wrong, wrong), EFAULT);
+	EXPECT_FAILS(stat("/", wrong), EFAULT);
+	EXPECT_FAILS(lstat("/", wrong), EFAULT);
+	EXPECT_FAILS(fstat(0, wrong), EFAULT);
+	EXPECT_FAILS(access(wrong, R_OK), EFAULT);
+	EXPECT_FAILS(chdir(wrong), EFAULT);
+	EXPECT_FAILS(readlink(wrong, (char *)words, sizeof words), EFAULT);
+	EXPECT_FAILS(readlink("/", wrong, 8), EFAULT);
+	EXPECT_FAILS(mkdir(wrong, 0700), EFAULT);
+	EXPECT_FAILS(rmdir(wrong), EFAULT);
+	EXPECT_FAILS(unlink(wrong), EFAULT);
+	EXPECT_FAILS(rename(wrong, "/tmp/new"), EFAULT);
+	EXPECT_FAILS(rename("/tmp", wrong), EFAULT);
+	EXPECT_FAILS(link(wrong, "/tmp/new"), EFAULT);
+	EXPECT_FAILS(link("/tmp", wrong), EFAULT);
+	EXPECT_FAILS(symlink(wrong, "/tmp/new"), EFAULT);
+	EXPECT_FAILS(symlink("text", wrong), EFAULT);
+	EXPECT_FAILS(chmod(wrong, 0), EFAULT);
+	EXPECT_FAILS(truncate(wrong, 0), EFAULT);
+	EXPECT_FAILS(pipe(wrong), EFAULT);
+	EXPECT_FAILS(execve(wrong, words, words), EFAULT);
+	EXPECT_FAILS(getrusage(RUSAGE_SELF, wrong), EFAULT);
+	EXPECT_FAILS(sigpending(wrong), EFAULT);
+	EXPECT_FAILS(sigsuspend(wrong), EFAULT);
+	EXPECT_FAILS(setitimer(ITIMER_REAL, wrong, NULL), EFAULT);
+	EXPECT_FAILS(getitimer(ITIMER_REAL, wrong), EFAULT);
+	EXPECT_FAILS(ux_executable(FIRST, wrong, sizeof ends), EFAULT);
+	EXPECT_FAILS(ux_gprof_token(SERVER, wrong), EFAULT);
 }
 
-TRY(pointers_that_are_nowhere)
+TEST(pointers_that_are_nowhere)
 {
 	struct itimerval old;
 
@@ -443,15 +443,15 @@ TRY(pointers_that_are_nowhere)
 	check_pointer((void *)(PAGE - 1));
 	check_pointer(OUTSIDE);
 	check_pointer((void *)-1);
-	CHECK_FAILS(waitpid(-1, OUTSIDE, WNOHANG), EFAULT);
-	CHECK_FAILS(execve("/bin/true", OUTSIDE, NULL), EFAULT);
-	CHECK_FAILS(execve("/bin/true", NULL, OUTSIDE), EFAULT);
-	CHECK_FAILS(sigaction(SIGUSR1, OUTSIDE, NULL), EFAULT);
-	CHECK_FAILS(sigaction(SIGUSR1, NULL, OUTSIDE), EFAULT);
-	CHECK_FAILS(sigprocmask(SIG_BLOCK, OUTSIDE, NULL), EFAULT);
-	CHECK_FAILS(sigprocmask(SIG_BLOCK, NULL, OUTSIDE), EFAULT);
-	CHECK_FAILS(sigaltstack(OUTSIDE, NULL), EFAULT);
-	CHECK_FAILS(sigaltstack(NULL, OUTSIDE), EFAULT);
-	CHECK_FAILS(getgroups(1, OUTSIDE), EFAULT);
-	CHECK_EQ(getitimer(ITIMER_REAL, &old), 0);
+	EXPECT_FAILS(waitpid(-1, OUTSIDE, WNOHANG), EFAULT);
+	EXPECT_FAILS(execve("/bin/true", OUTSIDE, NULL), EFAULT);
+	EXPECT_FAILS(execve("/bin/true", NULL, OUTSIDE), EFAULT);
+	EXPECT_FAILS(sigaction(SIGUSR1, OUTSIDE, NULL), EFAULT);
+	EXPECT_FAILS(sigaction(SIGUSR1, NULL, OUTSIDE), EFAULT);
+	EXPECT_FAILS(sigprocmask(SIG_BLOCK, OUTSIDE, NULL), EFAULT);
+	EXPECT_FAILS(sigprocmask(SIG_BLOCK, NULL, OUTSIDE), EFAULT);
+	EXPECT_FAILS(sigaltstack(OUTSIDE, NULL), EFAULT);
+	EXPECT_FAILS(sigaltstack(NULL, OUTSIDE), EFAULT);
+	EXPECT_FAILS(getgroups(1, OUTSIDE), EFAULT);
+	EXPECT_EQ(getitimer(ITIMER_REAL, &old), 0);
 }

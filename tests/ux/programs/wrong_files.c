@@ -214,7 +214,7 @@ static void check_path(const struct path_call *call, const char *path, int error
 	kern_return_t result = call->make(path);
 
 	if (result != error)
-		TRY_FAILED("%s of \"%.40s\" gives %d, not %d", call->name, path, result, error);
+		check_fail("%s of \"%.40s\" gives %d, not %d", call->name, path, result, error);
 }
 
 static void check_paths(const char *path, int error)
@@ -224,9 +224,9 @@ static void check_paths(const char *path, int error)
 	check_path(&(struct path_call)PATH_CALL(rename_to), path, error);
 }
 
-TRY(paths_that_lead_nowhere)
+TEST(paths_that_lead_nowhere)
 {
-	NEED(has_files());
+	REQUIRE(has_files());
 	check_paths("", ENOENT);
 	check_paths(D "/none/x", ENOENT);
 	check_paths(NOWHERE "/x", ENOENT);
@@ -237,9 +237,9 @@ TRY(paths_that_lead_nowhere)
 	check_paths(FAR "/x", ENAMETOOLONG);
 }
 
-TRY(last_parts_that_are_not_there_or_are)
+TEST(last_parts_that_are_not_there_or_are)
 {
-	NEED(has_files());
+	REQUIRE(has_files());
 	for (size_t n = 0; n < PATH_CALLS; n++) {
 		const struct path_call *call = &path_calls[n];
 
@@ -261,19 +261,19 @@ static void closed_to_student(void)
 			check_path(&path_calls[n], D "/new", EACCES);
 }
 
-TRY(directories_that_are_closed)
+TEST(directories_that_are_closed)
 {
-	NEED(has_files());
-	CHECK(all_is_well_in_a_child(closed_to_student));
+	REQUIRE(has_files());
+	EXPECT(all_is_well_in_a_child(closed_to_student));
 }
 
 /* ---------------- Opening ---------------- */
 
-TRY(files_that_cannot_be_opened_so)
+TEST(files_that_cannot_be_opened_so)
 {
 	int fd;
 
-	NEED(has_files());
+	REQUIRE(has_files());
 	WRONG(bsd_open(UX, F, O_ACCMODE, 0, &fd), EINVAL);
 	WRONG(bsd_open(UX, F, O_RDONLY | O_DIRECTORY, 0, &fd), ENOTDIR);
 	WRONG(bsd_open(UX, F "/", O_RDONLY, 0, &fd), ENOTDIR);
@@ -303,10 +303,10 @@ static void open_as_student(void)
 	WRONG(bsd_chdir(UX, CLOSED), EACCES);
 }
 
-TRY(files_that_student_cannot_open)
+TEST(files_that_student_cannot_open)
 {
-	NEED(has_files());
-	CHECK(all_is_well_in_a_child(open_as_student));
+	REQUIRE(has_files());
+	EXPECT(all_is_well_in_a_child(open_as_student));
 }
 
 /* ---------------- Descriptors ---------------- */
@@ -355,7 +355,7 @@ static kern_return_t call_object(int fd)
 	return bsd_file_object(UX, fd, &object, &size);
 }
 
-TRY(descriptors_that_nobody_has)
+TEST(descriptors_that_nobody_has)
 {
 	struct stat status;
 	int64_t position;
@@ -396,11 +396,11 @@ static bool open_fds(struct fds *fds)
 	       bsd_pipe(UX, O_NONBLOCK, &fds->pipe_r, &fds->pipe_w) == 0;
 }
 
-TRY(descriptors_of_the_wrong_kind)
+TEST(descriptors_of_the_wrong_kind)
 {
 	struct fds fds;
 
-	NEED(has_files() && open_fds(&fds));
+	REQUIRE(has_files() && open_fds(&fds));
 	WRONG(call_read(fds.file_w), EBADF);
 	WRONG(call_read_long(fds.file_w), EBADF);
 	WRONG(call_read(fds.pipe_w), EBADF);
@@ -432,7 +432,7 @@ static kern_return_t fill(int fd)
 	return result;
 }
 
-TRY(transfers_that_cannot_be)
+TEST(transfers_that_cannot_be)
 {
 	const vm_size_t size = UX_TRANSFER_MAX + PAGE;
 	vm_address_t memory = 0;
@@ -440,9 +440,9 @@ TRY(transfers_that_cannot_be)
 	unsigned written;
 	int full;
 
-	NEED(has_files() && open_fds(&fds));
-	NEED(bsd_open(UX, "/dev/full", O_RDWR, 0, &full) == 0);
-	NEED(vm_allocate(mach_task_self(), &memory, size, TRUE) == KERN_SUCCESS);
+	REQUIRE(has_files() && open_fds(&fds));
+	REQUIRE(bsd_open(UX, "/dev/full", O_RDWR, 0, &full) == 0);
+	REQUIRE(vm_allocate(mach_task_self(), &memory, size, TRUE) == KERN_SUCCESS);
 	WRONG(call_read(fds.pipe_r), EAGAIN);
 	WRONG(call_read_long(fds.pipe_r), EAGAIN);
 	WRONG(fill(fds.pipe_w), EAGAIN);
@@ -452,15 +452,15 @@ TRY(transfers_that_cannot_be)
 	signal(SIGPIPE, SIG_IGN);
 	bsd_close(UX, fds.pipe_r);
 	WRONG(call_write(fds.pipe_w), EPIPE);
-	CHECK_EQ(size_of(F), 4);
+	EXPECT_EQ(size_of(F), 4);
 }
 
-TRY(positions_that_there_are_not)
+TEST(positions_that_there_are_not)
 {
 	struct fds fds;
 	int64_t position;
 
-	NEED(has_files() && open_fds(&fds));
+	REQUIRE(has_files() && open_fds(&fds));
 	WRONG(bsd_lseek(UX, fds.pipe_r, 0, SEEK_SET, &position), ESPIPE);
 	WRONG(bsd_lseek(UX, fds.file_w, 0, -1, &position), EINVAL);
 	WRONG(bsd_lseek(UX, fds.file_w, 0, SEEK_END + 1, &position), EINVAL);
@@ -468,14 +468,14 @@ TRY(positions_that_there_are_not)
 	WRONG(bsd_lseek(UX, fds.file_w, -5, SEEK_END, &position), EINVAL);
 	WRONG(bsd_lseek(UX, fds.file_w, INT64_MIN, SEEK_END, &position), EINVAL);
 	WRONG(bsd_lseek(UX, fds.file_w, INT64_MAX, SEEK_END, &position), EOVERFLOW);
-	CHECK_EQ(bsd_lseek(UX, fds.file_w, INT64_MAX, SEEK_SET, &position), 0);
+	EXPECT_EQ(bsd_lseek(UX, fds.file_w, INT64_MAX, SEEK_SET, &position), 0);
 	WRONG(call_write(fds.file_w), EFBIG);
-	CHECK_EQ(bsd_lseek(UX, fds.file_w, INT64_MAX / 2, SEEK_SET, &position), 0);
+	EXPECT_EQ(bsd_lseek(UX, fds.file_w, INT64_MAX / 2, SEEK_SET, &position), 0);
 	WRONG(call_write(fds.file_w), EFBIG);
-	CHECK_EQ(size_of(F), 4);
+	EXPECT_EQ(size_of(F), 4);
 }
 
-TRY(orders_for_descriptors_that_there_are_not)
+TEST(orders_for_descriptors_that_there_are_not)
 {
 	int result, other;
 
@@ -486,31 +486,31 @@ TRY(orders_for_descriptors_that_there_are_not)
 }
 
 /* One is left in the end, which a pipe's two have no room in. */
-TRY(more_descriptors_than_there_are)
+TEST(more_descriptors_than_there_are)
 {
 	int last = -1, fd, other;
 
-	NEED(has_files());
+	REQUIRE(has_files());
 	while (bsd_dup(UX, 1, 0, 0, &fd) == 0)
 		last = fd;
-	CHECK_EQ(last, UX_OPEN_MAX - 1);
+	EXPECT_EQ(last, UX_OPEN_MAX - 1);
 	WRONG(bsd_dup(UX, 1, 0, 0, &fd), EMFILE);
 	WRONG(bsd_dup(UX, 1, UX_OPEN_MAX - 1, 0, &fd), EMFILE);
 	WRONG(bsd_open(UX, F, O_RDONLY, 0, &fd), EMFILE);
 	WRONG(bsd_open(UX, D "/new", O_WRONLY | O_CREAT, 0600, &fd), EMFILE);
 	WRONG(call_lstat(D "/new"), ENOENT);
 	WRONG(bsd_pipe(UX, 0, &fd, &other), EMFILE);
-	CHECK_EQ(bsd_close(UX, last), 0);
+	EXPECT_EQ(bsd_close(UX, last), 0);
 	WRONG(bsd_pipe(UX, 0, &fd, &other), EMFILE);
-	CHECK_EQ(bsd_dup(UX, 1, 0, 0, &fd), 0);
-	CHECK_EQ(fd, last);
+	EXPECT_EQ(bsd_dup(UX, 1, 0, 0, &fd), 0);
+	EXPECT_EQ(fd, last);
 }
 
 /* ---------------- Names ---------------- */
 
-TRY(names_that_cannot_go)
+TEST(names_that_cannot_go)
 {
-	NEED(has_files());
+	REQUIRE(has_files());
 	WRONG(bsd_unlink(UX, FULL), EPERM);
 	WRONG(bsd_unlink(UX, "/"), EPERM);
 	WRONG(bsd_unlink(UX, D "/."), EPERM);
@@ -524,9 +524,9 @@ TRY(names_that_cannot_go)
 	WRONG(bsd_rmdir(UX, "/"), EBUSY);
 }
 
-TRY(names_that_cannot_change)
+TEST(names_that_cannot_change)
 {
-	NEED(has_files());
+	REQUIRE(has_files());
 	WRONG(bsd_rename(UX, F, FULL), EISDIR);
 	WRONG(bsd_rename(UX, FULL, F), ENOTDIR);
 	WRONG(bsd_rename(UX, CLOSED, FULL), ENOTEMPTY);
@@ -553,27 +553,27 @@ static void change_names_as_student(void)
 	WRONG(bsd_rmdir(UX, FULL), EACCES);
 	WRONG(bsd_rename(UX, FULL "/file", STICKY "/new"), EACCES);
 	WRONG(bsd_rename(UX, STICKY "/file", STICKY "/new"), EPERM);
-	CHECK_EQ(make_text(STICKY "/own", "x", 0600), true);
+	EXPECT_EQ(make_text(STICKY "/own", "x", 0600), true);
 	WRONG(bsd_rename(UX, STICKY "/own", FULL "/new"), EACCES);
 	WRONG(bsd_rename(UX, STICKY "/own", FULL "/file"), EACCES);
 	WRONG(bsd_rename(UX, STICKY "/own", STICKY "/file"), EPERM);
 	WRONG(bsd_link(UX, STICKY "/own", FULL "/new"), EACCES);
-	CHECK_EQ(bsd_unlink(UX, STICKY "/own"), 0);
+	EXPECT_EQ(bsd_unlink(UX, STICKY "/own"), 0);
 }
 
-TRY(names_that_student_cannot_change)
+TEST(names_that_student_cannot_change)
 {
-	NEED(has_files());
-	CHECK(all_is_well_in_a_child(change_names_as_student));
+	REQUIRE(has_files());
+	EXPECT(all_is_well_in_a_child(change_names_as_student));
 }
 
 /* A directory that has gone while it was somebody's. */
-TRY(a_place_that_is_gone)
+TEST(a_place_that_is_gone)
 {
 	static char path[PATH_MAX];
 
-	NEED(has_files() && mkdir(D "/gone", 0700) == 0 && chdir(D "/gone") == 0);
-	CHECK_EQ(bsd_rmdir(UX, D "/gone"), 0);
+	REQUIRE(has_files() && mkdir(D "/gone", 0700) == 0 && chdir(D "/gone") == 0);
+	EXPECT_EQ(bsd_rmdir(UX, D "/gone"), 0);
 	WRONG(bsd_getcwd(UX, path), ENOENT);
 	WRONG(call_open_new("new"), ENOENT);
 	WRONG(call_mkdir("new"), ENOENT);
@@ -582,11 +582,11 @@ TRY(a_place_that_is_gone)
 
 /* ---------------- Attributes ---------------- */
 
-TRY(attributes_that_there_are_not)
+TEST(attributes_that_there_are_not)
 {
 	struct fds fds;
 
-	NEED(has_files() && open_fds(&fds));
+	REQUIRE(has_files() && open_fds(&fds));
 	WRONG(bsd_chdir(UX, F), ENOTDIR);
 	WRONG(bsd_access(UX, F, -1), EINVAL);
 	WRONG(bsd_access(UX, F, 8), EINVAL);
@@ -601,7 +601,7 @@ TRY(attributes_that_there_are_not)
 	WRONG(bsd_truncate(UX, RUNS, 0), ETXTBSY);
 	WRONG(bsd_ftruncate(UX, fds.file_w, -1), EINVAL);
 	WRONG(bsd_ftruncate(UX, fds.file_w, INT64_MAX), EFBIG);
-	CHECK_EQ(size_of(F), 4);
+	EXPECT_EQ(size_of(F), 4);
 }
 
 static void change_attributes_as_student(void)
@@ -617,15 +617,15 @@ static void change_attributes_as_student(void)
 	WRONG(bsd_utimes(UX, SHUT, -1, -1), EACCES);
 	WRONG(bsd_utimes(UX, SHUT, 1, 1), EPERM);
 	WRONG(bsd_utimes(UX, SHUT, -1, 1), EPERM);
-	CHECK(make_text(STICKY "/own", "x", 0600));
+	EXPECT(make_text(STICKY "/own", "x", 0600));
 	WRONG(bsd_chown(UX, STICKY "/own", 0, STUDENT), EPERM);
 	WRONG(bsd_chown(UX, STICKY "/own", STUDENT, 0), EPERM);
 	WRONG(bsd_utimes(UX, STICKY "/file", 1, 1), EPERM);
-	CHECK_EQ(bsd_unlink(UX, STICKY "/own"), 0);
+	EXPECT_EQ(bsd_unlink(UX, STICKY "/own"), 0);
 }
 
-TRY(attributes_that_student_cannot_change)
+TEST(attributes_that_student_cannot_change)
 {
-	NEED(has_files());
-	CHECK(all_is_well_in_a_child(change_attributes_as_student));
+	REQUIRE(has_files());
+	EXPECT(all_is_well_in_a_child(change_attributes_as_student));
 }
