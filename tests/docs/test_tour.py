@@ -1,42 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""The tour for the first hour, typed from its first command to its last, in a copy of the tree.
+"""The tour for the first hour, typed from its first command to its last, with a kernel of its own.
 
 What the host's shell is given and what is typed at the machine's console come in the page's order:
 the machine of `make qemu` stays until the page begins with runs that need no keyboard.
 """
 
-import os
 import re
 import shutil
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Optional
 
 import pytest
 from assay import OUT, ROOT
 from framework.keyboard import PROMPT, Keyboard
-from framework.room import OF_MAKE, OTHERS
+from framework.room import Room
 
 from docs import book
 from docs.test_transcripts import unlike
 
 PAGE = ROOT / "docs" / "tour.md"
 ELSEWHERE = "make test"  # Would run these tests beside themselves.
-LIMIT = 300  # Seconds, for the kernel's link on a busy host.
 IN_KERNEL = re.compile(r"(\d+\.\d+) +kernel:page_alloc_zeroed")
 
 
 class Tour:
     """Somebody who types what the page says."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], machines: ExitStack):
-        self.folder, self.environment, self.machines = folder, environment, machines
+    def __init__(self, room: Room, machines: ExitStack):
+        self.room, self.machines = room, machines
         self.keyboard: Optional[Keyboard] = None
 
     def boot(self, command: str) -> str:
         self.keyboard = self.machines.enter_context(
-            Keyboard(command.split(), self.folder, self.environment))
+            Keyboard(command.split(), self.room.folder, self.room.environment))
         return self.keyboard.wait_for(PROMPT)
 
     def at_console(self, command: str) -> str:
@@ -45,9 +42,7 @@ class Tour:
         return printed
 
     def on_host(self, command: str) -> str:
-        done = subprocess.run(["sh", "-c", command], cwd=self.folder, env=self.environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=LIMIT, check=False)
+        done = self.room.run(command)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout
 
@@ -57,21 +52,36 @@ class Tour:
         return self.on_host(one.command) if one.who == "host" else self.at_console(one.command)
 
 
-def not_ours(folder: str, names: list[str]) -> list[str]:
-    """Git's, and what in out/ belongs to somebody's machine or to a run of the tests."""
-    if Path(folder) == OUT:
-        return [name for name in names if OTHERS.fullmatch(name)]
-    return [name for name in names if name in (".git", "__pycache__")]
+def copy_of(link: Path) -> None:
+    """What a link of the room leads to takes its place, so that it can be changed."""
+    original = link.resolve()
+    link.unlink()
+    if original.is_dir():
+        shutil.copytree(original, link)
+    else:
+        shutil.copy2(original, link)
+
+
+def links_in(link: Path) -> None:
+    """The folder that a link leads to becomes one of links."""
+    original = link.resolve()
+    link.unlink()
+    link.mkdir()
+    for entry in original.iterdir():
+        (link / entry.name).symlink_to(entry)
 
 
 @pytest.fixture(name="tour")
 def tour_fixture(tmp_path: Path):
-    folder = tmp_path / "tree"
-    shutil.copytree(ROOT, folder, symlinks=True, ignore=not_ours)
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in (*OF_MAKE, "ASSAY_OUT", "WERROR")}
+    """In a room with a kernel of its own, to change and to link."""
+    room = Room(tmp_path / "tree")
+    copy_of(room.folder / "kernel")
+    links_in(room.out / "obj")
+    copy_of(room.out / "obj" / "kernel")
+    for kernel in room.out.glob("mach_kernel*"):
+        copy_of(kernel)
     with ExitStack() as machines:
-        yield Tour(folder, environment, machines)
+        yield Tour(room, machines)
 
 
 @pytest.mark.skipif(OUT.name != "out", reason="what is typed names the stock build's folder")
