@@ -27,6 +27,8 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # A path with a folder in it, perhaps with a line's number; a pattern or a placeholder is none.
 PATH = re.compile(r"^([\w.-]+(?:/[\w.-]+)+/?)(?::\d+)?$")
 FUNCTION = re.compile(r"^(\w+)\(\)$")
+FIGURE = re.compile(r"^    .*$", re.MULTILINE)
+CALLED = re.compile(r"\b(\w+)\(\)")
 
 # What looks like a name in the sources: of constants, structures and whatever has a part after a
 # `_`.  And what is said to be in a file.
@@ -80,7 +82,9 @@ def known_names() -> frozenset[str]:
 
 
 def missing_functions(page: Path) -> list[str]:
+    """Of the text, and of its figures."""
     names = {match[1] for match in map(FUNCTION.match, codes(page)) if match}
+    names |= set(CALLED.findall("\n".join(FIGURE.findall(prose(page)))))
     return sorted(names - known_names() - FOREIGN_FUNCTIONS)
 
 
@@ -162,6 +166,7 @@ def test_every_page_can_be_reached() -> None:
     ("`kernel/base/zone.c` `zone_alloc()` [x](README.md)", 0, 0, 0),
     ("`kernel/base/no_such.c`", 1, 0, 0),
     ("`no_such_function_anywhere()`", 0, 1, 0),
+    ("    one thread ----> no_such_function_anywhere(): why\n", 0, 1, 0),
     ("[x](no-such.md)", 0, 0, 1),
     ("# A heading\n[x](#a-heading)", 0, 0, 0),
     ("[x](#no-heading)", 0, 0, 1),
