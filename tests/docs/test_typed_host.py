@@ -15,6 +15,7 @@ from framework.room import Room
 
 from docs import book
 from docs.test_transcripts import PAGES as TRANSCRIPTS
+from docs.test_transcripts import unlike
 
 ELSEWHERE = {"README.md", "docs/tour.md", *(f"docs/{page}" for page in TRANSCRIPTS)}
 
@@ -30,6 +31,7 @@ PREPARED = {
 # Shorter than in the book.
 SHORTER = {"seq 1 100": "seq 1 2", "rounds=100": "rounds=5", "sleep 100": "sleep 0.1"}
 STATUS = {"crash=null": 125, "crash=hang-off": 124}
+COMPARED = {"docs/debugging.md"}  # What these show is what is printed, but for addresses.
 
 EXCEPTIONS = {
     r"make (test|SAN=1|FAST=1)": "the tests run beside this one, and test_build.py builds these",
@@ -58,6 +60,11 @@ def shorter(command: str) -> str:
     return "\n".join(lines)
 
 
+def strange(one: book.Example, printed: str) -> str:
+    shown = [line for line in one.shown if line.strip()]
+    return unlike(shown, printed.splitlines()) if shown and one.page in COMPARED else ""
+
+
 @pytest.mark.skipif(OUT.name != "out", reason="what is typed names the stock build's folder")
 @pytest.mark.parametrize("page", dict.fromkeys(one.page for one in TRIED))
 def test_examples(tmp_path: Path, page: str) -> None:
@@ -69,6 +76,7 @@ def test_examples(tmp_path: Path, page: str) -> None:
             wanted = next((status for word, status in STATUS.items() if word in one.command), 0)
             assert done.returncode == wanted, f"{one.command}\n{done.stdout}{done.stderr}"
             assert not re.search(r"seed \d+: status", done.stdout), done.stdout
+            assert not strange(one, done.stdout + done.stderr), done.stderr
 
 
 def test_every_exception_is_needed() -> None:
