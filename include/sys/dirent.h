@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An entry of a directory as read by getdirentries(): so many bytes of name, a zero, padding. */
+/* An entry of a directory: Linux's linux_dirent64, so many bytes of name, a zero, padding. */
 #ifndef SYS_DIRENT_H
 #define SYS_DIRENT_H
 
@@ -15,16 +15,17 @@
 #define DT_BLK     6
 #define DT_REG     8
 #define DT_LNK     10
+#define DT_SOCK    12
 
 struct dirent {
-	ino_t d_ino;
-	uint16_t d_reclen; /* From this entry to the next: a multiple of 4. */
+	uint64_t d_ino;
+	int64_t d_off;     /* Where lseek() goes to have the next entry read first. */
+	uint16_t d_reclen; /* From this entry to the next: a multiple of 8. */
 	uint8_t d_type;
-	uint8_t d_namlen;
 	char d_name[NAME_MAX + 1];
 };
 
 /* The bytes that an entry with a name of `length` takes. */
-#define DIRENT_SIZE(length) ((offsetof(struct dirent, d_name) + (length) + 1 + 3) & ~3u)
+#define DIRENT_SIZE(length) ((offsetof(struct dirent, d_name) + (length) + 1 + 7) & ~7u)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stat() tells of a file, and the bits of its mode. */
+/* What stat() tells of a file, and the bits of its mode: Linux's. */
 #ifndef SYS_STAT_H
 #define SYS_STAT_H
 
@@ -38,25 +38,31 @@
 #define S_ISLNK(mode)  (((mode)&S_IFMT) == S_IFLNK)
 #define S_ISSOCK(mode) (((mode)&S_IFMT) == S_IFSOCK)
 
-/* Travels in messages as an array of 32-bit words. */
+/*
+ * Linux's stat64, whose layout has grown: the number of the file is at the end, and its lower half
+ * once more before it.  Travels in messages as an array of 32-bit words.
+ */
 struct stat {
 	dev_t st_dev;
-	ino_t st_ino;
+	uint32_t st_reserved_dev;
+	uint32_t st_ino_low;
 	mode_t st_mode;
 	nlink_t st_nlink;
 	uid_t st_uid;
 	gid_t st_gid;
 	dev_t st_rdev;
-	blksize_t st_blksize;
+	uint32_t st_reserved_rdev;
 	off_t st_size;
+	blksize_t st_blksize;
 	blkcnt_t st_blocks; /* Of 512 bytes. */
 	time_t st_atime;
+	uint32_t st_atime_nsec;
 	time_t st_mtime;
+	uint32_t st_mtime_nsec;
 	time_t st_ctime;
-	uint32_t st_reserved;
+	uint32_t st_ctime_nsec;
+	ino_t st_ino;
 };
-
-_Static_assert(sizeof(struct stat) == 64, "a contract between UX and programs");
 
 #ifndef UX_SERVER
 int stat(const char *path, struct stat *result);

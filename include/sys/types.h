@@ -11,8 +11,8 @@ typedef uint32_t uid_t;
 typedef uint32_t gid_t;
 typedef uint32_t id_t;
 typedef uint32_t mode_t;
-typedef uint32_t dev_t;
-typedef uint32_t ino_t;
+typedef uint64_t dev_t;
+typedef uint64_t ino_t;
 typedef uint32_t nlink_t;
 typedef int64_t off_t;
 typedef int32_t blksize_t;
@@ -28,8 +28,9 @@ typedef unsigned short u_short;
 typedef unsigned int u_int;
 typedef unsigned long u_long;
 
-#define major(device)     ((device) >> 8 & 0xff)
-#define minor(device)     ((device)&0xff)
-#define makedev(maj, min) ((dev_t)((maj) << 8 | (min)))
+/* Of devices' numbers: 12 bits of major and 20 of minor, whose upper 12 lie above. */
+#define major(device)     ((unsigned)((device) >> 8 & 0xfff))
+#define minor(device)     ((unsigned)(((device)&0xff) | ((device) >> 12 & 0xfff00)))
+#define makedev(maj, min) ((dev_t)((maj) << 8 | ((min)&0xff) | ((min)&0xfff00u) << 12))
 
 #endif

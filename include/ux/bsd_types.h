@@ -27,6 +27,9 @@ typedef struct ux_task_life task_life_t;
 typedef struct gprof_options gprof_options_words_t;
 typedef struct gprof_status gprof_status_words_t;
 
+_Static_assert(sizeof(stat_words_t) == 24 * sizeof(int), "as defs/ux/bsd.defs says");
+_Static_assert(sizeof(rusage_words_t) == 21 * sizeof(int), "as defs/ux/bsd.defs says");
+
 typedef struct {
 	pid_t pid;
 	pid_t parent;

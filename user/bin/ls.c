@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,10 +84,8 @@ static void print_group(gid_t gid)
 
 static void print_size(const struct stat *status)
 {
-	unsigned device = (unsigned)status->st_rdev;
-
 	if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode))
-		printf(" %4u,%4u", device >> 8 & 0xff, device & 0xff);
+		printf(" %4u,%4u", major(status->st_rdev), minor(status->st_rdev));
 	else
 		printf(" %9lld", (long long)status->st_size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How each call of Unix's is made: a stub of <ux/bsd.h>, with the calling thread's port; its result
- * is 0, an error, or ERESTART, which means that nothing was done and that the call is to be made
+ * is 0, an error, or ERESTARTSYS, which means that nothing was done and that the call is to be made
  * again.
  *
  * Pointers do not travel: it is the stub that reads and writes what they point to.  So a call looks
@@ -59,7 +59,7 @@ static inline int is_bad_option(const void *place, size_t size)
 		kern_return_t result_;                            \
 		do {                                              \
 			result_ = stub(ux_port(), ##__VA_ARGS__); \
-		} while (result_ == ERESTART);                    \
+		} while (result_ == ERESTARTSYS);                 \
 		result_;                                          \
 	})
 

@@ -75,7 +75,7 @@ static int start(struct cthread *thread)
 		result =
 			bsd_thread_start(ux_port(), (unsigned)(uintptr_t)__thread_entry,
 					 (unsigned)stack, (unsigned)(uintptr_t)thread, &thread->id);
-	} while (result == ERESTART);
+	} while (result == ERESTARTSYS);
 	if (result != 0)
 		return result > 0 && result <= ELAST ? result : EAGAIN;
 	list_add_last(threads, &thread->link);

@@ -31,8 +31,8 @@ bool ux_lock_held(void); /* By this thread or another: for assertions. */
 /*
  * Waits for ux_wakeup(channel), which is any address that both sides know.  Whoever wakes has
  * changed something; what, the sleeper finds out.  If `thread` is not null the wait is for a call
- * of this thread, and a signal for it ends the wait: the result is EINTR, or ERESTART if the call
- * is to be made again after the handler.  A thread that is to end counts as interrupted.
+ * of this thread, and a signal for it ends the wait: the result is EINTR, or ERESTARTSYS if the
+ * call is to be made again after the handler.  A thread that is to end counts as interrupted.
  */
 int ux_sleep(const void *channel, struct thread *thread);
 

@@ -242,6 +242,7 @@ kern_return_t ux_fstat(struct thread *caller, int fd, struct stat *result)
 	if (file == NULL)
 		return EBADF;
 	file_stat(file, result);
+	result->st_ino_low = (uint32_t)result->st_ino;
 	open_file_release(file);
 	return 0;
 }

@@ -37,6 +37,7 @@ kern_return_t ux_stat(struct thread *caller, const char *path, int follow, struc
 	if (error != 0)
 		return error;
 	vnode_stat(vnode, result);
+	result->st_ino_low = (uint32_t)result->st_ino;
 	vnode_release(vnode);
 	return 0;
 }

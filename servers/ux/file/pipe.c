@@ -17,7 +17,7 @@ struct pipe {
 	struct vnode *vnode; /* Of a fifo, which knows the pipe; else null. */
 	uid_t uid;
 	gid_t gid;
-	ino_t number;
+	inumber_t number;
 	time_t made;
 	unsigned readers; /* Open files; also where writers sleep. */
 	unsigned writers; /* The same; where readers sleep. */
@@ -30,7 +30,7 @@ struct pipe {
 
 static struct pipe *pipe_new(struct vnode *vnode)
 {
-	static ino_t last_number;
+	static inumber_t last_number;
 	struct pipe *pipe = ux_allocate(sizeof *pipe);
 
 	if (pipe == NULL)

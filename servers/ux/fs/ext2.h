@@ -249,8 +249,8 @@ int block_free(struct file_system *fs, uint32_t block);
 int block_check_used(struct file_system *fs, uint32_t block);
 
 /* A free inode for something in the directory of that number.  Unlocks. */
-int inode_allocate(struct file_system *fs, ino_t directory, mode_t mode, ino_t *number);
-int inode_free(struct file_system *fs, ino_t number, mode_t mode);
+int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inumber_t *number);
+int inode_free(struct file_system *fs, inumber_t number, mode_t mode);
 
 /* ---------------- ext2_inode.c ---------------- */
 
@@ -283,10 +283,10 @@ uint64_t blocks_max(uint32_t block_size);
 /* ---------------- vnode.c ---------------- */
 
 /* The file of that number with a reference.  Waits for no node that is busy.  Unlocks. */
-int vnode_get(struct file_system *fs, ino_t number, struct vnode **found);
+int vnode_get(struct file_system *fs, inumber_t number, struct vnode **found);
 
 /* A new file, whose inode was just allocated.  Not written yet. */
-int vnode_new(struct file_system *fs, ino_t number, mode_t mode, struct vnode **made);
+int vnode_new(struct file_system *fs, inumber_t number, mode_t mode, struct vnode **made);
 
 void vnode_begin(struct vnode *vnode); /* Marks it busy.  Unlocks. */
 void vnode_end(struct vnode *vnode);
@@ -300,18 +300,18 @@ void vnodes_delete_orphans(struct file_system *fs);
 /* ---------------- ext2_entry.c: node busy, or names ---------------- */
 
 /* ENOENT if there is none. */
-int entry_find(struct node *directory, const char *name, ino_t *number);
-int entry_add(struct node *directory, const char *name, ino_t number, mode_t mode);
+int entry_find(struct node *directory, const char *name, inumber_t *number);
+int entry_add(struct node *directory, const char *name, inumber_t number, mode_t mode);
 int entry_delete(struct node *directory, const char *name);
-int entry_replace(struct node *directory, const char *name, ino_t number, mode_t mode);
+int entry_replace(struct node *directory, const char *name, inumber_t number, mode_t mode);
 
 /* ENOTEMPTY if there is more than `.` and `..`. */
 int entries_check_none(struct node *directory);
 
 /* The name by which a directory has a file: ENOENT. */
-int entry_name(struct node *directory, ino_t number, char name[NAME_MAX + 1]);
+int entry_name(struct node *directory, inumber_t number, char name[NAME_MAX + 1]);
 
 /* `.` and `..` of a new directory. */
-int entries_begin(struct node *directory, ino_t parent);
+int entries_begin(struct node *directory, inumber_t parent);
 
 #endif

@@ -175,7 +175,7 @@ static uint32_t roomiest_group(const struct file_system *fs, uint32_t first)
 }
 
 static int allocate_inode_in_group(struct file_system *fs, uint32_t group, mode_t mode,
-				   ino_t *number)
+				   inumber_t *number)
 {
 	uint32_t reserved = group == 0 ? fs->first_inode - 1 : 0;
 	struct ext2_group *own = group_of(fs, group);
@@ -198,7 +198,7 @@ static int allocate_inode_in_group(struct file_system *fs, uint32_t group, mode_
 	return 0;
 }
 
-int inode_allocate(struct file_system *fs, ino_t directory, mode_t mode, ino_t *number)
+int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inumber_t *number)
 {
 	uint32_t first = (directory - 1) / fs->inodes_per_group;
 	int result = ENOSPC;
@@ -220,7 +220,7 @@ int inode_allocate(struct file_system *fs, ino_t directory, mode_t mode, ino_t *
 	return result;
 }
 
-int inode_free(struct file_system *fs, ino_t number, mode_t mode)
+int inode_free(struct file_system *fs, inumber_t number, mode_t mode)
 {
 	uint32_t group = (number - 1) / fs->inodes_per_group;
 	uint32_t bit = (number - 1) % fs->inodes_per_group;

@@ -77,7 +77,7 @@ static void add_link(struct vnode *vnode)
 /* Nobody changes the directory: it is busy, or the caller has the names. */
 static int directory_find(struct vnode *directory, const char *name, struct vnode **found)
 {
-	ino_t number;
+	inumber_t number;
 	int error = entry_find(node_of(directory), name, &number);
 
 	return error != 0 ? error : vnode_get(directory->file_system, number, found);
@@ -103,7 +103,7 @@ int directory_lookup(struct vnode *directory, const char *name, struct vnode **f
 /* ENOENT is what is hoped for. */
 static int check_none(struct vnode *directory, const char *name)
 {
-	ino_t number;
+	inumber_t number;
 	int error = entry_find(node_of(directory), name, &number);
 
 	return error == 0 ? EEXIST : error == ENOENT ? 0 : error;
@@ -132,7 +132,7 @@ static int directory_make(struct vnode *directory, mode_t mode, const char *text
 			  const struct credentials *owner, struct vnode **made)
 {
 	struct file_system *fs = directory->file_system;
-	ino_t number;
+	inumber_t number;
 	int error = inode_allocate(fs, directory->number, mode, &number);
 
 	if (error != 0)
@@ -411,7 +411,7 @@ static int check_renaming(const struct renaming *it)
 /* The new name first: if that fails nothing has happened. */
 static int move_entries(const struct renaming *it)
 {
-	ino_t number = it->moved->number;
+	inumber_t number = it->moved->number;
 	mode_t mode = it->moved->mode;
 	int error;
 

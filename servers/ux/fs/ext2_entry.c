@@ -122,7 +122,7 @@ static void note_change(struct scan *scan)
 
 /* ---------------- One entry ---------------- */
 
-int entry_find(struct node *directory, const char *name, ino_t *number)
+int entry_find(struct node *directory, const char *name, inumber_t *number)
 {
 	struct scan scan = scan_of(directory);
 	int error = scan_to(&scan, name);
@@ -144,7 +144,7 @@ static uint8_t type_of(const struct file_system *fs, mode_t mode)
 }
 
 static void entry_fill(const struct file_system *fs, struct ext2_entry *entry, const char *name,
-		       ino_t number, mode_t mode)
+		       inumber_t number, mode_t mode)
 {
 	size_t length = strlen(name);
 
@@ -190,7 +190,7 @@ static int append_block(struct scan *scan)
 	return 0;
 }
 
-int entry_add(struct node *directory, const char *name, ino_t number, mode_t mode)
+int entry_add(struct node *directory, const char *name, inumber_t number, mode_t mode)
 {
 	const struct file_system *fs = directory->vnode.file_system;
 	struct scan scan = scan_of(directory);
@@ -231,7 +231,7 @@ int entry_delete(struct node *directory, const char *name)
 	return 0;
 }
 
-int entry_replace(struct node *directory, const char *name, ino_t number, mode_t mode)
+int entry_replace(struct node *directory, const char *name, inumber_t number, mode_t mode)
 {
 	struct scan scan = scan_of(directory);
 	int error = scan_to(&scan, name);
@@ -264,7 +264,7 @@ int entries_check_none(struct node *directory)
 	return error == ENOENT ? 0 : error;
 }
 
-int entry_name(struct node *directory, ino_t number, char name[NAME_MAX + 1])
+int entry_name(struct node *directory, inumber_t number, char name[NAME_MAX + 1])
 {
 	const struct file_system *fs = directory->vnode.file_system;
 	struct scan scan = scan_of(directory);
@@ -282,7 +282,7 @@ int entry_name(struct node *directory, ino_t number, char name[NAME_MAX + 1])
 	return 0;
 }
 
-int entries_begin(struct node *directory, ino_t parent)
+int entries_begin(struct node *directory, inumber_t parent)
 {
 	const struct file_system *fs = directory->vnode.file_system;
 	struct scan scan = scan_of(directory);
@@ -311,8 +311,8 @@ static uint8_t dirent_type(const struct file_system *fs, const struct ext2_entry
 }
 
 /* False if there is no room. */
-static bool copy_out(const struct file_system *fs, const struct ext2_entry *entry, char *buffer,
-		     size_t room, size_t *used)
+static bool copy_out(const struct file_system *fs, const struct ext2_entry *entry, off_t next,
+		     char *buffer, size_t room, size_t *used)
 {
 	uint32_t length = name_length(fs, entry);
 	size_t size = DIRENT_SIZE(length);
@@ -322,9 +322,9 @@ static bool copy_out(const struct file_system *fs, const struct ext2_entry *entr
 		return false;
 	memset(result, 0, size);
 	result->d_ino = entry->inode;
+	result->d_off = next;
 	result->d_reclen = (uint16_t)size;
 	result->d_type = dirent_type(fs, entry);
-	result->d_namlen = (uint8_t)length;
 	memcpy(result->d_name, entry->name, length);
 	*used += size;
 	return true;
@@ -349,12 +349,13 @@ static int read_entries(struct node *directory, off_t *cookie, char *buffer, siz
 	scan.index = (uint32_t)(*cookie >> fs->block_shift);
 	while ((error = scan_next(&scan)) == 0) {
 		off_t place = entry_place_of(&scan);
+		off_t next = place + scan.entry->length;
 
-		if (place >= *cookie && scan.entry->inode != 0 &&
-		    !copy_out(fs, scan.entry, buffer, room, used))
+		if (place < *cookie)
+			continue;
+		if (scan.entry->inode != 0 && !copy_out(fs, scan.entry, next, buffer, room, used))
 			return *used > 0 ? 0 : EINVAL;
-		if (place >= *cookie)
-			*cookie = place + scan.entry->length;
+		*cookie = next;
 	}
 	return error == ENOENT || *used > 0 ? 0 : error;
 }

@@ -43,11 +43,7 @@ static bool is_known_type(mode_t mode)
 /* Devices are in the first word as of old, or in the second if they are too large for that. */
 static dev_t device_of(const struct ext2_inode *raw)
 {
-	uint32_t word = raw->map[1];
-
-	if (raw->map[0] != 0)
-		return raw->map[0] & 0xffff;
-	return makedev(word >> 8 & 0xff, word & 0xff);
+	return raw->map[0] != 0 ? raw->map[0] & 0xffff : raw->map[1];
 }
 
 static void read_attributes(struct node *node, const struct ext2_inode *raw)
@@ -113,7 +109,7 @@ static int inode_check(const struct node *node)
 int inode_read(struct node *node)
 {
 	struct file_system *fs = node->vnode.file_system;
-	ino_t number = node->vnode.number;
+	inumber_t number = node->vnode.number;
 	struct buffer *buffer;
 	struct ext2_inode *raw;
 	int error;

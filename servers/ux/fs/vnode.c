@@ -9,12 +9,12 @@
 #include "fs/ext2.h"
 #include "paging/paging.h"
 
-static struct list *vnode_chain_of(struct file_system *fs, ino_t number)
+static struct list *vnode_chain_of(struct file_system *fs, inumber_t number)
 {
 	return &fs->nodes[number % VNODE_CHAINS];
 }
 
-static struct node *vnode_find(struct file_system *fs, ino_t number)
+static struct node *vnode_find(struct file_system *fs, inumber_t number)
 {
 	struct list *chain = vnode_chain_of(fs, number);
 	struct list *link;
@@ -28,7 +28,7 @@ static struct node *vnode_find(struct file_system *fs, ino_t number)
 	return NULL;
 }
 
-static struct node *vnode_add(struct file_system *fs, ino_t number)
+static struct node *vnode_add(struct file_system *fs, inumber_t number)
 {
 	struct node *node = ux_allocate(sizeof *node);
 
@@ -52,7 +52,7 @@ static void discard(struct node *node)
 
 /* ---------------- Getting ---------------- */
 
-static int vnode_load(struct file_system *fs, ino_t number, struct vnode **found)
+static int vnode_load(struct file_system *fs, inumber_t number, struct vnode **found)
 {
 	struct node *node = vnode_add(fs, number);
 	int error;
@@ -72,7 +72,7 @@ static int vnode_load(struct file_system *fs, ino_t number, struct vnode **found
 	return 0;
 }
 
-int vnode_get(struct file_system *fs, ino_t number, struct vnode **found)
+int vnode_get(struct file_system *fs, inumber_t number, struct vnode **found)
 {
 	struct node *node;
 
@@ -89,7 +89,7 @@ int vnode_get(struct file_system *fs, ino_t number, struct vnode **found)
 	return 0;
 }
 
-int vnode_new(struct file_system *fs, ino_t number, mode_t mode, struct vnode **made)
+int vnode_new(struct file_system *fs, inumber_t number, mode_t mode, struct vnode **made)
 {
 	struct node *node;
 

@@ -21,10 +21,12 @@
 struct file_system;
 struct memory_object; /* paging.h */
 
+typedef uint32_t inumber_t; /* Of a file within its file system: ext2 has no more. */
+
 struct vnode {
 	struct list link; /* In the table of vnodes. */
 	struct file_system *file_system;
-	ino_t number;
+	inumber_t number;
 	unsigned references;
 	bool is_busy; /* Somebody is in the middle of something with it. */
 

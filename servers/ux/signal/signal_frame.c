@@ -213,7 +213,7 @@ static void commit(struct delivery *delivery, struct thread *thread)
 		blocked |= SIGNAL_BIT(delivery->signal);
 	signals->mask = signal_mask_of(signals->mask | blocked);
 	signals->has_saved_mask = false;
-	ux_interrupt(thread, (action->flags & SA_RESTART) != 0 ? ERESTART : EINTR);
+	ux_interrupt(thread, (action->flags & SA_RESTART) != 0 ? ERESTARTSYS : EINTR);
 	if ((action->flags & SA_RESETHAND) != 0)
 		*action = (struct signal_action){0};
 }

@@ -66,8 +66,8 @@ int signal_interrupt_result(struct thread *thread)
 	int signal = first_of(due(thread));
 
 	if (signal == 0 || signal_stops(signal))
-		return ERESTART;
-	return (thread->process->signals.actions[signal].flags & SA_RESTART) != 0 ? ERESTART
+		return ERESTARTSYS;
+	return (thread->process->signals.actions[signal].flags & SA_RESTART) != 0 ? ERESTARTSYS
 										  : EINTR;
 }
 

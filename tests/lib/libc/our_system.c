@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The system below the C library that is tested: the host's calls, with our numbers (our.h). */
+/* The system below the C library that is tested: the host's calls, whose numbers are ours. */
 #define _GNU_SOURCE
 #include "our.h"
 
@@ -13,14 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Flags of open() and commands of fcntl() whose numbers differ (include/sys/fcntl.h). */
-#define OUR_O_ACCMODE 0x0003
-#define OUR_O_APPEND  0x0008
-#define OUR_O_CREAT   0x0200
-#define OUR_O_TRUNC   0x0400
-#define OUR_O_EXCL    0x0800
-#define OUR_O_CLOEXEC 0x00100000
-
 struct our_host our_host;
 
 int *our___errno_location(void)
@@ -30,11 +22,10 @@ int *our___errno_location(void)
 	return &number;
 }
 
-/* Most numbers that come up here are the same on both; EAGAIN is not. */
 static int done(long result)
 {
 	if (result < 0)
-		our_errno = errno == EAGAIN ? 35 : errno == ENAMETOOLONG ? 63 : errno;
+		our_errno = errno;
 	return (int)result;
 }
 
@@ -88,16 +79,9 @@ int our_write(int descriptor, const void *from, size_t size)
 	return done(write(descriptor, from, limited(size)));
 }
 
-static int flags_to_host(int flags)
-{
-	return (flags & OUR_O_ACCMODE) | (flags & OUR_O_APPEND ? O_APPEND : 0) |
-	       (flags & OUR_O_CREAT ? O_CREAT : 0) | (flags & OUR_O_TRUNC ? O_TRUNC : 0) |
-	       (flags & OUR_O_EXCL ? O_EXCL : 0) | (flags & OUR_O_CLOEXEC ? O_CLOEXEC : 0);
-}
-
 int our_open(const char *path, int flags, unsigned mode)
 {
-	return done(open(path, flags_to_host(flags), mode));
+	return done(open(path, flags, mode));
 }
 
 int our_close(int descriptor)
@@ -125,14 +109,7 @@ int our_dup2(int from, int to)
 
 int our_fcntl(int descriptor, int command, int argument)
 {
-	int result;
-
-	if (command == F_SETFL)
-		argument = flags_to_host(argument);
-	result = done(fcntl(descriptor, command, argument));
-	if (command != F_GETFL || result < 0)
-		return result;
-	return (result & O_ACCMODE) | (result & O_APPEND ? OUR_O_APPEND : 0);
+	return done(fcntl(descriptor, command, argument));
 }
 
 int our_pipe(int *ends)
