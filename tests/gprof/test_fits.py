@@ -164,6 +164,22 @@ def test_empty_bins_outside_of_ours(programs, tmp_path: Path) -> None:
             assert "main" in read_flat(output("-b", programs["one"], file))
 
 
+def test_each_of_several_files(programs, tmp_path: Path) -> None:
+    """A file of another program is none of this one's because one before it was."""
+    values = {"flavor": PERIODIC, "flavors": PERIODIC, "interval": 1000000}
+    files = {}
+    for name, address in ("own", USER), ("other", USER + 0x3000):
+        files[name] = tmp_path / name
+        bins = [int(address == USER)] + [0] * (CODE_BYTES // 2 - 1)
+        files[name].write_bytes(Profile(USER, bins, rate=1000, dimension="seconds", values=values,
+                                        exact=[(PERIODIC, 0, address, 1)]).ours())
+    assert "main" in read_flat(output("-b", programs["one"], files["own"], files["own"]))
+    refuse(programs["one"], files["other"], "there are addresses that it has not")
+    done = run(GPROF, programs["one"], files["own"], files["other"])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{files['other']}: " in done.stderr
+
+
 @pytest.mark.parametrize(("low", "high"), [
     (-0x1000, CODE_BYTES - 16), (0x1000, 0x2000), (CODE_BYTES + 32, CODE_BYTES + 64),
     (-0x4000, -0x2000)])

@@ -24,10 +24,14 @@ uint64_t machine_wall_seconds(void)
 	return wall_seconds;
 }
 
-/* Slow, fast, powers of two, QEMU's, and what a calibration makes of it. */
+/*
+ * Slow, fast, powers of two, QEMU's, and what a calibration makes of it; and two whose way back to
+ * cycles divides with a remainder of one, the least that has to be rounded up.
+ */
 static const uint64_t rates[] = {1000000,    33333333,   999999999,  1000000000,  1000000007,
 				 1 << 30,    2394454321, 4294967295, 4294967296,  5100000001,
-				 7999999999, 8000000000, 1ull << 33, 99999999999, 100000000000};
+				 7999999999, 8000000000, 1ull << 33, 99999999999, 100000000000,
+				 3765165350, 8498962733};
 
 TEST(clock_is_zero_before_it_is_set)
 {

@@ -134,7 +134,10 @@ static int use_names(void)
 
 	close(fd);
 	error = either(error, error_of(link(G, F) == 0 && unlink(F) == 0));
-	error = either(error, error_of(mkfifo(F, 0600) == 0 && unlink(F) == 0));
+	error = either(error, error_of(mkfifo(F, 0600) == 0));
+	fd = open(F, O_RDWR);
+	error = either(error, error_of(fd >= 0));
+	error = either(error, error_of(close(fd) == 0 && unlink(F) == 0));
 	error = either(error, error_of(symlink(G, F) == 0 && readlink(F, much, PAGE) > 0));
 	error = either(error, error_of(stat(F, &status) == 0));
 	error = either(error, error_of(chmod(F, 0644) == 0 && chown(F, 1, 1) == 0));
