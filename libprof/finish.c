@@ -220,8 +220,7 @@ void __profile_fork_child(void)
 	if (!was_prepared || !__gprof_is_prepared())
 		return;
 	do_gprof_mon_options(MACH_PORT_NULL, options);
-	if (__gprof_is_registered())
-		gprof_control_server_init();
+	__gprof_register_again();
 	if (flavors != 0)
 		__gprof_begin(flavors);
 }

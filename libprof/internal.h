@@ -30,14 +30,15 @@ void __gprof_say(const char *what, const char *advice);
  */
 void __gprof_write_at_end(void);
 
-/* Whether the name server knows gprof.<pid>. */
-bool __gprof_is_registered(void);
-
 /* Takes what has come to a port of the collector's set that is server.c's. */
 void __gprof_hear(mach_msg_header_t *message);
 
-/* In the child of a fork, whose ports are others. */
+/*
+ * In the child of a fork, whose ports are others; and then, when it has a collector, it is to be
+ * found as its parent was to be, by a name of its own.
+ */
 void __gprof_forget_registration(void);
+void __gprof_register_again(void);
 
 /* Whether this is a device or a pipe, which stays what it is: it is written to. */
 bool __gprof_is_special(const char *path);

@@ -21,15 +21,10 @@
 /* As the note on profiling has it: people look for these words. */
 #define NO_SERVER "gprof_control_server_init netname_check_in (ipc/mig) server died"
 
-static bool is_registered;
+static bool is_wanted; /* The program has asked for it, whether there was a name server or not. */
 static mach_port_t call_port; /* Of the thread that registers, as whom the collector's calls. */
 static mach_port_t news_port; /* In the collector's set: that there is another name server. */
 static netname_name_t name;
-
-bool __gprof_is_registered(void)
-{
-	return is_registered;
-}
 
 /* Registers the port; MIG_SERVER_DIED if there is no name server. */
 static kern_return_t check_in(void)
@@ -49,14 +44,9 @@ static kern_return_t check_in(void)
 void __gprof_hear(mach_msg_header_t *message)
 {
 	if (netname_is_next(message))
-		is_registered = check_in() == KERN_SUCCESS;
+		check_in();
 	else
 		mach_msg_destroy(message);
-}
-
-void __gprof_forget_registration(void)
-{
-	news_port = MACH_PORT_NULL;
 }
 
 static kern_return_t prepare(void)
@@ -68,6 +58,18 @@ static kern_return_t prepare(void)
 	call_port = ux_server_port();
 	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
 	return result;
+}
+
+void __gprof_forget_registration(void)
+{
+	news_port = MACH_PORT_NULL;
+}
+
+/* Without a word if there is no name server: that was said when the program asked. */
+void __gprof_register_again(void)
+{
+	if (is_wanted && prepare() == KERN_SUCCESS)
+		check_in();
 }
 
 static void say(kern_return_t result)
@@ -87,10 +89,10 @@ kern_return_t gprof_control_server_init(void)
 {
 	kern_return_t result = prepare();
 
+	is_wanted |= result == KERN_SUCCESS;
 	if (result == KERN_SUCCESS)
 		result = check_in();
-	is_registered = result == KERN_SUCCESS;
-	if (!is_registered)
+	if (result != KERN_SUCCESS)
 		say(result);
 	return result;
 }

@@ -38,9 +38,12 @@ SAID = {
                "monctl -pid 0 -off -status | grep pid",
     "begins without": "cd /tmp; ./open 2>/tmp/o & echo $! >/tmp/n; "
                       "until grep -q 'start snames' /tmp/o; do sleep 0.01; done; cat /tmp/o",
+    "forks without": "cd /tmp; ./forks >/tmp/c 2>/tmp/f & "
+                     "until [ -s /tmp/c ]; do sleep 0.01; done",
     "again": f"snames; {FOUND}; cd /tmp/k; rm gmon.out; "
              "until kgmon -p >/dev/null; do sleep 0.01; done; ls",
     "known by now": found("$(cat /tmp/n)"),
+    "a child too": f"{found('$(cat /tmp/c)')}; cat /tmp/c; grep -c 'start snames' /tmp/f",
     "for its owner": "su ta -c 'monctl -pid $(cat /tmp/p) -status'; "
                      "su student -c 'monctl -pid $(cat /tmp/p) -on cow -rate 100'; "
                      "su student -c 'monctl -pid $(cat /tmp/q) -off'; echo $?",
@@ -57,7 +60,8 @@ SAID = {
 
 def test_another_name_server_knows_all(cases, tmp_path: Path) -> None:
     said = cases(SAID, user="root", files=Files(put=(
-        compiled(tmp_path, "exports"), compiled(tmp_path, "exports", "-DFOR_ALL", to="open"))))
+        compiled(tmp_path, "exports"), compiled(tmp_path, "exports", "-DFOR_ALL", to="open"),
+        compiled(tmp_path, "exports", "-DFORKS", to="forks"))))
     program, proxy, run = (said[name].text for name in ("program", "proxy", "run"))
     assert keys(program)["proxy"] == "0" and "0" not in (keys(proxy)["proxy"], keys(run)["proxy"])
     assert keys(run)["flavors"] == "cow" and keys(program)["flavors"] == "periodic"
@@ -68,6 +72,9 @@ def test_another_name_server_knows_all(cases, tmp_path: Path) -> None:
     assert "there is no name server: root starts it" in said["without"].text
     assert said["without"].text.endswith("pid=0"), said["without"]
     assert keys(said["known by now"].text)["flavors"] == "periodic", said
+    # The child is found by its own name, and does not say again what its parent has said.
+    child = keys(said["a child too"].text)
+    assert said["a child too"].text.split("\n")[-2:] == [child["pid"], "1"], said["a child too"]
     refused = said["for its owner"].text
     assert "only its owner and root may control this program's profiling" in refused
     assert "serves only root" in refused and refused.count("monctl: ") == 2, refused

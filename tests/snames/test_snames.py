@@ -23,7 +23,7 @@ def program_fixture(tmp_path_factory) -> Path:
     """The tests, linked with libnetname as any program would be."""
     program = tmp_path_factory.mktemp("snames") / "names"
     subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", *WARNINGS, *FOLDERS, "-o", program, *SOURCES,
-                    *CHECKS, "-lnetname"], check=True)
+                    *CHECKS, "-lnetname", "-Wl,--wrap=bsd_name_server_next"], check=True)
     return program
 
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports its profiling, to its owner alone or (FOR_ALL), in the old form; waits to be ended. */
+/*
+ * Exports its profiling, to its owner alone or (FOR_ALL), in the old form; waits to be ended.  With
+ * FORKS it says the number of a child that does the same.
+ */
 #include <gprof.h>
 #include <servers/gprof_types.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #ifndef FOR_ALL
@@ -11,6 +15,14 @@ int gprof_format = GPROF_BSD;
 
 int main(void)
 {
+#ifdef FORKS
+	int child = fork();
+
+	if (child > 0) {
+		printf("%d\n", child);
+		fflush(stdout);
+	}
+#endif
 	for (;;)
 		pause();
 }
