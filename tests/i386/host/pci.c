@@ -261,7 +261,7 @@ static bool is_entry(unsigned n, const uint32_t expected[4])
 	return memcmp(entries[n], expected, sizeof entries[n]) == 0;
 }
 
-/* The first message is for the boot CPU, the others are masked, and what is behind is not theirs. */
+/* The first message is for the boot CPU, the others are masked; what is behind is not theirs. */
 TEST(one_message_is_routed)
 {
 	struct function *function = only();
