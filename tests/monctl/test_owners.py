@@ -8,8 +8,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from assay import OUT
+from assay import OUT, ROOT
 from assay.files import Files, Put
+
+from monctl.test_hardships import compiled
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -99,6 +101,53 @@ def test_of_the_server(unix_machine) -> None:
     text = result.output.decode()
     assert {"mine 0", "root 0", "student 1", "ta 1"} <= set(text.splitlines()), text
     assert "serves only root, who started it" in text
+
+
+def test_a_program_with_other_rights_is_sampled_by_root(cases, tmp_path: Path) -> None:
+    """Its name is its user's, who is to see no token of it: so root records it."""
+    said = cases({
+        "run": "cd /tmp; chmod 4755 exports; "
+               "su student -c 'cd; /tmp/exports 2>/dev/null & echo $! >/tmp/p'; P=$(cat p); "
+               "until monctl -pid $P -status 2>&1 | grep -q rights; do sleep 0.05; done; "
+               "monctl -pid $P -status; echo $?; "
+               "su student -c 'monctl -pid $(cat /tmp/p) -status'; "
+               "monctl -pid $P -record rec -bg; sleep 0.1; kill $P; "
+               "until [ -s rec ]; do sleep 0.05; done",
+    }, user="root", files=Files(put=(compiled(tmp_path, "exports", "-DSPINS"),)))
+    text = said["run"].text
+    assert re.search(r"^monctl: process (\d+): it has other rights than its user, who has its "
+                     r"name; .* monctl -pid \1 -record FILE\n1$", text, re.M), text
+    assert text.count("other rights") == 1, text
+    assert re.search(r"^process \d+: [1-9]\d* samples, 0 lost, rec$", text, re.M), text
+
+
+def test_no_token_of_a_successor_is_shown(unix_machine, tmp_path: Path) -> None:
+    """A process becomes another user's while it is asked about: monctl's own source, in a world of
+    the test's, where that happens between any two calls."""
+    wrapped = ("ux_gprof_token", "ux_processes", "netname_look_up", "gprof_mon_open")
+    program = tmp_path / "tokens"
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-Wall", "-Wextra", "-Werror", "-I", ROOT,
+                    "-I", ROOT / "user/bin", "-I", ROOT / "tests/lib",
+                    "-I", ROOT / "tests/lib/unix", "-o", program, PROGRAMS / "tokens.c",
+                    ROOT / "user/monctl/proxies.c", ROOT / "tests/lib/unix/main.c",
+                    ROOT / "tests/lib/unix/check_unix.c", "-lprof1", "-lnetname",
+                    *(f"-Wl,--wrap={name}" for name in wrapped)], check=True)
+    result = unix_machine("/tmp/tokens", files=Files(put=(Put(program, "/tmp/tokens"),)), limit=30)
+    verdicts = [line.partition(" ")[0] for line in result.output.decode().splitlines()]
+    assert (verdicts, result.status) == (["passed", "passed", "end"], 0), result.output.decode()
+
+
+def test_who_has_many_processes_holds_nobody_for_long(cases, tmp_path: Path) -> None:
+    """Each of them is its proxy, says its port, and takes as long for each as it may for one."""
+    said = cases({
+        "squat": "cd /tmp; su student -c 'for n in 1 2 3 4 5 6; do sleep 1000 & done; "
+                 "/tmp/squatter slow >/tmp/s & echo $! >/tmp/q'; " + READY +
+                 "time monctl -pid $(cat q) -status; cat s",
+    }, user="root", files=Files(put=(compiled_squatter(tmp_path),)))
+    text = said["squat"].text
+    assert "there is no answer; if it or its proxy is stopped" in text, text
+    assert 10 <= float(re.search(r"real +(\d+\.\d+)", text)[1]) < 12, text
+    assert text.split().count("STOLEN") == 0 and "own" in text, text
 
 
 def test_nobody_is_shown_a_token_of_root(cases, tmp_path: Path) -> None:

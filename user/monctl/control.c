@@ -129,6 +129,14 @@ kern_return_t control_ask(const struct control *control, gprof_status_t *status)
 
 /* ---------------- Opening ---------------- */
 
+/* What has another user's rights than its name: the name's owner must not see its token. */
+static bool has_secret_token(int pid)
+{
+	char token[UX_TOKEN_ROOM];
+
+	return geteuid() == 0 && ux_gprof_token(pid, token) != 0 && errno == EPERM;
+}
+
 /* It may have ended after its first answer. */
 static void explain_closed(struct control *control, mach_port_t known)
 {
@@ -137,7 +145,13 @@ static void explain_closed(struct control *control, mach_port_t known)
 
 	control->port = known;
 	result = control_ask(control, &status);
-	control_explain(control, "control", result != KERN_SUCCESS ? result : GPROF_NOT_ALLOWED);
+	if (result == GPROF_NOT_ALLOWED && has_secret_token(control->pid))
+		report("process %d: it has other rights than its user, who has its name; so nobody "
+		       "controls it by that: sample it with monctl -pid %d -record FILE",
+		       control->pid, control->pid);
+	else
+		control_explain(control, "control",
+				result != KERN_SUCCESS ? result : GPROF_NOT_ALLOWED);
 }
 
 /* Asks a port that serves some only to serve us: as the proxy that it is, or as the program. */

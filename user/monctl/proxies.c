@@ -18,15 +18,11 @@
 
 /* ---------------- Tokens ---------------- */
 
-static mach_port_t show(mach_port_t known, int pid, const char *token)
+static mach_port_t show(mach_port_t known, const char *token)
 {
 	mach_port_t port = MACH_PORT_NULL;
-	kern_return_t result;
 
-	control_expect_answer(pid);
-	result = gprof_mon_open(known, token, &port);
-	control_has_answer();
-	return result == KERN_SUCCESS ? port : MACH_PORT_NULL;
+	return gprof_mon_open(known, token, &port) == KERN_SUCCESS ? port : MACH_PORT_NULL;
 }
 
 /* ---------------- Which process it is ---------------- */
@@ -52,16 +48,19 @@ static bool is_at(mach_port_t name_server, const char *prefix, int pid, mach_por
 mach_port_t proxies_open_program(mach_port_t name_server, int pid, mach_port_t known)
 {
 	char token[UX_TOKEN_ROOM];
+	mach_port_t opened;
 
 	if (pid == PID_SERVER || ux_gprof_token(pid, token) != 0 ||
 	    !is_at(name_server, GPROF_NAME_PREFIX, pid, known))
 		return MACH_PORT_NULL;
-	return show(known, pid, token);
+	control_expect_answer(pid);
+	opened = show(known, token);
+	control_has_answer();
+	return opened;
 }
 
 /* As above.  False if the port is another's. */
-static bool try_proxy(mach_port_t name_server, int pid, int proxy, mach_port_t known,
-		      mach_port_t *opened)
+static bool try_proxy(mach_port_t name_server, int proxy, mach_port_t known, mach_port_t *opened)
 {
 	char token[UX_TOKEN_ROOM];
 	bool has_token = ux_gprof_token(proxy, token) == 0;
@@ -69,7 +68,7 @@ static bool try_proxy(mach_port_t name_server, int pid, int proxy, mach_port_t k
 	if (!is_at(name_server, PROXY_NAME_PREFIX, proxy, known))
 		return false;
 	if (has_token)
-		*opened = show(known, pid, token);
+		*opened = show(known, token);
 	return true;
 }
 
@@ -85,7 +84,11 @@ static bool may_be_proxy(const struct ux_process_info *one,
 	return true;
 }
 
-/* Several may say that the port is theirs, but only the true one opens it. */
+/*
+ * Several may say that the port is theirs, but only the true one opens it.  All are asked at that
+ * port: it has to answer for all within the time of one answer, or its owner could hold us as often
+ * as he has processes.
+ */
 mach_port_t proxies_open(mach_port_t name_server, int pid, mach_port_t known,
 			 struct ux_process_info *proxy)
 {
@@ -95,10 +98,12 @@ mach_port_t proxies_open(mach_port_t name_server, int pid, mach_port_t known,
 
 	*proxy = (struct ux_process_info){.pid = 0};
 	n = n < UX_PROCESSES_MAX ? n : UX_PROCESSES_MAX;
+	control_expect_answer(pid);
 	for (int i = 0; i < n && opened == MACH_PORT_NULL; i++)
 		if (may_be_proxy(&processes[i], processes, n, pid) &&
-		    try_proxy(name_server, pid, processes[i].pid, known, &opened))
+		    try_proxy(name_server, processes[i].pid, known, &opened))
 			*proxy = processes[i];
+	control_has_answer();
 	return opened;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exports its profiling, to its owner alone or (FOR_ALL), in the old form; waits to be ended.  With
- * FORKS it says the number of a child that does the same.
+ * Exports its profiling, to its owner alone or (FOR_ALL), in the old form; waits to be ended, or
+ * works until then (SPINS).  With FORKS it says the number of a child that does the same.
  */
 #include <gprof.h>
 #include <servers/gprof_types.h>
@@ -23,6 +23,9 @@ int main(void)
 		fflush(stdout);
 	}
 #endif
-	for (;;)
+	for (;;) {
+#ifndef SPINS
 		pause();
+#endif
+	}
 }

@@ -5,6 +5,7 @@
  * compares with what it may know: the tokens of its own user's processes.
  *
  *     squatter         prints `ready`, and of each token `own` or `STOLEN`
+ *     squatter slow    takes long for each answer, but no answer takes too long
  *     squatter PID     has its names mean the port of that process's proxy instead
  */
 #include <mach.h>
@@ -19,6 +20,9 @@
 #include <unistd.h>
 
 #define PIDS 100
+#define LONG 6 /* Seconds: less than monctl waits. */
+
+static unsigned delay; /* Seconds until a token is answered. */
 
 boolean_t gprof_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 
@@ -65,6 +69,7 @@ kern_return_t do_gprof_mon_open(mach_port_t port, const_gprof_token_t token, mac
 	bool is_own = false;
 
 	(void)port;
+	sleep(delay);
 	for (int pid = 1; pid < PIDS && !is_own; pid++)
 		is_own = ux_gprof_token(pid, own) == 0 && strcmp(own, token) == 0;
 	printf("%s\n", is_own ? "own" : "STOLEN");
@@ -116,16 +121,19 @@ static void serve(mach_port_t port)
 
 int main(int count, char **words)
 {
-	mach_port_t port = count > 1 ? port_of(atoi(words[1])) : make_port();
+	bool is_slow = count > 1 && strcmp(words[1], "slow") == 0,
+	     is_astray = count > 1 && !is_slow;
+	mach_port_t port = is_astray ? port_of(atoi(words[1])) : make_port();
 	int taken = 0;
 
+	delay = is_slow ? LONG : 0;
 	if (port == MACH_PORT_NULL || !take("gprof.", getpid(), port))
 		return 1;
 	for (int pid = 1; pid < PIDS && taken < 50; pid++)
 		taken += take("proxy.", pid, port);
 	printf("ready\n");
 	fflush(stdout);
-	if (count > 1)
+	if (is_astray)
 		pause();
 	serve(port);
 	return 1;
