@@ -223,11 +223,13 @@ static kern_return_t wake_waiters(struct key key, bool all)
 	kern_return_t result = KERN_INVALID_ARGUMENT;
 	struct waiter *waiter;
 
-	while ((waiter = next_waiter(bucket, &link, key)) != NULL) {
+	for (unsigned turn = 1; (waiter = next_waiter(bucket, &link, key)) != NULL; turn++) {
 		wake(waiter);
 		result = KERN_SUCCESS;
 		if (!all)
 			break;
+		if (turn % 64 == 0)
+			kernel_pause();
 	}
 	return result;
 }
@@ -270,7 +272,7 @@ static void requeue(struct key from, struct key to, bool all)
 	struct list *link = bucket->next;
 	struct waiter *waiter;
 
-	while ((waiter = next_waiter(bucket, &link, from)) != NULL) {
+	for (unsigned turn = 1; (waiter = next_waiter(bucket, &link, from)) != NULL; turn++) {
 		list_remove(&waiter->link);
 		list_add_last(&moved, &waiter->link);
 		refer(to);
@@ -278,6 +280,8 @@ static void requeue(struct key from, struct key to, bool all)
 		waiter->key = to;
 		if (!all)
 			break;
+		if (turn % 64 == 0)
+			kernel_pause();
 	}
 	bucket = gsync_bucket_of(to);
 	for (unsigned turn = 1; !list_empty(&moved); turn++) {

@@ -16,9 +16,13 @@
 #define ENTRIES 4000u
 #define NAMES   8000u
 #define RIGHTS  6000u
+#define PARTS   8000u /* Two words each: what a message has room for. */
 #define THREADS 4000u
 #define READERS 1500u
+#define WAITERS 1100u
 #define IO_LAST 0xffffu
+
+#define MAX_PRIORITY 6 /* The default set's. */
 
 /* Tables of pages and of names stay with a task. */
 BALANCE_AT_END;
@@ -308,6 +312,110 @@ TEST(rights_are_given_back)
 	port_destroy(port);
 }
 
+/* Nobody has received any of the messages that come when the others end. */
+TEST(a_queue_of_many_dies)
+{
+	mach_port_t port = port_new(), told = port_new(), previous;
+
+	for (uint32_t n = 0; n < RIGHTS / 4; n++)
+		EXPECT_EQ(mach_port_request_notification(self(), port_send_once(port),
+							 MACH_NOTIFY_DEAD_NAME, 0, told,
+							 MACH_MSG_TYPE_MAKE_SEND_ONCE, &previous),
+			  KERN_SUCCESS);
+	port_destroy(port);
+	port_destroy(told);
+	port_destroy(port_new()); /* The dead names stay until the task ends. */
+}
+
+/* ---------------- Many parts of a message ---------------- */
+
+static struct {
+	mach_msg_header_t head;
+	uint32_t words[PARTS * 2];
+} parts;
+
+/* As many parts as a message has room for, of a word of this type each, and `last` as the last. */
+static mach_msg_return_t send_parts(mach_port_t port, uint32_t type, uint32_t word, uint32_t last)
+{
+	for (uint32_t n = 0; n < PARTS; n++) {
+		parts.words[2 * n] = type;
+		parts.words[2 * n + 1] = n + 1 < PARTS ? word : last;
+	}
+	parts.head = (mach_msg_header_t){
+		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0) | MACH_MSGH_BITS_COMPLEX,
+		.msgh_remote_port = port,
+	};
+	return mach_msg(&parts.head, MACH_SEND_MSG, sizeof parts, 0, MACH_PORT_NULL, 0,
+			MACH_PORT_NULL);
+}
+
+static void receive_parts(mach_port_t port)
+{
+	EXPECT_EQ(mach_msg(&parts.head, MACH_RCV_MSG, 0, sizeof parts, port, 0, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
+}
+
+TEST(rights_one_by_one)
+{
+	const uint32_t type = TYPE_INLINE(MACH_MSG_TYPE_COPY_SEND, 32, 1);
+	mach_port_t port = port_new_with_send();
+
+	EXPECT_EQ(send_parts(port, type, port, port), MACH_MSG_SUCCESS);
+	receive_parts(port);
+	EXPECT_EQ(port_refs(port, MACH_PORT_RIGHT_SEND), 1 + PARTS);
+	EXPECT_EQ(send_parts(port, type, port, 0x7654321), MACH_SEND_INVALID_RIGHT);
+	port_destroy(port);
+}
+
+TEST(words_one_by_one)
+{
+	mach_port_t port = port_new_with_send();
+
+	EXPECT_EQ(send_parts(port, TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1), 1, 2),
+		  MACH_MSG_SUCCESS);
+	receive_parts(port);
+	port_destroy(port);
+}
+
+TEST(memory_of_no_length)
+{
+	mach_port_t port = port_new_with_send();
+
+	EXPECT_EQ(send_parts(port, TYPE_MOVED(MACH_MSG_TYPE_BYTE, 8, 0), 0, 0), MACH_MSG_SUCCESS);
+	receive_parts(port);
+	EXPECT_EQ(send_parts(port, TYPE_MOVED(MACH_MSG_TYPE_COPY_SEND, 32, 0), 0, 0),
+		  MACH_MSG_SUCCESS);
+	receive_parts(port);
+	port_destroy(port);
+}
+
+/* ---------------- Many names that somebody chose ---------------- */
+
+/* Those that the kernel would choose next, and two far from all others. */
+TEST(names_that_are_taken)
+{
+	mach_port_t child = child_new(), name;
+	mach_port_array_t list;
+	mach_port_type_array_t types;
+	mach_msg_type_number_t n, n_types;
+
+	EXPECT_EQ(mach_port_allocate(child, MACH_PORT_RIGHT_DEAD_NAME, &name), KERN_SUCCESS);
+	for (uint32_t i = 1; i < NAMES; i++)
+		EXPECT_EQ(mach_port_allocate_name(child, MACH_PORT_RIGHT_DEAD_NAME, name + i),
+			  KERN_SUCCESS);
+	EXPECT_EQ(mach_port_allocate_name(child, MACH_PORT_RIGHT_DEAD_NAME, 0x45678901),
+		  KERN_SUCCESS);
+	EXPECT_EQ(mach_port_allocate_name(child, MACH_PORT_RIGHT_DEAD_NAME, 0x87654321),
+		  KERN_SUCCESS);
+	EXPECT_EQ(mach_port_allocate(child, MACH_PORT_RIGHT_DEAD_NAME, &name), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_names(child, &list, &n, &types, &n_types), KERN_SUCCESS);
+	EXPECT_LE(NAMES + 3, n);
+	EXPECT_EQ(vm_deallocate(self(), (vm_address_t)list, n * sizeof *list), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(self(), (vm_address_t)types, n_types * sizeof *types),
+		  KERN_SUCCESS);
+	child_end(child);
+}
+
 /* All send-once rights to one port are asked to tell of its end. */
 TEST(a_port_of_many_dies)
 {
@@ -366,6 +474,8 @@ TEST(threads_of_a_task)
 		  KERN_SUCCESS);
 	EXPECT_EQ(task_priority(child, 30, TRUE), KERN_SUCCESS);
 	set = default_set();
+	EXPECT_EQ(processor_set_max_priority(set, MAX_PRIORITY + 1, TRUE), KERN_SUCCESS);
+	EXPECT_EQ(processor_set_max_priority(set, MAX_PRIORITY, FALSE), KERN_SUCCESS);
 	EXPECT_EQ(task_max_priority(child, set, 35), KERN_SUCCESS);
 	EXPECT_EQ(processor_set_threads(set, &threads, &n), KERN_SUCCESS);
 	EXPECT_LT(THREADS, n);
@@ -374,6 +484,69 @@ TEST(threads_of_a_task)
 	EXPECT_EQ(task_suspend(child), KERN_SUCCESS);
 	EXPECT_EQ(task_resume(child), KERN_SUCCESS);
 	child_end(child);
+}
+
+/* ---------------- Many threads that wait ---------------- */
+
+static uint32_t ids[WAITERS];
+static volatile uint32_t n_begun;
+static uint32_t words[2]; /* That are waited for; the threads move from one to the other. */
+
+static vm_address_t start_waiters(void (*wait)(void *), void *argument)
+{
+	vm_address_t memory = allocate(WAITERS);
+
+	n_begun = 0;
+	for (uint32_t n = 0; n < WAITERS; n++)
+		EXPECT_EQ(thread_start(wait, argument, (void *)(memory + n * PAGE_SIZE), PAGE_SIZE,
+				       PRIORITY_USUAL, &ids[n]),
+			  KERN_SUCCESS);
+	EXPECT(wait_for(&n_begun, WAITERS));
+	sleep_ms(10); /* They are on their way into the kernel. */
+	return memory;
+}
+
+static void end_waiters(vm_address_t memory)
+{
+	for (uint32_t n = 0; n < WAITERS; n++)
+		EXPECT_EQ(assay_thread_join(ids[n], 1000), KERN_SUCCESS);
+	release(memory, WAITERS);
+}
+
+static void wait_for_message(void *port)
+{
+	struct message message;
+
+	__atomic_add_fetch(&n_begun, 1, __ATOMIC_SEQ_CST);
+	mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, *(mach_port_t *)port, 0,
+		 MACH_PORT_NULL);
+}
+
+TEST(a_port_dies_at_which_many_wait)
+{
+	mach_port_t port = port_new();
+	vm_address_t memory = start_waiters(wait_for_message, &port);
+
+	port_destroy(port);
+	end_waiters(memory);
+}
+
+static void wait_for_word(void *unused)
+{
+	(void)unused;
+	__atomic_add_fetch(&n_begun, 1, __ATOMIC_SEQ_CST);
+	gsync_wait(self(), (vm_address_t)&words[0], 0, 0, 0, 0);
+}
+
+TEST(many_wait_for_a_word)
+{
+	vm_address_t memory = start_waiters(wait_for_word, NULL);
+
+	EXPECT_EQ(gsync_requeue(self(), (vm_address_t)&words[0], (vm_address_t)&words[1], FALSE,
+				GSYNC_BROADCAST),
+		  KERN_SUCCESS);
+	EXPECT_EQ(gsync_wake(self(), (vm_address_t)&words[1], 0, GSYNC_BROADCAST), KERN_SUCCESS);
+	end_waiters(memory);
 }
 
 /* ---------------- Devices ---------------- */

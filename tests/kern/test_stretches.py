@@ -28,12 +28,16 @@ COPIERS = ("pages_are_written_to_one_by_one",)
 NAMES = tuple(re.findall(r"^TEST\((\w+)\)", SOURCE.read_text(), re.MULTILINE))
 OF_MEMORY = tuple(name for name in NAMES
                   if name.startswith(("pages_", "entries_")) and name not in COPIERS)
-OTHERS = tuple(name for name in NAMES if name not in OF_MEMORY + COPIERS)
+OF_THREADS = tuple(name for name in NAMES if re.search("threads|many", name))
+OF_MESSAGES = tuple(name for name in NAMES if re.match("rights|words|memory|names", name))
+OTHERS = tuple(name for name in NAMES
+               if name not in OF_MEMORY + COPIERS + OF_THREADS + OF_MESSAGES)
 
 
 @pytest.mark.skipif(KIND == ("SAN=1",), reason="with its checks the kernel executes more")
-@pytest.mark.parametrize("names, most", ((OF_MEMORY, MOST), (OTHERS, MOST), (COPIERS, PROMISED)),
-                         ids=("memory", "others", "copiers"))
+@pytest.mark.parametrize("names, most", ((OF_MEMORY, MOST), (OF_THREADS, MOST),
+                                         (OF_MESSAGES, MOST), (OTHERS, MOST), (COPIERS, PROMISED)),
+                         ids=("memory", "threads", "messages", "others", "copiers"))
 def test_nobody_is_kept_out(machine, tmp_path: Path, names: tuple[str, ...], most: int) -> None:
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
