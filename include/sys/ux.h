@@ -12,8 +12,9 @@
 #define UX_THREADS_MAX   384 /* threads of all of them, */
 #define UX_OPEN_MAX      64  /* descriptors of one. */
 #define UX_GROUPS_MAX    16
-#define UX_ARGUMENTS_MAX 65536    /* Bytes of arguments and environment of a program, */
-#define UX_INLINE_MAX    8192     /* of data that travels within a message, */
+#define UX_SIGNALS_MAX   256   /* Signals that are pending for one process, with what they tell. */
+#define UX_ARGUMENTS_MAX 65536 /* Bytes of arguments and environment of a program, */
+#define UX_INLINE_MAX    8192  /* of data that travels within a message, */
 #define UX_TRANSFER_MAX  0x100000 /* and of data of one read or write. */
 
 /* A new program's stack grows down from here. */

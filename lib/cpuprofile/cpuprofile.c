@@ -97,8 +97,8 @@ static void take_sample(int signal, siginfo_t *info, void *context)
 	n = walk(&interrupted->uc_mcontext, addresses);
 	lock();
 	if (is_running)
-		profile_file_record(info->si_status > 0 ? (uint32_t)info->si_status : 1, addresses,
-				    n);
+		profile_file_record(info->si_code == SI_TIMER ? (uint32_t)info->si_overrun + 1 : 1,
+				    addresses, n);
 	unlock();
 	errno = error;
 }

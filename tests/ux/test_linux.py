@@ -16,14 +16,19 @@ from pathlib import Path
 from typing import Iterable, Iterator
 
 import pytest
+from assay import OUT
+from assay.files import Files, Put
 
 ROOT = Path(__file__).resolve().parents[2]
 CC = "i686-linux-gnu-gcc"
 
 HEADERS = ("sys/errno.h", "sys/fcntl.h", "sys/resource.h", "sys/stat.h", "sys/time.h",
-           "sys/types.h", "sys/unistd.h", "sys/wait.h")
+           "sys/signal.h", "sys/types.h", "sys/unistd.h", "sys/wait.h")
 OF_LINUX = ("linux/errno.h", "linux/fcntl.h", "linux/stat.h", "linux/fs.h", "linux/resource.h",
-            "linux/time.h", "linux/wait.h")
+            "linux/time.h", "linux/wait.h", "linux/signal.h", "asm-generic/signal.h")
+
+# This is as libraries of old want it, with 32 signals: asm-generic has what the kernel has.
+PASSED_OVER = {"linux/signal.h": {"NSIG", "SIGRTMAX"}}
 
 # Numbers of ours that no header of Linux's has.
 OWN = {
@@ -31,6 +36,8 @@ OWN = {
     "ENOTSUP",  # Of POSIX.
     "R_OK", "W_OK", "X_OK", "F_OK",  # In Linux's kernel they are bits of a mode, without names.
     "ITIMERS", "WSTOPPED_MARK",
+    "NSIG",  # Compared with _NSIG below.
+    "SIGNAL_END", "SIG_DFL_WORD", "SIG_IGN_WORD",
 }
 
 # Ours, Linux's, their headers, and the members, with both names where they
@@ -47,6 +54,18 @@ STRUCTURES = [
     ("struct rusage", "struct rusage", "sys/resource.h", "linux/resource.h",
      "ru_utime ru_stime ru_maxrss ru_ixrss ru_idrss ru_isrss ru_minflt ru_majflt "
      "ru_nswap ru_inblock ru_oublock ru_msgsnd ru_msgrcv ru_nsignals ru_nvcsw ru_nivcsw"),
+    ("sigset_t", "sigset_t", "sys/signal.h", "asm-generic/signal.h", "."),
+    ("stack_t", "stack_t", "sys/signal.h", "asm/signal.h", ". ss_sp ss_flags ss_size"),
+    ("siginfo_t", "siginfo_t", "sys/signal.h", "asm/siginfo.h",
+     ". si_signo si_errno si_code si_pid si_uid si_value si_status si_overrun si_addr"),
+    ("mcontext_t", "struct sigcontext", "sys/signal.h", "asm/sigcontext.h",
+     ". gs fs es ds edi esi ebp esp ebx edx ecx eax trapno err eip cs eflags esp_at_signal ss "
+     "fpstate oldmask cr2"),
+    ("ucontext_t", "struct ucontext", "sys/signal.h",
+     "asm-generic/signal.h asm/sigcontext.h asm-generic/ucontext.h",
+     ". uc_flags uc_link uc_stack uc_mcontext uc_sigmask"),
+    ("struct _fpstate", "struct _fpstate", "sys/signal.h", "asm/sigcontext.h",
+     ". cw sw tag ipoff cssel dataoff datasel _st status magic _fxsr_env mxcsr _fxsr_st _xmm"),
     ("struct utsname", "struct new_utsname", "sys/utsname.h", "linux/utsname.h",
      ". sysname nodename release version machine domainname"),
 ]
@@ -78,7 +97,7 @@ def linux() -> tuple[str, ...]:
 
 def compiled(options: Iterable[str], header: str, *more: str, text: str = "") -> str:
     return output(CC, "-x", "c", "-w", *options, *more, "-", "-o", "-",
-                  text=f"#include <{header}>\n{text}")
+                  text="".join(f"#include <{name}>\n" for name in header.split()) + text)
 
 
 def names(options: Iterable[str], header: str) -> set[str]:
@@ -108,7 +127,7 @@ def numbers(header: str) -> dict[str, int]:
 
 @cache
 def numbers_of_linux(header: str, wanted: frozenset[str]) -> dict[str, int]:
-    known = sorted(names(linux(), header) & wanted)
+    known = sorted((names(linux(), header) & wanted) - PASSED_OVER.get(header, set()))
     return dict(zip(known, values(linux(), header, known)))
 
 
@@ -141,6 +160,11 @@ def test_most_numbers_are_found() -> None:
         plain = re.findall(r"^#define (\w+)\s+[-(0-9A-Z]", text, re.MULTILINE)
         assert set(plain) <= set(numbers(header)), header
     assert len(numbers("sys/errno.h")) > 130
+
+
+def test_there_are_as_many_signals() -> None:
+    (last,) = values(linux(), "asm-generic/signal.h", ["_NSIG"])
+    assert numbers("sys/signal.h")["NSIG"] == last + 1
 
 
 def test_a_wrong_number_is_found() -> None:
@@ -205,3 +229,74 @@ def test_directory_entries_are_linux(tmp_path: Path) -> None:
     assert list(entries(buffer.raw[:rest], at)) == found[3:]
     os.close(folder)
     assert {entry[:3] for entry in found if entry[0] not in (".", "..")} == expected
+
+
+# ---------------- Signals ----------------
+
+
+def members_of(data: bytes, begin: int, header: str, structure: str,
+               names: list[str]) -> dict[str, int]:
+    """The members of a structure that lies in these bytes, as numbers."""
+    found = {}
+    for name, (place, size) in zip(names, places(ours(), header, structure, names)):
+        found[name] = int.from_bytes(data[begin + place:begin + place + size], "little")
+    return found
+
+
+REGISTERS = {f"context.uc_mcontext.{name}": value * 0x11111111 for name, value in
+             {"ebx": 1, "ecx": 2, "edx": 3, "esi": 4, "edi": 5, "ebp": 6, "eax": 7}.items()}
+
+
+@pytest.fixture(name="frame", scope="module")
+def frame_fixture(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, int, bytes]:
+    """Where the instruction is that was wrong, where Linux's frame begins, and what is there."""
+    program = tmp_path_factory.mktemp("linux") / "frame"
+    output(CC, "-O1", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-o", str(program),
+           "tests/ux/linux/frame.c")
+    try:
+        said = subprocess.run([program], check=True, stdout=subprocess.PIPE, timeout=60).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"the host runs no programs of 32 bits: {error}")
+    symbols = dict(line.split()[::2][::-1] for line in output(
+        "i686-linux-gnu-nm", str(program)).splitlines())
+    return int(symbols["wrong"], 16), int.from_bytes(said[:4], "little"), said[4:]
+
+
+def test_signal_frames_are_linux(frame: tuple[int, int, bytes]) -> None:
+    """What Linux itself has left on a stack, read by our headers."""
+    wrong, begin, data = frame
+    (info, _), (context, _) = places(ours(), "sys/signal.h", "struct signal_frame",
+                                     ["info", "context"])
+    trap = {"context.uc_mcontext." + name: value
+            for name, value in {"eip": wrong, "trapno": 6, "oldmask": 0x00010200}.items()}
+    expected = {"signal": 4, "siginfo": begin + info, "ucontext": begin + context,
+                "info.si_signo": 4, "info.si_errno": 0, "info.si_addr": wrong,
+                "context.uc_link": 0, "context.uc_stack.ss_size": 16384,
+                "context.uc_sigmask": 0x8000000100010200, **REGISTERS, **trap}
+    assert members_of(data, 0, "sys/signal.h", "struct signal_frame", list(expected)) == expected
+    assert (begin + 4) % 16 == 0
+
+
+def test_the_fpu_is_where_linux_has_it(frame: tuple[int, int, bytes]) -> None:
+    _, begin, data = frame
+    at = members_of(data, 0, "sys/signal.h", "struct signal_frame",
+                    ["context.uc_mcontext.fpstate"])["context.uc_mcontext.fpstate"]
+    fpu = members_of(data, at - begin, "sys/signal.h", "struct _fpstate",
+                     ["cw", "sw", "status", "magic", "mxcsr", "_st[0].significand[3]",
+                      "_st[0].exponent", "_fxsr_st[0][1]"])
+    assert fpu["cw"] & 0xffff == 0x37f and fpu["sw"] & 0xffff == fpu["status"]
+    assert (fpu["magic"], fpu["mxcsr"]) == (0, 0x1f80)
+    assert (fpu["_st[0].significand[3]"], fpu["_st[0].exponent"]) == (0x8000, 0x3fff)  # 1.0
+    assert fpu["_fxsr_st[0][1]"] == 0x80000000
+
+
+def test_signals_are_queued_as_by_linux(unix_machine, tmp_path: Path) -> None:
+    """The same program here and on the host, by the host's own library."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    source = ROOT / "tests" / "ux" / "linux" / "realtime.c"
+    output("gcc", "-o", str(there), str(source))
+    output(str(OUT / "sdk/bin/ux-cc"), "-o", str(here), str(source))
+    expected = output(str(there))
+    result = unix_machine("/tmp/realtime", files=Files(put=(Put(here, "/tmp/realtime"),)), limit=20)
+    assert result.output.decode() == expected
+    assert "40, number 40, code -1, mine, value 3" in expected

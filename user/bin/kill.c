@@ -8,8 +8,7 @@
 
 #include "common/common.h"
 
-#define USAGE   "kill [-s NAME | -NAME | -NUMBER] PID... or kill -l [STATUS]"
-#define SIGNALS 32
+#define USAGE "kill [-s NAME | -NAME | -NUMBER] PID... or kill -l [STATUS]"
 
 static int signal_or_exit(const char *name)
 {
@@ -33,9 +32,8 @@ static int list(const char *status)
 		puts(signal_name((int)number & 127));
 		return program_end(0);
 	}
-	for (int i = 1; i < SIGNALS; i++)
-		if (signal_name(i) != NULL)
-			printf("%2d %s\n", i, signal_name(i));
+	for (int i = 1; signal_name(i) != NULL; i++)
+		printf("%2d %s\n", i, signal_name(i));
 	return program_end(0);
 }
 

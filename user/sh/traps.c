@@ -18,10 +18,11 @@
 #include "signals.h"
 
 #define TRAP_EXIT 0
-#define SIGNALS   32
+#define SIGNALS   65
 
 static char *actions[SIGNALS];    /* NULL: as it was; "": ignored. */
-static bool was_ignored[SIGNALS]; /* When the shell began: then no trap is possible. */
+static bool is_known[SIGNALS];    /* It has been asked */
+static bool was_ignored[SIGNALS]; /* whether it was ignored when the shell began: then no trap. */
 static volatile sig_atomic_t arrived[SIGNALS];
 static volatile sig_atomic_t any_arrived; /* So that asking costs little. */
 static sigset_t held;
@@ -32,12 +33,24 @@ static void note_signal(int signal)
 	any_arrived = 1;
 }
 
+/* Before the shell does anything to the signal. */
+static void ask_ignored(int number)
+{
+	struct sigaction action;
+
+	if (is_known[number])
+		return;
+	is_known[number] = true;
+	was_ignored[number] = sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 /* An interactive shell notes interrupts; it is not ended by signals that end its commands. */
 static void set_signal(int number)
 {
 	bool is_prompting = shell.is_interactive && !shell.is_forked;
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
+	ask_ignored(number);
 	sigemptyset(&action.sa_mask);
 	/* Only a prompt is to be interrupted; output of builtins must not be. */
 	if (!is_prompting || number == SIGCHLD)
@@ -54,11 +67,9 @@ static void set_signal(int number)
 
 void traps_start(void)
 {
-	struct sigaction action;
-
-	for (int number = 1; number < SIGNALS; number++)
-		was_ignored[number] =
-			sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+	ask_ignored(SIGINT);
+	ask_ignored(SIGQUIT);
+	ask_ignored(SIGTERM);
 	set_signal(SIGCHLD);
 	if (shell.is_interactive) {
 		set_signal(SIGINT);
@@ -210,6 +221,7 @@ static int set_trap(const char *name, const char *action)
 		actions[number] = heap_copy(action);
 	if (number == TRAP_EXIT)
 		return 0;
+	ask_ignored(number);
 	if (was_ignored[number] && !shell.is_interactive)
 		forget(number);
 	else

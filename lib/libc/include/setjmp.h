@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 /* ebx, esi, edi, ebp, esp, eip; whether the mask was saved, and the mask. */
-typedef unsigned int jmp_buf[8];
+typedef unsigned int jmp_buf[9];
 typedef jmp_buf sigjmp_buf;
 
 int setjmp(jmp_buf place) __attribute__((returns_twice));

@@ -31,6 +31,7 @@ int sigaltstack(const stack_t *stack, stack_t *old_stack);
 
 int kill(pid_t pid, int signal);
 int killpg(pid_t pgrp, int signal);
+int sigqueue(pid_t pid, int signal, const union sigval value);
 int raise(int signal);
 
 /* To one thread of this process, by the id that gettid() gives. */

@@ -53,13 +53,18 @@ sighandler_t signal(int signal, sighandler_t handler)
 
 int sigprocmask(int how, const sigset_t *mask, sigset_t *old_mask)
 {
+	static const sigset_t none;
 	sigset_t old = 0;
 
 	if (is_bad_option(mask, sizeof *mask) || is_bad_option(old_mask, sizeof old))
 		return finish(EFAULT);
 	if (mask != NULL && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
 		return finish(EINVAL);
-	if (finish(CALL(bsd_sigprocmask, mask == NULL ? 0 : how, mask == NULL ? 0 : *mask, &old)))
+	if (mask == NULL) { /* It only asks. */
+		mask = &none;
+		how = SIG_BLOCK;
+	}
+	if (finish(CALL(bsd_sigprocmask, how, *mask, &old)) != 0)
 		return -1;
 	if (old_mask != NULL)
 		*old_mask = old;
@@ -108,6 +113,11 @@ int sigaltstack(const stack_t *stack, stack_t *old_stack)
 int kill(pid_t pid, int signal)
 {
 	return finish(CALL(bsd_kill, pid, signal));
+}
+
+int sigqueue(pid_t pid, int signal, const union sigval value)
+{
+	return finish(CALL(bsd_sigqueue, pid, signal, (unsigned)value.sival_int));
 }
 
 int killpg(pid_t pgrp, int signal)

@@ -143,38 +143,38 @@ static const char *const errors[ELAST + 1] = {
 	[EHWPOISON] = "Memory page has hardware error",
 };
 
-static const char *const signals[NSIG] = {
+static const char *const signals[SIGRTMIN] = {
 	[SIGHUP] = "Hangup",
 	[SIGINT] = "Interrupt",
 	[SIGQUIT] = "Quit",
 	[SIGILL] = "Illegal instruction",
 	[SIGTRAP] = "Trace/breakpoint trap",
 	[SIGABRT] = "Aborted",
-	[SIGEMT] = "EMT trap",
+	[SIGBUS] = "Bus error",
 	[SIGFPE] = "Floating point exception",
 	[SIGKILL] = "Killed",
-	[SIGBUS] = "Bus error",
+	[SIGUSR1] = "User defined signal 1",
 	[SIGSEGV] = "Segmentation fault",
-	[SIGSYS] = "Bad system call",
+	[SIGUSR2] = "User defined signal 2",
 	[SIGPIPE] = "Broken pipe",
 	[SIGALRM] = "Alarm clock",
 	[SIGTERM] = "Terminated",
-	[SIGURG] = "Urgent I/O condition",
+	[SIGSTKFLT] = "Stack fault",
+	[SIGCHLD] = "Child exited",
+	[SIGCONT] = "Continued",
 	[SIGSTOP] = "Stopped (signal)",
 	[SIGTSTP] = "Stopped",
-	[SIGCONT] = "Continued",
-	[SIGCHLD] = "Child exited",
 	[SIGTTIN] = "Stopped (tty input)",
 	[SIGTTOU] = "Stopped (tty output)",
-	[SIGIO] = "I/O possible",
+	[SIGURG] = "Urgent I/O condition",
 	[SIGXCPU] = "CPU time limit exceeded",
 	[SIGXFSZ] = "File size limit exceeded",
 	[SIGVTALRM] = "Virtual timer expired",
 	[SIGPROF] = "Profiling timer expired",
 	[SIGWINCH] = "Window changed",
-	[SIGINFO] = "Information request",
-	[SIGUSR1] = "User defined signal 1",
-	[SIGUSR2] = "User defined signal 2",
+	[SIGIO] = "I/O possible",
+	[SIGPWR] = "Power failure",
+	[SIGSYS] = "Bad system call",
 };
 
 /* NULL for a number without a name. */
@@ -216,6 +216,9 @@ char *strsignal(int number)
 
 	if (name != NULL)
 		return (char *)(uintptr_t)name;
-	snprintf(unknown, sizeof(unknown), "Unknown signal %d", number);
+	if (number >= SIGRTMIN && number <= SIGRTMAX)
+		snprintf(unknown, sizeof(unknown), "Real-time signal %d", number - SIGRTMIN);
+	else
+		snprintf(unknown, sizeof(unknown), "Unknown signal %d", number);
 	return unknown;
 }

@@ -117,7 +117,7 @@ static int pipe_read(struct open_file *file, struct thread *caller, void *buffer
 
 static int broken(struct thread *caller)
 {
-	const siginfo_t info = {.si_signo = SIGPIPE, .si_code = SI_KERNEL};
+	const struct signal_info info = {.signal = SIGPIPE, .code = SI_KERNEL};
 
 	signal_thread(caller, &info);
 	return EPIPE;

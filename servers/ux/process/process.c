@@ -201,9 +201,10 @@ void process_change_task(struct process *process, mach_port_t task)
 
 /* ---------------- Ending ---------------- */
 
-/* The task, and with it what the kernel knows of how much it used. */
+/* The task, and with it what the kernel knows of how much it used; nothing can be pending then. */
 static void leave_task(struct process *process)
 {
+	signals_end(process);
 	if (process->task == MACH_PORT_NULL)
 		return;
 	task_add_usage(process->task, &process->usage);
@@ -284,37 +285,35 @@ void process_abandon(struct process *process)
 		ux_wakeup(children_channel(parent));
 }
 
+static void signal_parent(const struct process *process, int code, int status)
+{
+	const struct signal_info info = {
+		.signal = SIGCHLD,
+		.code = code,
+		.pid = process->pid,
+		.uid = process->credentials.uid,
+		.value = (uint32_t)status,
+	};
+
+	signal_process(process->parent, &info);
+	signal_check_later(process->parent);
+}
+
 void process_stopped(struct process *process, int signal)
 {
 	struct process *parent = process->parent;
-	siginfo_t info = {
-		.si_signo = SIGCHLD,
-		.si_code = SI_KERNEL,
-		.si_pid = process->pid,
-		.si_uid = process->credentials.uid,
-		.si_status = W_EXITCODE(signal, WSTOPPED_MARK),
-	};
 
 	process->stop_signal = signal;
 	if (signal == 0 || parent == NULL)
 		return;
 	ux_wakeup(children_channel(parent));
-	if ((parent->signals.actions[SIGCHLD].flags & SA_NOCLDSTOP) != 0)
-		return;
-	signal_process(parent, &info);
-	signal_check_later(parent);
+	if ((parent->signals.actions[SIGCHLD].flags & SA_NOCLDSTOP) == 0)
+		signal_parent(process, CLD_STOPPED, signal);
 }
 
 static void tell_parent(struct process *process)
 {
 	struct process *parent = process->parent;
-	siginfo_t info = {
-		.si_signo = SIGCHLD,
-		.si_code = SI_KERNEL,
-		.si_pid = process->pid,
-		.si_uid = process->credentials.uid,
-		.si_status = process->status,
-	};
 
 	if (parent->signals.actions[SIGCHLD].handler == SIG_IGN_WORD) {
 		process_reap(process);
@@ -322,8 +321,10 @@ static void tell_parent(struct process *process)
 		return;
 	}
 	ux_wakeup(children_channel(parent));
-	signal_process(parent, &info);
-	signal_check_later(parent);
+	if (WIFSIGNALED(process->status))
+		signal_parent(process, CLD_KILLED, WTERMSIG(process->status));
+	else
+		signal_parent(process, CLD_EXITED, WEXITSTATUS(process->status));
 }
 
 /* Where nobody is left who could wait for others, the machine has nothing to do any more. */

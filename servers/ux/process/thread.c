@@ -115,7 +115,7 @@ struct thread *thread_new(struct process *process, mach_port_t kernel)
 	thread->kernel = kernel;
 	list_init(&thread->link);
 	list_init(&thread->sleeps);
-	thread_signals_init(&thread->signals, 0);
+	thread_signals_init(&thread->signals);
 	if (take_place(thread)) {
 		if (thread_make_port(thread))
 			return thread;
@@ -193,6 +193,7 @@ void thread_end(struct thread *thread)
 	if (thread->is_ending)
 		return;
 	thread->is_ending = true;
+	thread_signals_end(thread);
 	list_remove(&thread->link);
 	leave_place(thread);
 	mach_port_mod_refs(mach_task_self_cached(), thread->call_port, MACH_PORT_RIGHT_RECEIVE, -1);

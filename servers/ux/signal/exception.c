@@ -50,26 +50,27 @@ static unsigned catchers, idle;
 struct meaning {
 	int exception, code; /* Code 0: any other. */
 	int signal, si_code;
-	bool is_over; /* The thread stands behind the instruction, and would not repeat it. */
+	uint32_t trap; /* The processor's number. */
+	bool is_over;  /* The thread stands behind the instruction, and would not repeat it. */
 };
 
 static const struct meaning meanings[] = {
-	{EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, SIGSEGV, SEGV_MAPERR, false},
-	{EXC_BAD_ACCESS, KERN_PROTECTION_FAILURE, SIGSEGV, SEGV_ACCERR, false},
-	{EXC_BAD_ACCESS, KERN_MEMORY_FAILURE, SIGBUS, BUS_OBJERR, false},
-	{EXC_BAD_ACCESS, KERN_MEMORY_ERROR, SIGBUS, BUS_OBJERR, false},
-	{EXC_BAD_ACCESS, 0, SIGBUS, BUS_ADRALN, false},
-	{EXC_BAD_INSTRUCTION, EXC_I386_INVOP, SIGILL, ILL_ILLOPC, false},
-	{EXC_BAD_INSTRUCTION, 0, SIGILL, ILL_PRVOPC, false},
-	{EXC_ARITHMETIC, EXC_I386_DIV, SIGFPE, FPE_INTDIV, false},
-	{EXC_ARITHMETIC, EXC_I386_INTO, SIGFPE, FPE_INTOVF, true},
-	{EXC_ARITHMETIC, 0, SIGFPE, FPE_FLTINV, false},
-	{EXC_SOFTWARE, EXC_VTIMER_VIRTUAL, SIGVTALRM, SI_TIMER, true},
-	{EXC_SOFTWARE, EXC_VTIMER_PROF, SIGPROF, SI_TIMER, true},
-	{EXC_SOFTWARE, 0, SIGFPE, FPE_FLTSUB, false},
-	{EXC_BREAKPOINT, EXC_I386_SGL, SIGTRAP, TRAP_TRACE, true},
-	{EXC_BREAKPOINT, 0, SIGTRAP, TRAP_BRKPT, true},
-	{0, 0, SIGEMT, SI_KERNEL, false},
+	{EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, SIGSEGV, SEGV_MAPERR, TRAP_PAGE_FAULT, false},
+	{EXC_BAD_ACCESS, KERN_PROTECTION_FAILURE, SIGSEGV, SEGV_ACCERR, TRAP_PAGE_FAULT, false},
+	{EXC_BAD_ACCESS, KERN_MEMORY_FAILURE, SIGBUS, BUS_OBJERR, TRAP_PAGE_FAULT, false},
+	{EXC_BAD_ACCESS, KERN_MEMORY_ERROR, SIGBUS, BUS_OBJERR, TRAP_PAGE_FAULT, false},
+	{EXC_BAD_ACCESS, 0, SIGBUS, BUS_ADRALN, 17, false},
+	{EXC_BAD_INSTRUCTION, EXC_I386_INVOP, SIGILL, ILL_ILLOPC, 6, false},
+	{EXC_BAD_INSTRUCTION, 0, SIGILL, ILL_PRVOPC, 13, false},
+	{EXC_ARITHMETIC, EXC_I386_DIV, SIGFPE, FPE_INTDIV, 0, false},
+	{EXC_ARITHMETIC, EXC_I386_INTO, SIGFPE, FPE_INTOVF, 4, true},
+	{EXC_ARITHMETIC, 0, SIGFPE, FPE_FLTINV, 16, false},
+	{EXC_SOFTWARE, EXC_VTIMER_VIRTUAL, SIGVTALRM, SI_TIMER, 0, true},
+	{EXC_SOFTWARE, EXC_VTIMER_PROF, SIGPROF, SI_TIMER, 0, true},
+	{EXC_SOFTWARE, 0, SIGFPE, FPE_FLTSUB, 5, false},
+	{EXC_BREAKPOINT, EXC_I386_SGL, SIGTRAP, TRAP_TRACE, 1, true},
+	{EXC_BREAKPOINT, 0, SIGTRAP, TRAP_BRKPT, 3, true},
+	{0, 0, SIGSYS, SI_KERNEL, 0, false},
 };
 
 static const struct meaning *meaning_of(int exception, int code)
@@ -99,7 +100,8 @@ static struct thread *thread_of_kernel(struct process *process, mach_port_t kern
 
 static void take_expiry(struct thread *thread, int signal, int expiries)
 {
-	const siginfo_t info = {.si_signo = signal, .si_code = SI_TIMER, .si_status = expiries};
+	const struct signal_info info = {
+		.signal = signal, .code = SI_TIMER, .overrun = expiries - 1};
 
 	if (ux_boot.sigprof_process) {
 		signal_process(thread->process, &info);
@@ -152,7 +154,8 @@ static bool is_handlers_end(const struct thread *thread, const struct meaning *m
 /* `address` is that of a wrong access, else the instruction is what was wrong. */
 static void take_fault(struct thread *thread, const struct meaning *meaning, uint32_t address)
 {
-	siginfo_t info = {.si_signo = meaning->signal, .si_code = meaning->si_code};
+	struct signal_info info = {
+		.signal = meaning->signal, .code = meaning->si_code, .trap = meaning->trap};
 	struct i386_thread_state state;
 
 	if (!exception_get_registers(thread, &state))
@@ -161,7 +164,7 @@ static void take_fault(struct thread *thread, const struct meaning *meaning, uin
 		signal_return(thread, state.ebx);
 		return;
 	}
-	info.si_addr = (void *)(meaning->exception == EXC_BAD_ACCESS ? address : state.eip);
+	info.address = meaning->exception == EXC_BAD_ACCESS ? address : state.eip;
 	signal_force(thread, &info);
 }
 

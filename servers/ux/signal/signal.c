@@ -12,8 +12,10 @@
 	(SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
 #define IGNORED                                                                               \
 	(SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGIO) | \
-	 SIGNAL_BIT(SIGWINCH) | SIGNAL_BIT(SIGINFO))
+	 SIGNAL_BIT(SIGWINCH))
 #define UNBLOCKABLE (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+#define ALL         (~(sigset_t)0)
+#define WORD_BITS   32
 
 bool signal_stops(int signal)
 {
@@ -23,6 +25,15 @@ bool signal_stops(int signal)
 sigset_t signal_mask_of(sigset_t set)
 {
 	return set & ~UNBLOCKABLE;
+}
+
+int signal_lowest(sigset_t set)
+{
+	uint32_t low = (uint32_t)set, high = (uint32_t)(set >> WORD_BITS);
+
+	if (low != 0)
+		return __builtin_ffs((int)low);
+	return high != 0 ? WORD_BITS + __builtin_ffs((int)high) : 0;
 }
 
 bool signal_is_ignored(const struct process_signals *signals, int signal)
@@ -35,48 +46,85 @@ bool signal_is_ignored(const struct process_signals *signals, int signal)
 	return handler == SIG_IGN_WORD;
 }
 
-/* ---------------- Life ---------------- */
-
-void signals_init(struct process_signals *signals)
-{
-	*signals = (struct process_signals){0};
-}
-
-void signals_fork(struct process_signals *child, const struct process_signals *parent)
-{
-	signals_init(child);
-	memcpy(child->actions, parent->actions, sizeof child->actions);
-	child->trampoline = parent->trampoline;
-}
-
-void signals_exec(struct process_signals *signals)
-{
-	for (int signal = 1; signal < NSIG; signal++) {
-		struct signal_action *action = &signals->actions[signal];
-
-		if (action->handler != SIG_IGN_WORD)
-			*action = (struct signal_action){0};
-	}
-	signals->trampoline = 0;
-}
-
-void thread_signals_init(struct thread_signals *signals, sigset_t mask)
-{
-	*signals = (struct thread_signals){.mask = mask, .stack.ss_flags = SS_DISABLE};
-}
-
 /* ---------------- Pending ---------------- */
 
-/* Of several signals of a kind the first is told; expiries of a timer are added up. */
-static void pend(sigset_t *pending, siginfo_t infos[NSIG], const siginfo_t *info)
-{
-	siginfo_t *known = &infos[info->si_signo];
+struct signal_note {
+	struct list link;
+	struct signal_info info;
+};
 
-	if ((*pending & SIGNAL_BIT(info->si_signo)) == 0)
-		*known = *info;
-	else if (known->si_code == SI_TIMER && info->si_code == SI_TIMER)
-		known->si_status += info->si_status;
-	*pending |= SIGNAL_BIT(info->si_signo);
+/* The first of a signal's; null: it is not pending, or there was no memory. */
+static struct signal_note *note_of(const struct signals_pending *pending, int signal)
+{
+	struct list *link;
+
+	if ((pending->set & SIGNAL_BIT(signal)) == 0)
+		return NULL;
+	list_for_each (link, &pending->notes) {
+		struct signal_note *note = list_object(link, struct signal_note, link);
+
+		if (note->info.signal == signal)
+			return note;
+	}
+	return NULL;
+}
+
+static bool note_add(struct process *process, struct signals_pending *pending,
+		     const struct signal_info *info)
+{
+	struct signal_note *note = NULL;
+
+	if (process->signals.notes < UX_SIGNALS_MAX)
+		note = ux_allocate(sizeof *note);
+	if (note == NULL)
+		return false;
+	note->info = *info;
+	list_add_last(&pending->notes, &note->link);
+	process->signals.notes++;
+	return true;
+}
+
+static void note_drop(struct process *process, struct signal_note *note)
+{
+	list_remove(&note->link);
+	process->signals.notes--;
+	ux_free(note);
+}
+
+/*
+ * Of several ordinary signals of a kind the first is told; expiries of a timer are added up.  Where
+ * there is no room for a note, what carries a value is not pending either.
+ */
+static bool pend(struct process *process, struct signals_pending *pending,
+		 const struct signal_info *info)
+{
+	struct signal_note *known = NULL;
+	bool is_noted = true;
+
+	if (info->signal < SIGRTMIN)
+		known = note_of(pending, info->signal);
+	if (known == NULL)
+		is_noted = note_add(process, pending, info);
+	else if (known->info.code == SI_TIMER && info->code == SI_TIMER)
+		known->info.overrun += info->overrun + 1;
+	if (is_noted || info->code != SI_QUEUE)
+		pending->set |= SIGNAL_BIT(info->signal);
+	return is_noted;
+}
+
+static void pending_forget(struct process *process, struct signals_pending *pending, sigset_t set)
+{
+	struct list *link, *after;
+
+	if ((pending->set & set) == 0)
+		return;
+	pending->set &= ~set;
+	list_for_each_removable (link, after, &pending->notes) {
+		struct signal_note *note = list_object(link, struct signal_note, link);
+
+		if ((SIGNAL_BIT(note->info.signal) & set) != 0)
+			note_drop(process, note);
+	}
 }
 
 void signal_forget(struct process *process, sigset_t set)
@@ -84,26 +132,90 @@ void signal_forget(struct process *process, sigset_t set)
 	struct list *link;
 
 	assert(ux_lock_held());
-	process->signals.pending &= ~set;
+	pending_forget(process, &process->signals.pending, set);
 	list_for_each (link, &process->threads)
-		list_object(link, struct thread, link)->signals.pending &= ~set;
+		pending_forget(process, &list_object(link, struct thread, link)->signals.pending,
+			       set);
 }
 
-void signal_take(struct thread *thread, int signal, siginfo_t *info)
-{
-	struct process_signals *shared = &thread->process->signals;
-	struct thread_signals *own = &thread->signals;
-	sigset_t bit = SIGNAL_BIT(signal);
+/* ---------------- Life ---------------- */
 
-	assert(((own->pending | shared->pending) & bit) != 0);
-	if ((own->pending & bit) != 0) {
-		*info = own->info[signal];
-		own->pending &= ~bit;
-	} else {
-		*info = shared->info[signal];
-		shared->pending &= ~bit;
+void signals_init(struct process_signals *signals)
+{
+	list_init(&signals->pending.notes);
+}
+
+void signals_fork(struct process_signals *child, const struct process_signals *parent)
+{
+	signals_init(child);
+	for (sigset_t left = parent->acted; left != 0; left &= left - 1) {
+		int signal = signal_lowest(left);
+
+		child->actions[signal] = parent->actions[signal];
 	}
-	shared->taken++;
+	child->acted = parent->acted;
+	child->trampoline = parent->trampoline;
+}
+
+void signals_exec(struct process_signals *signals)
+{
+	for (sigset_t left = signals->acted; left != 0; left &= left - 1) {
+		struct signal_action *action = &signals->actions[signal_lowest(left)];
+
+		if (action->handler != SIG_IGN_WORD)
+			*action = (struct signal_action){0};
+	}
+	signals->trampoline = 0;
+}
+
+void signals_end(struct process *process)
+{
+	pending_forget(process, &process->signals.pending, ALL);
+}
+
+void thread_signals_init(struct thread_signals *signals)
+{
+	list_init(&signals->pending.notes);
+	signals->stack.ss_flags = SS_DISABLE;
+}
+
+void thread_signals_end(struct thread *thread)
+{
+	pending_forget(thread->process, &thread->signals.pending, ALL);
+}
+
+/* ---------------- Taking one ---------------- */
+
+/* The thread's own come before those of its process. */
+static bool is_own(const struct thread *thread, int signal)
+{
+	return (thread->signals.pending.set & SIGNAL_BIT(signal)) != 0;
+}
+
+struct signal_info signal_told(const struct thread *thread, int signal)
+{
+	const struct signals_pending *pending = is_own(thread, signal)
+							? &thread->signals.pending
+							: &thread->process->signals.pending;
+	const struct signal_note *note = note_of(pending, signal);
+
+	return note != NULL ? note->info : (struct signal_info){.signal = signal, .code = SI_USER};
+}
+
+/* A real-time signal stays pending as long as there are more of it. */
+void signal_take(struct thread *thread, int signal)
+{
+	struct signals_pending *pending = is_own(thread, signal)
+						  ? &thread->signals.pending
+						  : &thread->process->signals.pending;
+	struct signal_note *note = note_of(pending, signal);
+
+	assert((pending->set & SIGNAL_BIT(signal)) != 0);
+	if (note != NULL)
+		note_drop(thread->process, note);
+	if (note_of(pending, signal) == NULL)
+		pending->set &= ~SIGNAL_BIT(signal);
+	thread->process->signals.taken++;
 }
 
 /* ---------------- Sending ---------------- */
@@ -137,21 +249,21 @@ static bool signal_note_sent(struct process *process, int signal)
 	return !signal_is_ignored(&process->signals, signal);
 }
 
-void signal_process(struct process *process, const siginfo_t *info)
+bool signal_process(struct process *process, const struct signal_info *info)
 {
-	if (signal_note_sent(process, info->si_signo))
-		pend(&process->signals.pending, process->signals.info, info);
+	return !signal_note_sent(process, info->signal) ||
+	       pend(process, &process->signals.pending, info);
 }
 
-void signal_thread(struct thread *thread, const siginfo_t *info)
+bool signal_thread(struct thread *thread, const struct signal_info *info)
 {
-	if (!thread->is_ending && signal_note_sent(thread->process, info->si_signo))
-		pend(&thread->signals.pending, thread->signals.info, info);
+	return thread->is_ending || !signal_note_sent(thread->process, info->signal) ||
+	       pend(thread->process, &thread->signals.pending, info);
 }
 
 void signal_process_number(struct process *process, int signal)
 {
-	const siginfo_t info = {.si_signo = signal, .si_code = SI_KERNEL};
+	const struct signal_info info = {.signal = signal, .code = SI_KERNEL};
 
 	signal_process(process, &info);
 }

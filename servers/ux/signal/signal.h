@@ -11,7 +11,34 @@
 
 #include <sys/signal.h>
 
+#include <assay/list.h>
 #include "core/ux.h"
+
+/* What a handler is told: the beginning of siginfo_t, behind which there is nothing. */
+struct signal_info {
+	int signal;
+	int error; /* 0 always. */
+	int code;  /* SI_USER ... */
+	union {
+		struct {
+			pid_t pid; /* Of whoever has sent it, or ended. */
+			uid_t uid;
+			uint32_t value; /* Of sigqueue(); of SIGCHLD, status or signal. */
+		};
+		struct {
+			int timer;
+			int overrun; /* How many times more a timer has expired. */
+		};
+		uint32_t address; /* Of a fault. */
+	};
+	uint32_t trap; /* Beside siginfo_t: the processor's number for the fault. */
+};
+
+/* What is pending.  Only where memory was short there is a signal without a note. */
+struct signals_pending {
+	sigset_t set;
+	struct list notes; /* Of `struct signal_note`, in the order in which they came. */
+};
 
 struct signal_action {
 	uint32_t handler; /* SIG_DFL_WORD, SIG_IGN_WORD or an address. */
@@ -21,9 +48,10 @@ struct signal_action {
 };
 
 struct process_signals {
-	sigset_t pending;
-	siginfo_t info[NSIG]; /* Of what is pending. */
+	struct signals_pending pending;
+	unsigned notes; /* With the process and its threads: at most UX_SIGNALS_MAX. */
 	struct signal_action actions[NSIG];
+	sigset_t acted;             /* Those whose action was set, in this program or before. */
 	uint32_t trampoline;        /* The last that was named; 0: none. */
 	unsigned taken;             /* For rusage. */
 	bool is_stopped;            /* It takes nothing but SIGKILL. */
@@ -34,8 +62,7 @@ struct process_signals {
 };
 
 struct thread_signals {
-	sigset_t pending;
-	siginfo_t info[NSIG];
+	struct signals_pending pending;
 	sigset_t mask;
 	sigset_t saved_mask; /* Of before sigsuspend(), */
 	bool has_saved_mask; /* if that is under way. */
@@ -44,22 +71,32 @@ struct thread_signals {
 	bool stands_still;   /* It waits for the answer to an exception until this is false. */
 };
 
+#define TRAP_PAGE_FAULT 14
+
 /* ---------------- Life (signal.c) ---------------- */
 
-/* A new process, and the child of a fork; exec keeps ignored signals and forgets handlers. */
+/*
+ * A new process, whose structure is zero, and the child of a fork; exec keeps ignored signals and
+ * forgets handlers.
+ */
 void signals_init(struct process_signals *signals);
 void signals_fork(struct process_signals *child, const struct process_signals *parent);
 void signals_exec(struct process_signals *signals);
-void thread_signals_init(struct thread_signals *signals, sigset_t mask);
+void thread_signals_init(struct thread_signals *signals);
+
+/* Of a process or thread that ends: nothing is pending any more. */
+void signals_end(struct process *process);
+void thread_signals_end(struct thread *thread);
 
 /* ---------------- Sending (signal.c) ---------------- */
 
 /*
  * Makes a signal pending, and no more.  Nothing happens if the process ignores it, or is ending.
- * SIGCONT has a stopped process go on even then.
+ * SIGCONT has a stopped process go on even then.  False: there is no room to note all that was to
+ * be told, which matters only to who has sent more than a number.
  */
-void signal_process(struct process *process, const siginfo_t *info);
-void signal_thread(struct thread *thread, const siginfo_t *info);
+bool signal_process(struct process *process, const struct signal_info *info);
+bool signal_thread(struct thread *thread, const struct signal_info *info);
 
 /* From the server itself: SIGCHLD, SIGPIPE, SIGINT of a terminal ... */
 void signal_process_number(struct process *process, int signal);
@@ -91,7 +128,7 @@ void signal_before_reply(struct thread *caller);
  * A signal that the thread has caused by itself, and cannot go on without: if it is blocked or
  * ignored the process ends, and may be gone; else it is pending.
  */
-void signal_force(struct thread *thread, const siginfo_t *info);
+void signal_force(struct thread *thread, const struct signal_info *info);
 
 /* ---------------- Between these files ---------------- */
 
@@ -99,11 +136,14 @@ void signal_force(struct thread *thread, const siginfo_t *info);
 bool signal_is_ignored(const struct process_signals *signals, int signal);
 bool signal_stops(int signal); /* By default. */
 
+int signal_lowest(sigset_t set); /* 0: there is none. */
+
 /* No longer pending, neither with the process nor with one of its threads. */
 void signal_forget(struct process *process, sigset_t set);
 
-/* Takes a signal that is due for the thread from where it is pending. */
-void signal_take(struct thread *thread, int signal, siginfo_t *info);
+/* What a signal that is due for the thread tells, and to take it from where it is pending. */
+struct signal_info signal_told(const struct thread *thread, int signal);
+void signal_take(struct thread *thread, int signal);
 
 /* After SIGCONT: its threads run again, if it is not stopped. */
 void signal_go_on(struct process *process);

@@ -28,7 +28,7 @@ struct delivery {
 	stack_t stack;
 	sigset_t mask;       /* In force, */
 	sigset_t mask_after; /* and after the handler. */
-	siginfo_t info;
+	struct signal_info info;
 	bool stands_still; /* As it waits for an answer, which does not come meanwhile. */
 	bool is_suspended;
 	struct i386_thread_state state; /* Of the handler's beginning. */
@@ -40,10 +40,14 @@ enum outcome {
 	GONE      /* The thread is ending. */
 };
 
-_Static_assert(sizeof(mcontext_t) == sizeof(struct i386_thread_state),
-	       "what the kernel tells is what handlers see");
-_Static_assert(offsetof(mcontext_t, esp) == offsetof(struct i386_thread_state, uesp),
-	       "what the kernel tells is what handlers see");
+#define TOLD offsetof(struct signal_info, trap) /* What handlers see of it. */
+
+_Static_assert(offsetof(siginfo_t, si_code) == offsetof(struct signal_info, code) &&
+		       offsetof(siginfo_t, si_pid) == offsetof(struct signal_info, pid) &&
+		       offsetof(siginfo_t, si_value) == offsetof(struct signal_info, value) &&
+		       offsetof(siginfo_t, si_overrun) == offsetof(struct signal_info, overrun) &&
+		       offsetof(siginfo_t, si_addr) == offsetof(struct signal_info, address),
+	       "it is the beginning of siginfo_t");
 
 /* ---------------- The frame ---------------- */
 
@@ -67,19 +71,49 @@ static uint32_t frame_address(const struct delivery *delivery, bool on_stack)
 	return ((top - sizeof(struct signal_frame)) & ~(STACK_ALIGN - 1)) - sizeof(uint32_t);
 }
 
+static mcontext_t registers_of(const struct i386_thread_state *state)
+{
+	return (mcontext_t){
+		.gs = (uint16_t)state->gs,
+		.fs = (uint16_t)state->fs,
+		.es = (uint16_t)state->es,
+		.ds = (uint16_t)state->ds,
+		.edi = state->edi,
+		.esi = state->esi,
+		.ebp = state->ebp,
+		.esp = state->uesp,
+		.ebx = state->ebx,
+		.edx = state->edx,
+		.ecx = state->ecx,
+		.eax = state->eax,
+		.eip = state->eip,
+		.cs = (uint16_t)state->cs,
+		.eflags = state->efl,
+		.esp_at_signal = state->uesp,
+		.ss = (uint16_t)state->ss,
+	};
+}
+
 static void build_frame(const struct delivery *delivery, uint32_t address, bool on_stack,
 			struct signal_frame *frame)
 {
+	const struct signal_info *info = &delivery->info;
+	mcontext_t *registers = &frame->context.uc_mcontext;
+
 	*frame = (struct signal_frame){
 		.signal = (uint32_t)delivery->signal,
 		.siginfo = address + offsetof(struct signal_frame, info),
 		.ucontext = address + offsetof(struct signal_frame, context),
 		.handler = delivery->action.handler,
 		.flags = (uint32_t)delivery->action.flags,
-		.info = delivery->info,
-		.context = {.uc_sigmask = delivery->mask_after, .uc_stack = delivery->stack},
+		.context = {.uc_stack = delivery->stack,
+			    .uc_mcontext = registers_of(&delivery->state),
+			    .uc_sigmask = delivery->mask_after},
 	};
-	memcpy(&frame->context.uc_mcontext, &delivery->state, sizeof delivery->state);
+	memcpy(&frame->info, info, TOLD);
+	registers->trapno = info->trap;
+	registers->oldmask = (uint32_t)delivery->mask_after;
+	registers->cr2 = info->trap == TRAP_PAGE_FAULT ? info->address : 0;
 	if (on_stack)
 		frame->context.uc_stack.ss_flags |= SS_ONSTACK;
 }
@@ -135,13 +169,6 @@ static sigset_t mask_after(const struct thread_signals *signals)
 	return signals->has_saved_mask ? signals->saved_mask : signals->mask;
 }
 
-static const siginfo_t *info_of(const struct thread *thread, int signal)
-{
-	bool is_own = (thread->signals.pending & SIGNAL_BIT(signal)) != 0;
-
-	return is_own ? &thread->signals.info[signal] : &thread->process->signals.info[signal];
-}
-
 /* A right that is in use keeps its name, so that the delivery never means another thread by it. */
 static bool keep_rights(struct delivery *delivery)
 {
@@ -165,7 +192,7 @@ static void plan(struct delivery *delivery, const struct thread *thread, int sig
 		.stack = thread->signals.stack,
 		.mask = thread->signals.mask,
 		.mask_after = mask_after(&thread->signals),
-		.info = *info_of(thread, signal),
+		.info = signal_told(thread, signal),
 		.stands_still = thread->signals.stands_still,
 	};
 }
@@ -175,10 +202,12 @@ static bool is_unchanged(const struct delivery *delivery, const struct thread *t
 {
 	const struct process_signals *shared = &thread->process->signals;
 	const struct thread_signals *own = &thread->signals;
+	const struct signal_info told = signal_told(thread, delivery->signal);
 	sigset_t bit = SIGNAL_BIT(delivery->signal);
 
-	return !shared->is_stopped && ((own->pending | shared->pending) & bit) != 0 &&
-	       own->mask == delivery->mask && mask_after(own) == delivery->mask_after &&
+	return !shared->is_stopped && ((own->pending.set | shared->pending.set) & bit) != 0 &&
+	       memcmp(&told, &delivery->info, sizeof told) == 0 && own->mask == delivery->mask &&
+	       mask_after(own) == delivery->mask_after &&
 	       memcmp(&shared->actions[delivery->signal], &delivery->action,
 		      sizeof delivery->action) == 0 &&
 	       memcmp(&own->stack, &delivery->stack, sizeof own->stack) == 0;
@@ -208,7 +237,7 @@ static void commit(struct delivery *delivery, struct thread *thread)
 		forget_thread(thread);
 		return;
 	}
-	signal_take(thread, delivery->signal, &delivery->info);
+	signal_take(thread, delivery->signal);
 	if ((action->flags & SA_NODEFER) == 0)
 		blocked |= SIGNAL_BIT(delivery->signal);
 	signals->mask = signal_mask_of(signals->mask | blocked);
@@ -221,11 +250,12 @@ static void commit(struct delivery *delivery, struct thread *thread)
 /* A thread without a stack is told so, if it has another one for that; else it ends the process. */
 static void frame_refuse(struct delivery *delivery, struct thread *thread)
 {
-	const siginfo_t info = {.si_signo = SIGSEGV,
-				.si_code = SEGV_MAPERR,
-				.si_addr = (void *)delivery->state.uesp};
+	const struct signal_info info = {.signal = SIGSEGV,
+					 .code = SEGV_MAPERR,
+					 .address = delivery->state.uesp,
+					 .trap = TRAP_PAGE_FAULT};
 
-	signal_take(thread, delivery->signal, &delivery->info);
+	signal_take(thread, delivery->signal);
 	if (delivery->signal == SIGSEGV)
 		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
 	else

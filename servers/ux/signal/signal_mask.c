@@ -12,13 +12,11 @@
 #include "signal/signal.h"
 #include <ux/bsd_server.h>
 
-kern_return_t ux_sigprocmask(struct thread *caller, int how, unsigned set, unsigned *old_mask)
+kern_return_t ux_sigprocmask(struct thread *caller, int how, sigset_t set, sigset_t *old_mask)
 {
 	sigset_t mask = caller->signals.mask;
 
 	switch (how) {
-	case 0:
-		break;
 	case SIG_BLOCK:
 		mask |= set;
 		break;
@@ -36,11 +34,11 @@ kern_return_t ux_sigprocmask(struct thread *caller, int how, unsigned set, unsig
 	return 0;
 }
 
-kern_return_t ux_sigpending(struct thread *caller, unsigned *pending)
+kern_return_t ux_sigpending(struct thread *caller, sigset_t *pending)
 {
 	const struct thread_signals *signals = &caller->signals;
 
-	*pending = (signals->pending | caller->process->signals.pending) & signals->mask;
+	*pending = (signals->pending.set | caller->process->signals.pending.set) & signals->mask;
 	return 0;
 }
 
@@ -50,7 +48,7 @@ kern_return_t ux_sigpending(struct thread *caller, unsigned *pending)
  * The mask is changed and the wait begins under the lock, so no signal comes in between.  Whoever
  * sends the thread into a handler clears has_saved_mask: the handler's end brings that mask back.
  */
-kern_return_t ux_sigsuspend(struct thread *caller, unsigned mask)
+kern_return_t ux_sigsuspend(struct thread *caller, sigset_t mask)
 {
 	struct thread_signals *signals = &caller->signals;
 

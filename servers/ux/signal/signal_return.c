@@ -28,6 +28,31 @@ static bool read_context(mach_port_t task, uint32_t frame, ucontext_t *context)
 	return true;
 }
 
+static bool set_registers_of(const struct thread *thread, const mcontext_t *registers)
+{
+	struct i386_thread_state state = {
+		.gs = registers->gs,
+		.fs = registers->fs,
+		.es = registers->es,
+		.ds = registers->ds,
+		.edi = registers->edi,
+		.esi = registers->esi,
+		.ebp = registers->ebp,
+		.ebx = registers->ebx,
+		.edx = registers->edx,
+		.ecx = registers->ecx,
+		.eax = registers->eax,
+		.eip = registers->eip,
+		.cs = registers->cs,
+		.efl = registers->eflags,
+		.uesp = registers->esp,
+		.ss = registers->ss,
+	};
+
+	return thread_set_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)&state,
+				i386_REGS_SEGS_STATE_COUNT) == KERN_SUCCESS;
+}
+
 /*
  * The request of a sigsuspend() may have come while its thread was sent into the handler that ends
  * now: to the program, the handler has run within sigsuspend(), which is over by that.
@@ -46,9 +71,7 @@ static void signal_return_finish(struct thread *thread, bool is_read, ucontext_t
 	ux_wakeup(&thread->signals);
 	if (thread->is_ending || thread->process->is_exiting)
 		return;
-	if (!is_read || thread_set_state(thread->kernel, i386_REGS_SEGS_STATE,
-					 (thread_state_t)&context->uc_mcontext,
-					 i386_REGS_SEGS_STATE_COUNT) != KERN_SUCCESS) {
+	if (!is_read || !set_registers_of(thread, &context->uc_mcontext)) {
 		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
 		return;
 	}

@@ -28,19 +28,25 @@ static bool signal_is_meant(const struct process *sender, const struct process *
 	return process->pgrp == (pid == 0 ? sender->pgrp : -pid);
 }
 
-/* 0 asks only whether it may be done. */
-static void signal_send(struct process *sender, struct process *process, int signal)
+static struct signal_info sent_by(const struct process *sender, int signal, int code)
 {
-	const siginfo_t info = {.si_signo = signal,
-				.si_code = SI_USER,
-				.si_pid = sender->pid,
-				.si_uid = sender->credentials.uid};
+	return (struct signal_info){
+		.signal = signal, .code = code, .pid = sender->pid, .uid = sender->credentials.uid};
+}
 
-	if (signal == 0)
-		return;
-	signal_process(process, &info);
+/* Signal 0 asks only whether it may be done.  EAGAIN: there is no room for what it tells. */
+static int signal_send(struct process *sender, struct process *process,
+		       const struct signal_info *info)
+{
+	if (!may_control(sender, process))
+		return EPERM;
+	if (info->signal == 0)
+		return 0;
+	if (!signal_process(process, info) && info->code == SI_QUEUE)
+		return EAGAIN;
 	if (process != sender)
 		signal_check_later(process);
+	return 0;
 }
 
 /* SIGKILL waits for nothing and nobody: the processes that have it pending are ended. */
@@ -52,7 +58,8 @@ static void end_killed(void)
 		struct process *process = list_object(link, struct process, link);
 
 		link = link->next;
-		if (process->is_exiting || (process->signals.pending & SIGNAL_BIT(SIGKILL)) == 0)
+		if (process->is_exiting ||
+		    (process->signals.pending.set & SIGNAL_BIT(SIGKILL)) == 0)
 			continue;
 		process_exit(process, W_EXITCODE(0, SIGKILL));
 		link = processes.next; /* The lock has been released. */
@@ -60,8 +67,10 @@ static void end_killed(void)
 }
 
 /* To the sender's own threads the signal has come when the call returns. */
-static kern_return_t signal_answer(struct thread *caller, int error)
+static kern_return_t signal_answer(struct thread *caller, int signal, int error)
 {
+	if (signal == SIGKILL)
+		end_killed();
 	if (!caller->is_ending)
 		signal_check(caller->process);
 	return caller->is_ending ? MIG_NO_REPLY : error;
@@ -70,6 +79,7 @@ static kern_return_t signal_answer(struct thread *caller, int error)
 kern_return_t ux_kill(struct thread *caller, int pid, int signal)
 {
 	struct process *sender = caller->process;
+	const struct signal_info info = sent_by(sender, signal, SI_USER);
 	bool is_sent = false;
 	int error = ESRCH;
 	struct list *link;
@@ -81,24 +91,29 @@ kern_return_t ux_kill(struct thread *caller, int pid, int signal)
 
 		if (!signal_is_meant(sender, process, pid))
 			continue;
-		error = EPERM;
-		if (may_control(sender, process)) {
-			signal_send(sender, process, signal);
-			is_sent = true;
-		}
+		error = signal_send(sender, process, &info);
+		is_sent |= error == 0;
 	}
-	if (signal == SIGKILL)
-		end_killed();
-	return signal_answer(caller, is_sent ? 0 : error);
+	return signal_answer(caller, signal, is_sent ? 0 : error);
+}
+
+kern_return_t ux_sigqueue(struct thread *caller, int pid, int signal, unsigned value)
+{
+	struct signal_info info = sent_by(caller->process, signal, SI_QUEUE);
+	struct process *process = process_by_pid(pid);
+
+	if (signal != 0 && !is_signal(signal))
+		return EINVAL;
+	if (process == NULL)
+		return ESRCH;
+	info.value = value;
+	return signal_answer(caller, signal, signal_send(caller->process, process, &info));
 }
 
 kern_return_t ux_thread_kill(struct thread *caller, int id, int signal)
 {
 	struct process *process = caller->process;
-	const siginfo_t info = {.si_signo = signal,
-				.si_code = SI_THREAD,
-				.si_pid = process->pid,
-				.si_uid = process->credentials.uid};
+	const struct signal_info info = sent_by(process, signal, SI_TKILL);
 	struct list *link;
 
 	if (signal != 0 && !is_signal(signal))
@@ -110,7 +125,7 @@ kern_return_t ux_thread_kill(struct thread *caller, int id, int signal)
 			continue;
 		if (signal != 0)
 			signal_thread(thread, &info);
-		return signal_answer(caller, 0);
+		return signal_answer(caller, 0, 0);
 	}
 	return ESRCH;
 }
@@ -125,6 +140,7 @@ static int change_action(struct process *process, int signal, const struct signa
 	    (is_function && action->trampoline == 0))
 		return EINVAL;
 	process->signals.actions[signal] = *action;
+	process->signals.acted |= SIGNAL_BIT(signal);
 	if (is_function)
 		process->signals.trampoline = action->trampoline;
 	if (signal_is_ignored(&process->signals, signal))
@@ -133,8 +149,8 @@ static int change_action(struct process *process, int signal, const struct signa
 }
 
 kern_return_t ux_sigaction(struct thread *caller, int signal, int change, unsigned handler,
-			   unsigned mask, int flags, unsigned trampoline, unsigned *old_handler,
-			   unsigned *old_mask, int *old_flags)
+			   sigset_t mask, int flags, unsigned trampoline, unsigned *old_handler,
+			   sigset_t *old_mask, int *old_flags)
 {
 	const struct signal_action action = {.handler = handler,
 					     .mask = signal_mask_of(mask),

@@ -22,7 +22,7 @@
 /* Of the process's signals those that no thread before this one would take. */
 static sigset_t left_to(const struct thread *thread)
 {
-	sigset_t left = thread->process->signals.pending;
+	sigset_t left = thread->process->signals.pending.set;
 	struct list *link;
 
 	list_for_each (link, &thread->process->threads) {
@@ -43,7 +43,7 @@ static sigset_t due(const struct thread *thread)
 
 	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
 		return 0;
-	pending = (thread->signals.pending | left_to(thread)) & ~thread->signals.mask;
+	pending = (thread->signals.pending.set | left_to(thread)) & ~thread->signals.mask;
 	return process->signals.is_stopped ? pending & SIGNAL_BIT(SIGKILL) : pending;
 }
 
@@ -52,7 +52,15 @@ static int first_of(sigset_t set)
 {
 	sigset_t first = (set & SIGNAL_BIT(SIGKILL)) != 0 ? SIGNAL_BIT(SIGKILL) : set & SYNCHRONOUS;
 
-	return __builtin_ffs((int)(first != 0 ? first : set));
+	return signal_lowest(first != 0 ? first : set);
+}
+
+/* The thread's own come first, but for the one that ends everything. */
+static int first_due(const struct thread *thread, sigset_t set)
+{
+	sigset_t own = set & thread->signals.pending.set;
+
+	return first_of(own != 0 && (set & SIGNAL_BIT(SIGKILL)) == 0 ? own : set);
 }
 
 bool signal_is_due(struct thread *thread)
@@ -63,7 +71,7 @@ bool signal_is_due(struct thread *thread)
 
 int signal_interrupt_result(struct thread *thread)
 {
-	int signal = first_of(due(thread));
+	int signal = first_due(thread, due(thread));
 
 	if (signal == 0 || signal_stops(signal))
 		return ERESTARTSYS;
@@ -109,7 +117,6 @@ static bool has_handler(const struct process *process, int signal)
 static void act(struct thread *thread, int signal)
 {
 	struct process *process = thread->process;
-	siginfo_t info;
 
 	if (signal_is_ignored(&process->signals, signal)) {
 		signal_forget(process, SIGNAL_BIT(signal));
@@ -120,7 +127,7 @@ static void act(struct thread *thread, int signal)
 		signal_deliver(thread, signal);
 		return;
 	}
-	signal_take(thread, signal, &info);
+	signal_take(thread, signal);
 	if (signal_stops(signal))
 		signal_stop(process, signal);
 	else
@@ -130,18 +137,32 @@ static void act(struct thread *thread, int signal)
 /* ---------------- Taking ---------------- */
 
 /*
- * Has one signal taken; false if there is none.  A thread that somebody is delivering to is left to
- * him: he looks for more himself.
+ * What is to be taken now; 0: nothing.  Handlers of a thread that somebody is delivering to are
+ * left to him: he looks for more himself.  What needs no delivery does not wait for one.
  */
+static int first_to_take(const struct thread *thread)
+{
+	sigset_t set = due(thread);
+	int signal = first_due(thread, set);
+
+	while (thread->signals.is_delivering && signal != 0 &&
+	       has_handler(thread->process, signal)) {
+		set &= ~SIGNAL_BIT(signal);
+		signal = first_due(thread, set);
+	}
+	return signal;
+}
+
+/* Has one signal taken; false if there is none. */
 static bool take_one(struct process *process)
 {
 	struct list *link;
 
 	list_for_each (link, &process->threads) {
 		struct thread *thread = list_object(link, struct thread, link);
-		int signal = first_of(due(thread));
+		int signal = first_to_take(thread);
 
-		if (signal == 0 || (thread->signals.is_delivering && has_handler(process, signal)))
+		if (signal == 0)
 			continue;
 		act(thread, signal);
 		return true;
@@ -174,10 +195,10 @@ void signal_before_reply(struct thread *caller)
 	}
 }
 
-void signal_force(struct thread *thread, const siginfo_t *info)
+void signal_force(struct thread *thread, const struct signal_info *info)
 {
 	struct process *process = thread->process;
-	int signal = info->si_signo;
+	int signal = info->signal;
 
 	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
 		return;

@@ -92,12 +92,12 @@ static void expire(struct process *process, uint64_t now)
 {
 	struct process_timers *timers = &process->timers;
 	uint64_t deadline = timers->deadline;
-	siginfo_t info = {.si_signo = SIGALRM, .si_code = SI_TIMER};
+	struct signal_info info = {.signal = SIGALRM, .code = SI_TIMER, .overrun = -1};
 
 	timer_stop(timers);
 	do {
 		deadline += timers->interval;
-		info.si_status++;
+		info.overrun++;
 	} while (timers->interval != 0 && deadline <= now);
 	if (timers->interval != 0)
 		timer_start(timers, deadline);

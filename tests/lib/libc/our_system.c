@@ -54,8 +54,8 @@ int our_waitpid(int child, int *status, int options);
 int our_raise(int number);
 int our_sigaction(int number, const void *action, void *old);
 int our_sigprocmask(int how, const void *set, void *old);
-int our_sigemptyset(uint32_t *set);
-int our_sigaddset(uint32_t *set, int number);
+int our_sigemptyset(uint64_t *set);
+int our_sigaddset(uint64_t *set, int number);
 _Noreturn void our__exit(int status);
 void our___lock(int *lock);
 void our___unlock(int *lock);
@@ -185,15 +185,15 @@ int our_sigprocmask(int how, const void *set, void *old)
 	return 0;
 }
 
-int our_sigemptyset(uint32_t *set)
+int our_sigemptyset(uint64_t *set)
 {
 	*set = 0;
 	return 0;
 }
 
-int our_sigaddset(uint32_t *set, int number)
+int our_sigaddset(uint64_t *set, int number)
 {
-	*set |= 1u << (number - 1);
+	*set |= 1ull << (number - 1);
 	return 0;
 }
 

@@ -26,12 +26,14 @@ static char stack[STACK_SIZE] __attribute__((aligned(16)));
 
 static void leave(int signal, siginfo_t *info, void *context)
 {
+	const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
 	char here;
 
-	(void)context;
 	handled++;
 	last = signal;
 	last_code = info->si_code;
+	EXPECT_EQ(registers->trapno == 14, info->si_code != SI_USER && signal == SIGSEGV);
+	EXPECT_EQ(registers->cr2, registers->trapno == 14 ? (uint32_t)info->si_addr : 0);
 	last_address = info->si_addr;
 	was_on_stack = &here >= stack && &here < stack + sizeof stack;
 	siglongjmp(out, 1);
@@ -139,6 +141,71 @@ TEST(faults_end_a_program)
 }
 
 /* ---------------- Mending ---------------- */
+
+/* Registers and the FPU are where Linux has them, and what is changed there is what there is. */
+static void change_fpu(int signal, siginfo_t *info, void *context)
+{
+	mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
+	struct _fpstate *fpu = registers->fpstate;
+
+	(void)signal;
+	handled++;
+	EXPECT(info->si_errno == 0 && (uint32_t)info->si_addr == registers->eip);
+	EXPECT(registers->ebx == 0x11111111 && registers->ecx == 0x22222222);
+	EXPECT(registers->edx == 0x33333333 && registers->esi == 0x44444444);
+	EXPECT_EQ(registers->trapno, 6);
+	EXPECT(registers->err == 0 && registers->cr2 == 0);
+	EXPECT(registers->esp == registers->esp_at_signal && registers->cs != 0);
+	EXPECT((fpu->cw & 0xffff) == 0x37f && fpu->magic == 0 && fpu->mxcsr == 0x1f80);
+	EXPECT_EQ(fpu->status, fpu->sw & 0xffff);
+	EXPECT(fpu->_st[0].significand[3] == 0x8000 && fpu->_st[0].exponent == 0x3fff);
+	fpu->_st[0].exponent++;
+	registers->ebx++;
+	registers->eip += 2; /* ud2 */
+}
+
+TEST(contexts_are_linux)
+{
+	const struct sigaction action = {.sa_sigaction = change_fpu, .sa_flags = SA_SIGINFO};
+	uint32_t value = 0;
+	double number = 0;
+
+	EXPECT_EQ(sigaction(SIGILL, &action, NULL), 0);
+	handled = 0;
+	__asm__ volatile("movl $0x44444444, %%esi\n\t"
+			 "fld1\n\t"
+			 "ud2\n\t"
+			 "fstpl %1"
+			 : "=b"(value), "=m"(number)
+			 : "b"(0x11111111), "c"(0x22222222), "d"(0x33333333)
+			 : "esi");
+	EXPECT_EQ(handled, 1);
+	EXPECT_EQ(value, 0x11111112);
+	EXPECT(number == 2.0);
+	signal(SIGILL, SIG_DFL);
+}
+
+static void empty_fpu(int signal, siginfo_t *info, void *context)
+{
+	(void)info;
+	((ucontext_t *)context)->uc_mcontext.fpstate = NULL;
+	handled = signal;
+}
+
+/* A handler that takes the FPU's state away leaves one as at the beginning. */
+TEST(contexts_without_fpu)
+{
+	const struct sigaction action = {.sa_sigaction = empty_fpu, .sa_flags = SA_SIGINFO};
+	uint16_t control = 0x27f;
+
+	EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+	__asm__ volatile("fldcw %0" : : "m"(control));
+	raise(SIGUSR1);
+	__asm__ volatile("fnstcw %0" : "=m"(control));
+	EXPECT_EQ(handled, SIGUSR1);
+	EXPECT_EQ(control, 0x37f);
+	signal(SIGUSR1, SIG_DFL);
+}
 
 /* What the handler changes in the context is how the program goes on. */
 static void mend(int signal, siginfo_t *info, void *context)

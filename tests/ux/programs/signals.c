@@ -9,6 +9,7 @@
 #include <cthreads.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ux.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,7 +92,7 @@ TEST(handler_runs_before_kill_returns)
 	EXPECT_EQ(last_pid, getpid());
 	EXPECT_EQ(raise(SIGUSR1), 0);
 	EXPECT_EQ(handled, ROUNDS + 1);
-	EXPECT_EQ(last_code, SI_THREAD);
+	EXPECT_EQ(last_code, SI_TKILL);
 }
 
 TEST(blocked_signals_wait)
@@ -112,6 +113,22 @@ TEST(blocked_signals_wait)
 	EXPECT_EQ(last, SIGUSR1);
 	EXPECT_EQ(sigpending(&pending), 0);
 	EXPECT_EQ(pending, 0);
+}
+
+/* More than the server notes for a process fail, and disturb no others. */
+TEST(signals_are_queued_up_to_a_limit)
+{
+	const union sigval value = {.sival_int = 1};
+
+	act(SIGRTMIN, note, 0, 0);
+	act(SIGUSR1, note, 0, 0);
+	set_mask(SIGNAL_BIT(SIGRTMIN) | SIGNAL_BIT(SIGUSR1));
+	for (int n = 0; n < UX_SIGNALS_MAX; n++)
+		EXPECT_EQ(sigqueue(getpid(), SIGRTMIN, value), 0);
+	EXPECT_FAILS(sigqueue(getpid(), SIGRTMIN, value), EAGAIN);
+	EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
+	set_mask(0);
+	EXPECT_EQ(handled, UX_SIGNALS_MAX + 1);
 }
 
 TEST(some_cannot_be_blocked)
@@ -222,7 +239,7 @@ TEST(default_actions)
 				     SIGABRT, SIGFPE,    SIGKILL, SIGBUS,  SIGSEGV,
 				     SIGSYS,  SIGPIPE,   SIGALRM, SIGTERM, SIGXCPU,
 				     SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
-	static const int ignored[] = {SIGURG, SIGCHLD, SIGIO, SIGWINCH, SIGINFO, SIGCONT};
+	static const int ignored[] = {SIGURG, SIGCHLD, SIGIO, SIGWINCH, SIGCONT};
 
 	act(SIGUSR1, SIG_DFL, 0, 0);
 	act(SIGUSR2, SIG_DFL, 0, 0);

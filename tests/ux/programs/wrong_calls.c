@@ -174,12 +174,14 @@ TEST(processes_that_nobody_knows)
 TEST(signals_that_there_are_not)
 {
 	static const int none[] = {-1, NSIG, INT_MAX, INT_MIN};
-	unsigned handler, mask;
+	unsigned handler;
+	sigset_t mask;
 	int flags;
 
 	for (size_t n = 0; n < sizeof none / sizeof none[0]; n++) {
 		WRONG(bsd_kill(UX, getpid(), none[n]), EINVAL);
 		WRONG(bsd_thread_kill(UX, 1, none[n]), EINVAL);
+		WRONG(bsd_sigqueue(UX, getpid(), none[n], 0), EINVAL);
 		WRONG(bsd_sigaction(UX, none[n], 0, 0, 0, 0, 0, &handler, &mask, &flags), EINVAL);
 	}
 	WRONG(bsd_sigaction(UX, 0, 0, 0, 0, 0, 0, &handler, &mask, &flags), EINVAL);
@@ -189,11 +191,15 @@ TEST(signals_that_there_are_not)
 	WRONG(bsd_kill(UX, INT_MIN, SIGTERM), ESRCH);
 	WRONG(bsd_thread_kill(UX, 0, 0), ESRCH);
 	WRONG(bsd_thread_kill(UX, NOBODY, SIGTERM), ESRCH);
+	WRONG(bsd_sigqueue(UX, NOBODY, SIGTERM, 0), ESRCH);
+	WRONG(bsd_sigqueue(UX, 0, SIGTERM, 0), ESRCH);
+	WRONG(bsd_sigqueue(UX, -getpid(), SIGTERM, 0), ESRCH);
 }
 
 static kern_return_t handle(int signal, unsigned handler, int flags, unsigned trampoline)
 {
-	unsigned old_handler, old_mask;
+	unsigned old_handler;
+	sigset_t old_mask;
 	int old_flags;
 
 	return bsd_sigaction(UX, signal, 1, handler, 0, flags, trampoline, &old_handler, &old_mask,
@@ -202,13 +208,13 @@ static kern_return_t handle(int signal, unsigned handler, int flags, unsigned tr
 
 TEST(handlers_that_cannot_be)
 {
-	unsigned mask;
+	sigset_t mask;
 
 	WRONG(handle(SIGKILL, SIG_IGN_WORD, 0, 0), EINVAL);
 	WRONG(handle(SIGSTOP, SIG_DFL_WORD, 0, 0), EINVAL);
 	WRONG(handle(SIGUSR1, PAGE, 0, 0), EINVAL);
 	WRONG(handle(SIGUSR1, SIG_IGN_WORD, -1, 0), EINVAL);
-	WRONG(handle(SIGUSR1, SIG_IGN_WORD, 1 << 30, 0), EINVAL);
+	WRONG(handle(SIGUSR1, SIG_IGN_WORD, 1 << 29, 0), EINVAL);
 	WRONG(bsd_sigprocmask(UX, -1, 0, &mask), EINVAL);
 	WRONG(bsd_sigprocmask(UX, 99, 0, &mask), EINVAL);
 }
@@ -343,6 +349,7 @@ static void do_as_student(void)
 	WRONG(bsd_setgroups(UX, groups, 1), EPERM);
 	WRONG(bsd_kill(UX, FIRST, 0), EPERM);
 	WRONG(bsd_kill(UX, FIRST, SIGTERM), EPERM);
+	WRONG(bsd_sigqueue(UX, FIRST, SIGTERM, 0), EPERM);
 	WRONG(bsd_task_by_pid(UX, HOST, &port), EPERM);
 	WRONG(bsd_task_by_pid(UX, SERVER, &port), EPERM);
 	WRONG(bsd_task_by_pid(UX, FIRST, &port), EPERM);
