@@ -34,13 +34,11 @@ LOGGED = {"klog"}  # Is told of by what it prints.
 
 COMPILER = ("i686-linux-gnu-gcc", "-std=gnu11", "-O1", "-w", "-ffreestanding", "-fno-pic",
             "-mgeneral-regs-only")
-GENERATED = OUT / "gen"
+MADE = tuple(f"-I{OUT / 'gen' / folder}" for folder in ("kernel", "user", "messages"))
 FLAGS = {
-    "kernel": ("-DKERNEL", "-Ikernel", f"-I{GENERATED}/kernel", "-Iinclude"),
-    "servers": ("-DUX_SERVER", "-Iservers/ux", "-Ilibprof", "-Ilib", f"-I{GENERATED}/user",
-                "-Iinclude"),
-    "libprof": ("-isystem", "lib/libc/include", "-Ilibprof", "-Ilib",
-                f"-I{GENERATED}/user", "-Iinclude"),
+    "kernel": ("-DKERNEL", "-Ikernel", *MADE, "-Iinclude"),
+    "servers": ("-DUX_SERVER", "-Iservers/ux", "-Ilibprof", "-Ilib", *MADE[1:], "-Iinclude"),
+    "libprof": ("-isystem", "lib/libc/include", "-Ilibprof", "-Ilib", *MADE[1:], "-Iinclude"),
     "include": ("-Ikernel", "-Iinclude"),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from assay import ROOT
 
-from docs import test_interfaces
+from docs import claims, test_interfaces
 
 DOCS = ROOT / "docs"
 MESSAGE = re.compile(r"^\| (\d{4}) \| `(\w+)`", re.MULTILINE)
@@ -29,6 +29,21 @@ def test_messages_have_the_ids_of_the_definitions(page: Path) -> None:
     known = messages()
     for id_, name in MESSAGE.findall(page.read_text()):
         assert known[int(id_)] == name
+
+
+@pytest.mark.parametrize(("page", "name", "said"), [
+    ("tasks.md", "exception_raise", "message {} ---"),
+    ("sampling.md", "samples", "message {}, pages moved"),
+    ("calls/prof.md", "samples", "(id {})"),
+])
+def test_ids_in_the_text_are_those_too(page: str, name: str, said: str) -> None:
+    id_, = (id_ for id_, known in messages().items() if known == name)
+    assert said.format(id_) in claims.plain((DOCS / page).read_text())
+
+
+def test_an_answer_s_id_is_a_hundred_more() -> None:
+    id_, = (id_ for id_, known in messages().items() if known == "exception_raise")
+    assert f"gets message {id_ + 100} <---" in claims.plain((DOCS / "tasks.md").read_text())
 
 
 def numbers() -> dict[str, int]:
