@@ -48,6 +48,21 @@ def write(path: Path, data: bytes) -> Path:
     return path
 
 
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_counts_of_blocks_are_passed_over(program, tmp_path: Path, n: int) -> None:
+    """Two words each, before the other records or behind them: what is shown is the same."""
+    file, data = tmp_path / "gmon.out", profile().gnu()
+    blocks = b"\2" + struct.pack("<I", n) + struct.pack("<II", LEAF, 5) * n
+    file.write_bytes(data)
+    text = output("-b", program, file)
+    for with_blocks in data[:20] + blocks + data[20:], data + blocks:
+        file.write_bytes(with_blocks)
+        assert output("-b", program, file) == text
+    if n:
+        file.write_bytes((data + blocks)[:-1])
+        assert run(GPROF, program, file).returncode == 1
+
+
 def test_all_kinds_give_the_same(program: Path, tmp_path: Path) -> None:
     one = profile(rate=100, dimension="seconds")
     files = {"old": one.bsd(), "4.4": one.bsd(44), "gnu": one.gnu(),

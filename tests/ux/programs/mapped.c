@@ -92,6 +92,13 @@ TEST(what_is_stored_stays_here)
 	EXPECT_EQ(map[20], '!');
 }
 
+static void say_what(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)context;
+	_exit(info->si_code == BUS_OBJERR ? 7 : 8);
+}
+
 TEST(behind_the_end_is_nothing)
 {
 	volatile char *map;
@@ -109,6 +116,15 @@ TEST(behind_the_end_is_nothing)
 	}
 	wait(&status);
 	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+	if (fork() == 0) {
+		const struct sigaction action = {.sa_sigaction = say_what, .sa_flags = SA_SIGINFO};
+
+		sigaction(SIGBUS, &action, NULL);
+		(void)map[2 * PAGE];
+		_exit(0);
+	}
+	wait(&status);
+	EXPECT_EQ(status, W_EXITCODE(7, 0));
 }
 
 /* Every write is seen whole by whoever maps the file, also while he touches it. */

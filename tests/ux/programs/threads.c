@@ -46,6 +46,26 @@ TEST(threads_come_and_go_without_end)
 	EXPECT_EQ(done, 1000);
 }
 
+static void *call(void *unused)
+{
+	(void)unused;
+	return (void *)(uintptr_t)getpid();
+}
+
+/* The server gives it a right under a name of its choice; the program may have chosen that, too. */
+TEST(a_thread_begins_though_its_name_is_taken)
+{
+	const mach_port_t first = 0x1000, last = first + 50;
+	void *result = NULL;
+	pthread_t thread;
+
+	for (mach_port_t name = first; name < last; name++)
+		mach_port_allocate_name(mach_task_self(), MACH_PORT_RIGHT_DEAD_NAME, name);
+	REQUIRE(pthread_create(&thread, NULL, call, NULL) == 0);
+	EXPECT_EQ(pthread_join(thread, &result), 0);
+	EXPECT_EQ((uintptr_t)result, getpid());
+}
+
 /* Names of ports that the task has, and bytes of its address space. */
 struct holding {
 	unsigned names;
