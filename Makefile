@@ -56,7 +56,7 @@ TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-pro
 # Structures are cleared and copied by a string instruction: gcc's loops take five instructions for
 # what that does in one or two.
 STRINGS  := $(foreach what,memset memcpy,-m$(what)-strategy=rep_4byte:-1:noalign)
-KERNEL   := $(TARGET) -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
+KERNEL   := $(TARGET) -mtune=generic -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing \
 	    $(if $(CLANG),,$(STRINGS)) \
 	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL \
 	    $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN)
