@@ -168,12 +168,11 @@ static kern_return_t copy_contents_share(struct walk *walk, struct vm_map *map, 
 					 uint32_t size)
 {
 	struct map_entry *from = copy_contents_entry(walk->link);
-	struct map_entry *to;
+	struct map_entry *to = map_entry_at(map, address);
 	struct object *old;
 
-	if (!map_split(map, address, address + size))
+	if (!map_split(map, &to, address, address + size))
 		return KERN_RESOURCE_SHORTAGE;
-	to = map_entry_at(map, address);
 	assert(to->start == address && to->end == address + size);
 	old = to->object;
 	if (old != NULL) {
@@ -236,7 +235,7 @@ kern_return_t copy_write_to(struct copy *copy, struct vm_map *map, uint32_t addr
 	result = copy_contents_write(&walk, map, address);
 	walk_end(&walk);
 	if (copy->kind == COPY_ENTRIES && map->active)
-		map_join(map, address, address + copy->size);
+		map_join(map, map_entry_from(map, address), address + copy->size);
 	return result;
 }
 

@@ -133,9 +133,8 @@ static kern_return_t copy_at_once(struct map_run *run, struct map_entry *entry, 
 
 	leave_sharing(entry);
 	if (is_worth_splitting(entry, start, end)) {
-		if (!map_split(run->map, start, end))
+		if (!map_split(run->map, &entry, start, end))
 			return KERN_RESOURCE_SHORTAGE;
-		entry = map_entry_at(run->map, start);
 	}
 	if (is_worth_separating(entry))
 		separate(entry);

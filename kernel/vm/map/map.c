@@ -123,6 +123,8 @@ void map_terminate(struct vm_map *map)
 
 void map_release(struct vm_map *map)
 {
+	if (map == NULL)
+		return;
 	assert(map->magic == MAP_MAGIC && map->refs > 0);
 	if (--map->refs > 0)
 		return;
@@ -510,15 +512,15 @@ static inline void remove_end(struct vm_map *map, struct map_entry *entry, uint3
 kern_return_t map_deallocate(struct vm_map *map, uint32_t start, uint32_t size)
 {
 	uint32_t end = start + size;
-	struct map_entry *entry;
+	struct map_entry *entry, *behind;
 
 	map_assert_held(map);
 	if (!range_is_valid(start, size))
 		return KERN_INVALID_ARGUMENT;
-	entry = map_entry_from(map, start);
+	behind = entry = map_entry_from(map, start);
 	if (size == 0 || entry == NULL || entry->start >= end)
 		return KERN_SUCCESS;
-	if (entry->start < start && entry->end > end && !map_split(map, end, end))
+	if (entry->start < start && entry->end > end && !map_split(map, &behind, end, end))
 		return KERN_RESOURCE_SHORTAGE;
 	hint_at(map, entry->start > start ? entry->start : start);
 	if (entry->end != end || entry->start > start || entry->wired)

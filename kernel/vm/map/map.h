@@ -158,13 +158,14 @@ bool map_entry_make_object(struct map_entry *entry);
 bool map_entry_make_own(struct map_entry *entry);
 
 /*
- * Splits entries so that one begins at `start` and one ends at `end`.  False when there is no
- * memory; nothing that can be seen has changed then.
+ * Splits entries so that one begins at `start` and one ends at `end`.  `*entry` is the one that
+ * map_entry_from() finds for `start`, and then the first that has something of the range, or NULL.
+ * False when there is no memory; nothing that can be seen has changed then.
  */
-bool map_split(struct vm_map *map, uint32_t start, uint32_t end);
+bool map_split(struct vm_map *map, struct map_entry **entry, uint32_t start, uint32_t end);
 
-/* Unites neighbours in [start, end], the ends included, that could be one entry. */
-void map_join(struct vm_map *map, uint32_t start, uint32_t end);
+/* Unites neighbours from the one before `first`, which may be NULL, to `end` that could be one. */
+void map_join(struct vm_map *map, struct map_entry *first, uint32_t end);
 
 /* Counts that so much is mapped with these attributes, or is no more. */
 static inline void map_count(struct vm_map *map, const struct map_attributes *attributes,

@@ -28,14 +28,9 @@ static struct map_entry *within(struct map_entry *entry, uint32_t end)
 }
 
 /*
- * The first entry that has something of the range, and the one after another; NULL when there is
- * none.  Going on, `*turn` counts for the pauses of a loop.
+ * The entry after this one that has something of the range; NULL when there is none.  `*turn`
+ * counts for the pauses of a loop.
  */
-static struct map_entry *first_in(struct vm_map *map, uint32_t start, uint32_t end)
-{
-	return within(map_entry_from(map, start), end);
-}
-
 static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end,
 				 unsigned *turn)
 {
@@ -52,39 +47,36 @@ static uint32_t machine_rights(uint32_t rights)
 	return rights == 0 ? 0 : rights | VM_PROT_READ;
 }
 
-/* Whether all memory of the range may have `rights`. */
-static bool may_have(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+/* Whether all memory from `entry` to `end` may have `rights`. */
+static bool may_have(struct vm_map *map, struct map_entry *entry, uint32_t end, uint32_t rights)
 {
-	struct map_entry *entry;
 	unsigned turn = 0;
 
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end, &turn))
 		if ((rights & ~entry->attributes.max_rights) != 0)
 			return false;
 	return true;
 }
 
 /* How much of the range counts for the limit as soon as it may be touched. */
-static uint32_t uncounted(struct vm_map *map, uint32_t start, uint32_t end)
+static uint32_t uncounted(struct vm_map *map, struct map_entry *entry, uint32_t start, uint32_t end)
 {
-	struct map_entry *entry;
 	uint32_t size = 0;
 	unsigned turn = 0;
 
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end, &turn))
 		if (entry->attributes.rights == VM_PROT_NONE)
 			size += (entry->end < end ? entry->end : end) -
 				(entry->start > start ? entry->start : start);
 	return size;
 }
 
-/* Whether the limit allows that the range gets these rights. */
-static bool limit_allows(struct vm_map *map, uint32_t start, uint32_t end, uint32_t rights)
+/* Whether the limit allows that the range, which begins in `entry`, gets these rights. */
+static bool limit_allows(struct vm_map *map, struct map_entry *entry, uint32_t start, uint32_t end,
+			 uint32_t rights)
 {
 	return rights == VM_PROT_NONE || map->counted == map->size ||
-	       map_allows(map, rights, uncounted(map, start, end));
+	       map_allows(map, rights, uncounted(map, entry, start, end));
 }
 
 /* Says whether the entry has lost rights. */
@@ -107,18 +99,16 @@ static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum
  * Of a range where some entry has lost rights, every translation gets those of its entry: with
  * `maximum` there may be several kinds.
  */
-static void restrict_translations(struct vm_map *map, uint32_t start, uint32_t end, bool maximum,
-				  uint32_t rights)
+static void restrict_translations(struct vm_map *map, struct map_entry *entry, uint32_t start,
+				  uint32_t end, bool maximum, uint32_t rights)
 {
-	struct map_entry *entry;
 	unsigned turn = 0;
 
 	if (!maximum) {
 		pmap_protect(map->pmap, start, end, machine_rights(rights));
 		return;
 	}
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (; entry != NULL; entry = next_in(map, entry, end, &turn))
 		pmap_protect(map->pmap, entry->start, entry->end, entry->attributes.rights);
 }
 
@@ -126,25 +116,25 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 			     uint32_t rights)
 {
 	uint32_t end = start + size;
-	struct map_entry *entry;
+	struct map_entry *first, *entry;
 	bool lost = false;
 	unsigned turn = 0;
 
 	attributes_check_range(map, start, size);
 	if (size == 0)
 		return KERN_SUCCESS;
-	if (!may_have(map, start, end, rights))
+	first = map_entry_from(map, start);
+	if (!may_have(map, first, end, rights))
 		return KERN_PROTECTION_FAILURE;
-	if (!maximum && !limit_allows(map, start, end, rights))
+	if (!maximum && !limit_allows(map, first, start, end, rights))
 		return KERN_NO_SPACE;
-	if (!map_split(map, start, end))
+	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
 		lost |= set_rights(map, entry, maximum, rights);
 	if (lost)
-		restrict_translations(map, start, end, maximum, rights);
-	map_join(map, start, end);
+		restrict_translations(map, first, start, end, maximum, rights);
+	map_join(map, first, end);
 	return KERN_SUCCESS;
 }
 
@@ -152,18 +142,18 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
 				  vm_inherit_t inheritance)
 {
 	uint32_t end = start + size;
-	struct map_entry *entry;
+	struct map_entry *first, *entry;
 	unsigned turn = 0;
 
 	attributes_check_range(map, start, size);
 	if (size == 0)
 		return KERN_SUCCESS;
-	if (!map_split(map, start, end))
+	first = map_entry_from(map, start);
+	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
 		entry->attributes.inheritance = inheritance;
-	map_join(map, start, end);
+	map_join(map, first, end);
 	return KERN_SUCCESS;
 }
 
@@ -180,15 +170,14 @@ static void attributes_unwire(struct vm_map *map, struct map_entry *entry)
 
 static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
 {
-	struct map_entry *entry;
+	struct map_entry *first = map_entry_from(map, start), *entry;
 	unsigned turn = 0;
 
-	if (!map_split(map, start, end))
+	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
 		attributes_unwire(map, entry);
-	map_join(map, start, end);
+	map_join(map, first, end);
 	return KERN_SUCCESS;
 }
 
@@ -198,15 +187,14 @@ static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t e
  */
 static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end)
 {
-	struct map_entry *entry;
+	struct map_entry *first = map_entry_from(map, start), *entry;
 	unsigned turn = 0;
 
-	if (!map_split(map, start, end)) {
+	if (!map_split(map, &first, start, end)) {
 		fault_unwire(map, start, end);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	for (entry = first_in(map, start, end); entry != NULL;
-	     entry = next_in(map, entry, end, &turn)) {
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn)) {
 		if (entry->wired) {
 			fault_unwire(map, entry->start, entry->end);
 		} else {
@@ -214,7 +202,7 @@ static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end
 			map->wired += entry->end - entry->start;
 		}
 	}
-	map_join(map, start, end);
+	map_join(map, first, end);
 	return KERN_SUCCESS;
 }
 

@@ -216,14 +216,20 @@ static bool split_at(struct vm_map *map, struct map_entry *entry, uint32_t addre
 	return true;
 }
 
-bool map_split(struct vm_map *map, uint32_t start, uint32_t end)
+bool map_split(struct vm_map *map, struct map_entry **first, uint32_t start, uint32_t end)
 {
-	struct map_entry *entry = map_entry_at(map, start);
+	struct map_entry *entry = *first;
 
-	if (entry != NULL && entry->start < start && !split_at(map, entry, start))
-		return false;
-	entry = map_entry_at(map, end);
-	return entry == NULL || entry->start == end || split_at(map, entry, end);
+	if (entry != NULL && entry->start < start) {
+		if (!split_at(map, entry, start))
+			return false;
+		entry = map_entry_next(map, entry);
+	}
+	*first = entry != NULL && entry->start < end ? entry : NULL;
+	if (*first != NULL && entry->end < end)
+		entry = map_entry_at(map, end);
+	return entry == NULL || entry->start >= end || entry->end == end ||
+	       split_at(map, entry, end);
 }
 
 static bool same_attributes(const struct map_attributes *one, const struct map_attributes *other)
@@ -252,11 +258,13 @@ static void join(struct vm_map *map, struct map_entry *entry, struct map_entry *
 	map_entry_free(upper);
 }
 
-void map_join(struct vm_map *map, uint32_t start, uint32_t end)
+void map_join(struct vm_map *map, struct map_entry *first, uint32_t end)
 {
-	struct map_entry *entry = map_entry_from(map, start == 0 ? 0 : start - 1);
+	struct map_entry *entry = first == NULL ? NULL : map_entry_previous(map, first);
 	struct map_entry *next;
 
+	if (entry == NULL)
+		entry = first;
 	for (unsigned turn = 1; entry != NULL && entry->end <= end; turn++) {
 		next = map_entry_next(map, entry);
 		if (next != NULL && can_join(entry, next))
