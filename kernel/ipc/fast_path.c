@@ -59,59 +59,51 @@ static inline bool port_is_quiet(const struct port *port)
 }
 
 /*
- * Whether the answer can go to the caller: it fits, and the call has not changed who receives it.
+ * Whether the answer can go to the caller at once: it fits, and the call has not changed who
+ * receives it.
  */
 static inline bool answers_directly(const struct mach_msg_words *words, const struct space *space,
 				    const struct message *answer, const struct port *port)
 {
-	return answer->header.msgh_size <= words->rcv_size && port->receiver == space &&
-	       port->name == words->rcv_name && port_is_quiet(port) &&
+	return kernel_call_replies(answer) && answer->header.msgh_size <= words->rcv_size &&
+	       port->receiver == space && port->name == words->rcv_name && port_is_quiet(port) &&
 	       list_empty(&port->receivers.waiters);
 }
 
-/* Takes an answer that carries rights or memory. */
-static __attribute__((noinline)) mach_msg_return_t
-answer_with_body(const struct mach_msg_words *words, struct task *task, struct message *answer,
-		 struct port *port)
-{
-	answer->label = port->label;
-	answer->header.msgh_seqno = port->seqno++;
-	task->messages_received++;
-	return message_copyout(answer, words->message, MACH_PORT_NULL);
-}
-
-/* Takes the answer, with its right to the caller's own port; one that carries nothing as it is. */
+/* Takes the answer, which carries nothing, with its right to the caller's own port. */
 static inline mach_msg_return_t answer_directly(const struct mach_msg_words *words,
-						struct task *task, struct message *answer,
+						struct task *task, mach_msg_header_t *answer,
 						struct port *port)
 {
-	mach_msg_return_t result = MACH_MSG_SUCCESS;
-
-	if ((answer->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0)
-		return answer_with_body(words, task, answer, port);
-	answer->header.msgh_bits = BITS_REPLY_GIVEN;
-	answer->header.msgh_remote_port = MACH_PORT_NULL;
-	answer->header.msgh_local_port = port->name;
-	answer->header.msgh_seqno = port->seqno++;
+	answer->msgh_bits = BITS_REPLY_GIVEN;
+	answer->msgh_remote_port = MACH_PORT_NULL;
+	answer->msgh_local_port = port->name;
+	answer->msgh_seqno = port->seqno++;
 	task->messages_received++;
 	port_use_send_once(port);
-	if (!copyout(words->message, &answer->header, answer->header.msgh_size))
-		result = MACH_RCV_INVALID_DATA;
-	message_free(answer);
-	return result;
+	return copyout(words->message, answer, answer->msgh_size) ? MACH_MSG_SUCCESS
+								  : MACH_RCV_INVALID_DATA;
 }
 
-/* The answer goes the usual way, if there is one. */
+/* The same for an answer that carries rights or memory, or is not for the caller at once. */
 static __attribute__((noinline)) mach_msg_return_t
-answer_by_queue(const struct mach_msg_words *words, struct message *answer, bool answered)
+answer_as_message(const struct mach_msg_words *words, struct thread *thread, struct message *answer,
+		  bool directly)
 {
-	if (answered) {
-		answer->label = message_remote(answer)->label;
-		message_send_always(answer);
-	} else {
-		message_free(answer);
+	const mach_msg_header_t *asked = &thread->receive.inbox.message.header;
+	struct port *port = (struct port *)asked->msgh_local_port;
+
+	if (thread->answer == answer)
+		thread->answer = NULL;
+	if (!directly) {
+		kernel_call_answer(asked, answer);
+		return mach_msg_receive(words, NULL);
 	}
-	return mach_msg_receive(words, NULL);
+	kernel_call_answered(asked, answer);
+	answer->label = port->label;
+	answer->header.msgh_seqno = port->seqno++;
+	thread->task->messages_received++;
+	return message_copyout(answer, words->message, MACH_PORT_NULL);
 }
 
 /* A call by the request in the inbox to the object of `port`, for an answer to `reply`. */
@@ -121,11 +113,18 @@ static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach
 							       struct port *reply)
 {
 	struct message *request = &thread->receive.inbox.message;
-	struct message *answer = message_alloc(kernel_call_room(request->header.msgh_id));
-	bool answered;
+	uint32_t room = kernel_call_room(request->header.msgh_id);
+	struct message *answer = thread->answer;
+	mach_msg_return_t result;
+	bool directly;
 
-	if (answer == NULL)
-		return FAST_PATH_DECLINED;
+	if (answer == NULL || room != MESSAGE_SMALL) {
+		answer = message_alloc(room);
+		if (room == MESSAGE_SMALL)
+			thread->answer = answer;
+		if (answer == NULL)
+			return FAST_PATH_DECLINED;
+	}
 	port->send_rights++;
 	port->refs++;
 	reply->send_once_rights++;
@@ -135,30 +134,29 @@ static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach
 	request->header.msgh_size = words->send_size;
 	message_set_ports(request, port, reply);
 	thread->task->messages_sent++;
-	answered = kernel_call(request, answer);
-	if (answered && answers_directly(words, thread->task->space, answer, reply))
-		return answer_directly(words, thread->task, answer, reply);
-	return answer_by_queue(words, answer, answered);
+	kernel_call(request, answer);
+	port_release_send(port);
+	directly = answers_directly(words, thread->task->space, answer, reply);
+	if (!directly || answer->header.msgh_bits != 0)
+		return answer_as_message(words, thread, answer, directly);
+	result = answer_directly(words, thread->task, &answer->header, reply);
+	if (room != MESSAGE_SMALL)
+		message_free(answer);
+	return result;
 }
 
 /* ---------------- Calls of a server ---------------- */
 
-/* The first thread that waits for a message of the port; NULL if there is none. */
-static inline struct thread *first_receiver(const struct port *port)
+/* Whether somebody waits for a message of the port, and the first takes so many bytes directly. */
+static inline bool find_receiver(const struct port *port, uint32_t size, struct thread **receiver)
 {
-	const struct wait_queue *queue = &port->receivers;
+	const struct wait_queue *queue =
+		port->set == NULL ? &port->receivers : &port->set->receivers;
 
-	if (port->set != NULL)
-		queue = &port->set->receivers;
 	if (list_empty(&queue->waiters))
-		return NULL;
-	return list_first_object(&queue->waiters, struct thread, wait_link);
-}
-
-/* Whether the thread takes a message of so many bytes in its inbox. */
-static inline bool takes_directly(const struct thread *receiver, uint32_t size)
-{
-	return receiver->receive.direct && size <= receiver->receive.room;
+		return false;
+	*receiver = list_first_object(&queue->waiters, struct thread, wait_link);
+	return size <= (*receiver)->receive.direct;
 }
 
 /*
@@ -219,9 +217,8 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 	receive->message = NULL;
 	receive->room = words->rcv_size;
 	receive->large = false;
-	receive->direct = true;
+	receive->direct = words->rcv_size;
 	sched_exchange(thread, queue, receiver);
-	receive->direct = false;
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
 		return inbox_copyout(thread, words->message);
 	if (answered)
@@ -241,11 +238,11 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 static inline struct thread *send_request(struct thread *thread, struct port *port,
 					  struct port *reply, uint32_t size)
 {
-	struct thread *receiver = first_receiver(port);
+	struct thread *receiver;
 	struct space *space;
 	struct entry *entry;
 
-	if (receiver == NULL || !takes_directly(receiver, size))
+	if (!find_receiver(port, size, &receiver))
 		return NULL;
 	space = receiver->task->space;
 	entry = space->first_free;
@@ -280,8 +277,7 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
 
 	if (to->request != NULL || to->accepting != NULL || !port_is_alive(port))
 		return NULL;
-	receiver = first_receiver(port);
-	if (receiver == NULL || !takes_directly(receiver, size))
+	if (!find_receiver(port, size, &receiver))
 		return NULL;
 
 	space_free_plain(space, to);
@@ -294,6 +290,24 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
 	return receiver;
 }
 
+/*
+ * The entry of a near name, in use or not, which is mostly the one of the last time; for other
+ * names one that is not in use.
+ */
+static inline struct entry *known_entry(const struct space *space, struct known_name *known,
+					uint32_t name)
+{
+	struct entry *entry = known->entry;
+
+	if (known->name == name)
+		return entry;
+	entry = space_near_slot(space, name);
+	if (entry == NULL)
+		return &space_no_entry;
+	*known = (struct known_name){name, entry};
+	return entry;
+}
+
 mach_msg_return_t fast_path(const struct mach_msg_words *words)
 {
 	struct thread *thread = current_thread();
@@ -303,20 +317,19 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	struct thread *receiver;
 	struct entry *to, *from;
 	struct space *space;
+	uint32_t bits;
 	bool request;
 
-	if (!copyin_header(header, words->message))
+	if (!short_is_user(words->message) || !copyin_word(&bits, words->message))
 		return FAST_PATH_DECLINED;
-	request = header->msgh_bits == BITS_REQUEST;
-	if (!request && header->msgh_bits != BITS_REPLY)
+	request = bits == BITS_REQUEST;
+	if (!request && bits != BITS_REPLY)
 		return FAST_PATH_DECLINED;
-	if (size != sizeof *header && !inbox_copyin_body(thread, words->message, size))
+	if (!inbox_copyin(thread, words->message, size))
 		return FAST_PATH_DECLINED;
 	space = thread->task->space;
-	to = space_near_slot(space, header->msgh_remote_port);
-	from = space_near_slot(space, words->rcv_name);
-	if (to == NULL || from == NULL)
-		return FAST_PATH_DECLINED;
+	to = known_entry(space, &thread->sends_to, header->msgh_remote_port);
+	from = known_entry(space, &thread->receives_from, words->rcv_name);
 	if (request && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
 	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
 	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {

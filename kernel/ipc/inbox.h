@@ -18,7 +18,7 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 {
 	mach_msg_header_t *header = &thread->receive.inbox.message.header;
 
-	if (header->msgh_size == sizeof *header && copyout_header(user, header))
+	if (header->msgh_size == sizeof *header && copyout_header(user, &header->msgh_bits))
 		return MACH_MSG_SUCCESS;
 	if (copyout(user, header, header->msgh_size))
 		return MACH_MSG_SUCCESS;
@@ -28,15 +28,19 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 }
 
 /*
- * Copies the body of a message of `size` bytes, whose header is in the inbox already; false if it
- * does not fit or not all can be read.
+ * Copies a message of `size` bytes into the inbox; of a header alone all but msgh_seqno and
+ * msgh_size.  False if it does not fit or not all can be read.
  */
-static inline bool inbox_copyin_body(struct thread *thread, user_address_t user, uint32_t size)
+_Static_assert(INBOX_SIZE <= SHORT_COPY, "what is in the inbox is short");
+
+static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint32_t size)
 {
 	mach_msg_header_t *header = &thread->receive.inbox.message.header;
 
+	if (size == sizeof *header)
+		return copyin_header(&header->msgh_bits, user);
 	return size > sizeof *header && size <= INBOX_SIZE && size % 4 == 0 &&
-	       copyin(header + 1, user + sizeof *header, size - sizeof *header);
+	       copyin_short(header, user, size);
 }
 
 #endif

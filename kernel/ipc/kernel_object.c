@@ -8,8 +8,6 @@
  */
 #include "ipc/kernel_object.h"
 
-#include <mach/mig_errors.h>
-
 #include "base/assert.h"
 #include "base/string.h"
 #include "ipc/ipc_port.h"
@@ -17,55 +15,24 @@
 #include "ipc/right.h"
 #include "thread/thread.h"
 
-/* Answers in `reply`, with MIG_BAD_ID for an id that the interface has not. */
-typedef boolean_t server_function(mach_msg_header_t *request, mach_msg_header_t *reply);
-
-/* Generated: NAME_server of defs/mach/NAME.defs. */
-server_function mach_server, mach_host_server, mach_port_server, mach_i386_server, gnumach_server,
-	mach4_server, device_server, assay_server;
+#include "mach/assay_server.h"
+#include "mach/device_server.h"
+#include "mach/gnumach_server.h"
+#include "mach/mach4_server.h"
+#include "mach/mach_host_server.h"
+#include "mach/mach_i386_server.h"
+#include "mach/mach_port_server.h"
+#include "mach/mach_server.h"
 
 /* Each interface has the ids of one hundred; the next hundred's are those of its replies. */
 #define INTERFACE_SIZE 100u
-#define INTERFACES     47u
 
-static server_function *const servers[INTERFACES] = {
-	[20] = mach_server,      [26] = mach_host_server, [28] = device_server,
-	[32] = mach_port_server, [38] = mach_i386_server, [40] = mach4_server,
-	[42] = gnumach_server,   [46] = assay_server,
+static const mach_msg_type_t result_type = {
+	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
+	.msgt_size = 32,
+	.msgt_number = 1,
+	.msgt_inline = TRUE,
 };
-
-/* Ids without an interface go to one that has them not. */
-static server_function *server_of(mach_msg_id_t id)
-{
-	uint32_t interface = (uint32_t)id / INTERFACE_SIZE;
-
-	if (interface >= INTERFACES || servers[interface] == NULL)
-		return mach_port_server;
-	return servers[interface];
-}
-
-uint32_t kernel_call_room(mach_msg_id_t id)
-{
-	switch (id) {
-	case 2012: /* task_info */
-	case 2017: /* thread_get_state */
-	case 2019: /* thread_info */
-	case 2619: /* host_kernel_version */
-	case 2638: /* host_info */
-	case 2639: /* processor_info */
-	case 2640: /* processor_set_info */
-	case 2646: /* host_get_kernel_version */
-	case 2811: /* device_get_status */
-	case 3804: /* i386_get_ldt */
-	case 4212: /* vm_pages_phys */
-		return MESSAGE_PAGE;
-	case 4002: /* task_get_sampled_pcs */
-	case 4005: /* thread_get_sampled_pcs */
-		return MESSAGE_BIG;
-	default:
-		return MESSAGE_SMALL;
-	}
-}
 
 /* ---------------- Around the stubs ---------------- */
 
@@ -89,64 +56,75 @@ static void end_string(struct message *request)
 		memset((char *)&request->header + size, 0, longest - size);
 }
 
-static kern_return_t *result_of(struct message *reply)
+/* The stub for the request, which is ready for it then; NULL if no interface has its id. */
+static inline mig_routine_t routine_of(struct message *request)
 {
-	return &((mig_reply_header_t *)&reply->header)->RetCode;
+	const mach_msg_header_t *header = &request->header;
+
+	/* clang-format off */
+	switch ((uint32_t)header->msgh_id / INTERFACE_SIZE) {
+	case 20: return mach_server_routine(header);
+	case 26: return mach_host_server_routine(header);
+	case 28: return device_server_routine(header);
+	case 32: return mach_port_server_routine(header);
+	case 38: return mach_i386_server_routine(header);
+	case 40: return mach4_server_routine(header);
+	case 42: end_string(request); return gnumach_server_routine(header);
+	case 46: return assay_server_routine(header);
+	default: return NULL;
+	}
+	/* clang-format on */
 }
 
-/* Calls the routine; the request keeps the rights of its header only. */
-static void kernel_object_serve(struct message *request, struct message *reply)
+/* Writes a reply that says no more than `result`, but for where it goes. */
+static inline void reply_init(mig_reply_header_t *reply, const mach_msg_header_t *request,
+			      kern_return_t result)
 {
-	server_function *server = server_of(request->header.msgh_id);
-	kern_return_t result;
+	reply->Head.msgh_bits = 0;
+	reply->Head.msgh_size = sizeof *reply;
+	reply->Head.msgh_id = (mach_msg_id_t)((uint32_t)request->msgh_id + INTERFACE_SIZE);
+	reply->RetCodeType = result_type;
+	reply->RetCode = result;
+}
 
-	if (server == gnumach_server)
-		end_string(request);
-	server(&request->header, &reply->header);
-	assert(reply->header.msgh_size <= reply->room);
-	result = *result_of(reply);
-	if (result != KERN_SUCCESS && result != MIG_NO_REPLY)
+void kernel_call(struct message *request, struct message *reply)
+{
+	mig_reply_header_t *answer = (mig_reply_header_t *)&reply->header;
+	mig_routine_t routine = routine_of(request);
+
+	reply_init(answer, &request->header, MIG_BAD_ID);
+	if (routine != NULL)
+		routine(&request->header, &answer->Head);
+	assert(answer->Head.msgh_size <= reply->room);
+	if (answer->RetCode != KERN_SUCCESS && answer->RetCode != MIG_NO_REPLY)
 		message_destroy_body(request);
 }
 
-/* Whether the reply, whose remote port is the request's reply right, can be sent. */
-static bool can_reply(struct message *reply)
+/*
+ * A device answers later: its routine has taken the reply right, if it says that there is no reply.
+ */
+static bool keeps_reply_right(const mach_msg_header_t *asked)
 {
-	if (!port_is_valid(message_remote(reply)) || *result_of(reply) == MIG_NO_REPLY)
+	return (uint32_t)asked->msgh_id / INTERFACE_SIZE == 28;
+}
+
+bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
+{
+	struct port *port = (struct port *)asked->msgh_local_port;
+	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(asked->msgh_bits);
+
+	message_set_ports(reply, port, PORT_NULL);
+	reply->header.msgh_bits |= MACH_MSGH_BITS(kind, 0);
+	reply->header.msgh_seqno = 0;
+	if (port_is_valid(port) && kernel_call_replies(reply))
+		return true;
+	if (message_result(reply) == MIG_NO_REPLY && keeps_reply_right(asked))
 		return false;
-	return (reply->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) == 0;
-}
-
-/* Whether the routine has taken the reply right: a device answers later. */
-static bool keeps_reply_right(const struct message *request, struct message *reply)
-{
-	return *result_of(reply) == MIG_NO_REPLY &&
-	       server_of(request->header.msgh_id) == device_server;
-}
-
-/* Drops what a reply carries that nobody gets: the rights of its body and the reply right. */
-static void drop_reply(struct message *reply)
-{
-	struct port *port = message_remote(reply);
-
 	message_destroy_body(reply);
 	if (port_is_valid(port))
-		right_release(port, MACH_MSGH_BITS_REMOTE(reply->header.msgh_bits));
-}
-
-bool kernel_call(struct message *request, struct message *reply)
-{
-	assert(request->magic == MESSAGE_MAGIC && reply->magic == MESSAGE_MAGIC);
-	kernel_object_serve(request, reply);
-	right_release(message_remote(request), MACH_MSGH_BITS_REMOTE(request->header.msgh_bits));
-	if (can_reply(reply))
-		return true;
-	if (!keeps_reply_right(request, reply))
-		drop_reply(reply);
+		right_release(port, kind);
 	return false;
 }
-
-/* ---------------- The general path ---------------- */
 
 /* On behalf of whom the reply is: the one for whom the reply right was made. */
 static uint32_t label_of_reply(const struct message *reply)
@@ -159,34 +137,33 @@ static uint32_t label_of_reply(const struct message *reply)
 	return current_thread()->label;
 }
 
+void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
+{
+	if (kernel_call_answered(asked, reply)) {
+		reply->label = label_of_reply(reply);
+		message_send_always(reply);
+	} else {
+		message_free(reply);
+	}
+}
+
+/* ---------------- The general path ---------------- */
+
+static void use_up_right(const mach_msg_header_t *asked)
+{
+	right_release((struct port *)asked->msgh_remote_port,
+		      MACH_MSGH_BITS_REMOTE(asked->msgh_bits));
+}
+
 /* There is no memory for a reply: the request itself becomes one that says so. */
 static void answer_shortage(struct message *request)
 {
-	static const mach_msg_type_t result_type = {
-		.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-		.msgt_size = 32,
-		.msgt_number = 1,
-		.msgt_inline = TRUE,
-	};
-	mig_reply_header_t *reply = (mig_reply_header_t *)&request->header;
-	uint32_t bits = reply->Head.msgh_bits;
-	struct port *port = message_local(request);
+	mach_msg_header_t asked = request->header;
 
 	message_destroy_body(request);
-	right_release(message_remote(request), MACH_MSGH_BITS_REMOTE(bits));
-	if (!port_is_valid(port)) {
-		message_free(request);
-		return;
-	}
-	message_set_ports(request, port, PORT_NULL);
-	reply->Head.msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(bits), 0);
-	reply->Head.msgh_size = sizeof *reply;
-	reply->Head.msgh_seqno = 0;
-	reply->Head.msgh_id = (mach_msg_id_t)((uint32_t)reply->Head.msgh_id + INTERFACE_SIZE);
-	reply->RetCodeType = result_type;
-	reply->RetCode = KERN_RESOURCE_SHORTAGE;
-	request->label = label_of_reply(request);
-	message_send_always(request);
+	use_up_right(&asked);
+	reply_init((mig_reply_header_t *)&request->header, &asked, KERN_RESOURCE_SHORTAGE);
+	kernel_call_answer(&asked, request);
 }
 
 /*
@@ -202,7 +179,9 @@ static void call_without_reply(struct message *request)
 	bool answered;
 
 	message_init(&reply.message, MESSAGE_SMALL);
-	answered = kernel_call(request, &reply.message);
+	kernel_call(request, &reply.message);
+	use_up_right(&request->header);
+	answered = kernel_call_answered(&request->header, &reply.message);
 	assert(!answered);
 	message_free(request);
 }
@@ -221,12 +200,9 @@ void kernel_object_send(struct message *request)
 		answer_shortage(request);
 		return;
 	}
-	if (kernel_call(request, reply)) {
-		reply->label = label_of_reply(reply);
-		message_send_always(reply);
-	} else {
-		message_free(reply);
-	}
+	kernel_call(request, reply);
+	use_up_right(&request->header);
+	kernel_call_answer(&request->header, reply);
 	message_free(request);
 }
 

@@ -8,20 +8,64 @@
 #ifndef IPC_KERNEL_OBJECT_H
 #define IPC_KERNEL_OBJECT_H
 
+#include <mach/mig_errors.h>
+
 #include "ipc/message.h"
 
 struct thread;
 
 /*
- * Answers the request, whose rights and memory it takes, in `reply`, which has room for
- * MESSAGE_PAGE bytes or, if the routine is known to need no more, kernel_call_room(id).  The
- * reply's remote port is the request's reply right.  Returns false if there is nothing to send
- * back: a routine without a reply, or no reply right.  May block.
+ * Makes the call: what the request's body carried is gone then, and `reply`, which has room for
+ * kernel_call_room(id) bytes, is the answer, but for where it goes.  The caller has the right to
+ * the object, as before, and sees to kernel_call_answered().  May block.
  */
-bool kernel_call(struct message *request, struct message *reply);
+void kernel_call(struct message *request, struct message *reply);
+
+static inline kern_return_t message_result(const struct message *reply)
+{
+	return ((const mig_reply_header_t *)&reply->header)->RetCode;
+}
+
+/* Whether a reply right is all that the answer needs to be sent. */
+static inline bool kernel_call_replies(const struct message *reply)
+{
+	return message_result(reply) != MIG_NO_REPLY &&
+	       (reply->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) == 0;
+}
+
+/*
+ * Gives the reply to a request whose header was `asked` that one's reply right; whether it is to be
+ * sent.  If not nothing is left of it but the message: it was a routine without a reply, there is
+ * no such right or the routine has taken it for later, or a reply like this cannot be sent.
+ */
+bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply);
+
+/* The same, and sends or frees the reply. */
+void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply);
 
 /* Bytes that a reply to message `id` may need. */
-uint32_t kernel_call_room(mach_msg_id_t id);
+static inline uint32_t kernel_call_room(mach_msg_id_t id)
+{
+	switch (id) {
+	case 2012: /* task_info */
+	case 2017: /* thread_get_state */
+	case 2019: /* thread_info */
+	case 2619: /* host_kernel_version */
+	case 2638: /* host_info */
+	case 2639: /* processor_info */
+	case 2640: /* processor_set_info */
+	case 2646: /* host_get_kernel_version */
+	case 2811: /* device_get_status */
+	case 3804: /* i386_get_ldt */
+	case 4212: /* vm_pages_phys */
+		return MESSAGE_PAGE;
+	case 4002: /* task_get_sampled_pcs */
+	case 4005: /* thread_get_sampled_pcs */
+		return MESSAGE_BIG;
+	default:
+		return MESSAGE_SMALL;
+	}
+}
 
 /* A request of the general path: makes the call, sends the reply; takes the request. */
 void kernel_object_send(struct message *request);

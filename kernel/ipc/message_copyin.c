@@ -251,7 +251,7 @@ static mach_msg_return_t copyin_take(struct space *space, const struct mach_msg_
  */
 static inline bool read_message(struct message *message, user_address_t user, uint32_t size)
 {
-	if (size == sizeof message->header && copyin_header(&message->header, user))
+	if (size == sizeof message->header && copyin_header(&message->header.msgh_bits, user))
 		return true;
 	return copyin(&message->header, user, size);
 }

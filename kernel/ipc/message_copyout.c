@@ -261,7 +261,7 @@ static inline mach_msg_return_t write_message(struct space *space, struct messag
 {
 	const mach_msg_header_t *header = &message->header;
 
-	if ((header->msgh_size != sizeof *header || !copyout_header(user, header)) &&
+	if ((header->msgh_size != sizeof *header || !copyout_header(user, &header->msgh_bits)) &&
 	    !copyout(user, header, header->msgh_size)) {
 		message_take_back(space, message);
 		return MACH_RCV_INVALID_DATA;

@@ -347,13 +347,13 @@ static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
 	receive->room = words->rcv_size;
 	receive->large = (words->option & MACH_RCV_LARGE) != 0;
 	/* A time limit or a notification is more than the fast path looks after. */
-	receive->direct = (words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0;
+	receive->direct =
+		(words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0 ? words->rcv_size : 0;
 	if (woken != NULL)
 		result = thread_exchange(queue, woken);
 	else
 		result = thread_wait(queue, limited ? tick_after_ms(words->timeout) : WAIT_FOREVER,
 				     WAIT_INTERRUPTIBLE);
-	receive->direct = false;
 	if (result == WAIT_WOKEN)
 		return receive->result;
 	return result == WAIT_TIMED_OUT ? MACH_RCV_TIMED_OUT : MACH_RCV_INTERRUPTED;

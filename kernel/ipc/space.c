@@ -28,6 +28,8 @@ _Static_assert(NODE_ENTRIES == 1u << (TOP_SHIFT - LEVEL_A), "a node has a slot f
 _Static_assert(LEAF_ENTRIES == 1u << LEVEL_LEAVES, "a leaf has an entry for each name");
 _Static_assert(NEAR_NAMES == 1u << LEVEL_B, "the near node is one of the last level");
 
+struct entry space_no_entry;
+
 static struct zone space_zone;
 static struct zone node_zone;
 static struct zone leaf_zone;
@@ -66,6 +68,8 @@ struct space *space_reference(struct space *space)
 /* Takes one reference; the last one frees the space, which must have been terminated. */
 void space_release(struct space *space)
 {
+	if (space == NULL)
+		return;
 	assert(space->magic == SPACE_MAGIC && space->refs > 0);
 	if (--space->refs > 0)
 		return;

@@ -59,6 +59,9 @@ struct entry {
 	struct entry *next_hashed;
 };
 
+/* Stands for the entry of a name that has none. */
+extern struct entry space_no_entry;
+
 struct leaf {
 	struct entry entries[LEAF_ENTRIES];
 };

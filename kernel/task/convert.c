@@ -4,17 +4,13 @@
 
 #include "base/assert.h"
 #include "host/host.h"
-#include "task/task.h"
-#include "thread/thread.h"
-#include "vm/map/map.h"
 
-/* What `port` stands for, if that is of `kind` and alive; NULL otherwise. */
+/* What `port` stands for, if that is of `kind`, as no dead port is; NULL otherwise. */
 static inline void *object_of(const struct port *port, enum object_kind kind)
 {
-	if (!port_is_valid(port) || port->kind != kind || !port_is_alive(port))
+	if (!port_is_valid(port) || port->kind != kind)
 		return NULL;
 	assert(port->magic == PORT_MAGIC);
-	assert(port->object != NULL);
 	return port->object;
 }
 
@@ -24,28 +20,21 @@ task_t convert_port_to_task(ipc_port_t port)
 {
 	struct task *task = object_of(port, OBJECT_TASK);
 
-	if (task != NULL)
-		task_reference(task);
-	return task;
+	return task == NULL ? NULL : task_reference(task);
 }
 
 thread_t convert_port_to_thread(ipc_port_t port)
 {
 	struct thread *thread = object_of(port, OBJECT_THREAD);
 
-	if (thread != NULL)
-		thread_reference(thread);
-	return thread;
+	return thread == NULL ? NULL : thread_reference(thread);
 }
 
 vm_map_t convert_port_to_map(ipc_port_t port)
 {
 	struct task *task = object_of(port, OBJECT_TASK);
 
-	if (task == NULL)
-		return NULL;
-	map_reference(task->map);
-	return task->map;
+	return task == NULL ? NULL : map_reference(task->map);
 }
 
 ipc_space_t convert_port_to_space(ipc_port_t port)
@@ -82,32 +71,6 @@ processor_set_t convert_port_to_pset_name(ipc_port_t port)
 	struct processor_set *set = object_of(port, OBJECT_PSET_NAME);
 
 	return set != NULL ? set : object_of(port, OBJECT_PSET);
-}
-
-/* ---------------- References back ---------------- */
-
-void task_deallocate(task_t task)
-{
-	if (task != NULL)
-		task_release(task);
-}
-
-void thread_deallocate(thread_t thread)
-{
-	if (thread != NULL)
-		thread_release(thread);
-}
-
-void vm_map_deallocate(vm_map_t map)
-{
-	if (map != NULL)
-		map_release(map);
-}
-
-void space_deallocate(ipc_space_t space)
-{
-	if (space != NULL)
-		space_release(space);
 }
 
 /* ---------------- To ports: the caller gets a send right ---------------- */

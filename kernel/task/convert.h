@@ -5,9 +5,9 @@
  * A port that does not stand for a living object of the kind gives NULL, which the routine answers
  * with an error; so may any port, PORT_NULL and PORT_DEAD_NAME too.  Tasks, threads, maps and
  * spaces come with a reference, which the stub gives back when the routine has returned
- * (..._deallocate, which pass NULL over); hosts, processors and processor sets are there for good.
- * On the way out the stub makes a send right of an object, taking the reference that the routine
- * left.
+ * (task_release() and its like, which pass NULL over); hosts, processors and processor sets are
+ * there for good.  On the way out the stub makes a send right of an object, taking the reference
+ * that the routine left.
  *
  * The types are those that the stubs name.  Guarded by the kernel lock; nothing here blocks.
  */
@@ -15,14 +15,15 @@
 #define TASK_CONVERT_H
 
 #include "ipc/ipc_port.h"
+#include "ipc/space.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "vm/map/map.h"
 
 struct copy;
 struct host;
 struct processor;
 struct processor_set;
-struct task;
-struct thread;
-struct vm_map;
 
 typedef struct task *task_t;
 typedef struct thread *thread_t;
@@ -41,11 +42,6 @@ host_t convert_port_to_host_priv(ipc_port_t port);
 processor_t convert_port_to_processor(ipc_port_t port);
 processor_set_t convert_port_to_pset(ipc_port_t port);
 processor_set_t convert_port_to_pset_name(ipc_port_t port); /* The set's own port will do. */
-
-void task_deallocate(task_t task);
-void thread_deallocate(thread_t thread);
-void vm_map_deallocate(vm_map_t map);
-void space_deallocate(ipc_space_t space);
 
 /* PORT_NULL for an object that has ended meanwhile. */
 ipc_port_t convert_task_to_port(task_t task);

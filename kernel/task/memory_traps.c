@@ -41,7 +41,8 @@ static struct vm_map *map_named(uint32_t name)
 static kern_return_t tell_address(struct vm_map *map, user_address_t place, uint32_t address,
 				  uint32_t size)
 {
-	if (copyout(place, &address, sizeof address))
+	if ((short_is_user(place) && copyout_word(place, address)) ||
+	    copyout(place, &address, sizeof address))
 		return KERN_SUCCESS;
 	if (map->active)
 		vm_deallocate(map, address, size);

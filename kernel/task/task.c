@@ -125,6 +125,8 @@ struct task *task_find(uint32_t id)
 
 void task_release(struct task *task)
 {
+	if (task == NULL)
+		return;
 	assert(task->magic == TASK_MAGIC);
 	assert(task->refs > 0);
 	if (--task->refs > 0)

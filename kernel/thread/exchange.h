@@ -29,7 +29,7 @@ static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread
 /*
  * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
  * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
- * run.  May block.
+ * run.  Who waits has run, so that its priority is its own.  May block.
  */
 static inline __attribute__((always_inline)) enum wait_result
 sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to)
@@ -42,7 +42,6 @@ sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *t
 	list_remove(&to->wait_link);
 	to->wait_result = WAIT_WOKEN;
 	to->state = THREAD_RUNNING;
-	to->run_priority = to->priority;
 	to->cpu = cpu;
 	thread->state = THREAD_WAITING;
 	thread->wait_kind = WAIT_INTERRUPTIBLE;

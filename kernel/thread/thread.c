@@ -14,6 +14,7 @@
 #include "base/zone.h"
 #include "boot/report.h"
 #include "ipc/port.h"
+#include "ipc/space.h"
 #include "prof/stream.h"
 #include "task/task.h"
 #include "task/vtimer.h"
@@ -66,6 +67,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	thread->max_priority = (uint8_t)priority;
 	thread->policy = POLICY_TIMESHARE;
 	thread->created = machine_cycles();
+	thread->sends_to.entry = thread->receives_from.entry = &space_no_entry;
 	list_init(&thread->run_link);
 	list_init(&thread->task_link);
 	list_init(&thread->wait_link);
@@ -177,8 +179,11 @@ struct thread *thread_create_boot(void)
 
 void thread_release(struct thread *thread)
 {
-	struct task *task = thread->task;
+	struct task *task;
 
+	if (thread == NULL)
+		return;
+	task = thread->task;
 	thread_check(thread);
 	assert(thread->refs > 0);
 	if (--thread->refs > 0)
@@ -186,6 +191,8 @@ void thread_release(struct thread *thread)
 	assert(thread->state == THREAD_DEAD);
 	assert(list_empty(&thread->stop_waiters.waiters));
 	thread->magic = 0;
+	if (thread->answer != NULL)
+		message_free(thread->answer);
 	zone_free(&thread_zone, thread);
 	if (task != NULL)
 		task_release(task);

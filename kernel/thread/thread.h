@@ -90,9 +90,9 @@ struct wait_queue {
  * for its receiver, in the inbox of a thread that says by `direct` that it looks there.
  */
 struct receive_wait {
-	uint32_t room; /* Bytes that fit into its buffer. */
-	bool direct;   /* A short one may be in the inbox; there is no time limit then. */
-	bool large;    /* MACH_RCV_LARGE: a message that does not fit stays where it is. */
+	uint32_t room;   /* Bytes that fit into its buffer. */
+	uint32_t direct; /* The same of what is left in the inbox; 0 with a time limit. */
+	bool large;      /* MACH_RCV_LARGE: a message that does not fit stays where it is. */
 	mach_msg_return_t result; /* When it is woken: */
 	struct message *message;  /* the message, for MACH_MSG_SUCCESS and without `large` for
 				     MACH_RCV_TOO_LARGE; NULL: look into the inbox; */
@@ -101,6 +101,12 @@ struct receive_wait {
 		struct message message; /* Its room is INBOX_SIZE; it is in no queue, ever. */
 		uint8_t body[INBOX_SIZE - sizeof(mach_msg_header_t)];
 	} inbox;
+};
+
+/* A name that was looked up; its entry stays where it is as long as the task has threads. */
+struct known_name {
+	uint32_t name;
+	struct entry *entry; /* At first one that is not in use. */
 };
 
 struct thread {
@@ -156,8 +162,11 @@ struct thread {
 	struct port *port;
 	struct port *self_port;      /* What mach_thread_self() gives: usually a right to `port`. */
 	struct port *exception_port; /* PORT_NULL: none. */
+	struct message *answer; /* For the kernel's answers to its calls; NULL before the first. */
 	struct port *answer_port; /* The kernel's, for answers of exception handlers, kept for the
 				     next exception; nobody has a right to it now.  Or NULL. */
+
+	struct known_name sends_to, receives_from; /* By its last mach_msg() of the usual kind. */
 
 	char name[THREAD_NAME_SIZE]; /* For people; empty: its task's. */
 

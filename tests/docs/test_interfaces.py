@@ -82,6 +82,6 @@ def large_replies() -> set[int]:
 
 
 def test_the_kernel_knows_the_large_replies() -> None:
-    text = (ROOT / "kernel" / "ipc" / "kernel_object.c").read_text()
+    text = (ROOT / "kernel" / "ipc" / "kernel_object.h").read_text()
     body = text[text.index("uint32_t kernel_call_room("):]
     assert {int(n) for n in re.findall(r"case (\d+):", body)} == large_replies()

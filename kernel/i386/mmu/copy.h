@@ -46,68 +46,67 @@ static inline bool copyout(user_address_t to, const void *from, uint32_t size)
 }
 
 /*
- * A message's header without a call.  In go the four of its six words that its sender says
- * something in; the other two are left alone.  An address so near the end of the user's half that
- * more than a header may not be is refused, too.
+ * Copies of at most SHORT_COPY bytes, checked the short way: an address that is nearer to the end
+ * of the user's half than that is refused, too.
  */
-#define HEADER_COPY_ROOM 128u
+#define SHORT_COPY 128u
 
-static inline bool header_is_user(user_address_t address)
+static inline bool short_is_user(user_address_t address)
 {
-	return address <= USER_END - HEADER_COPY_ROOM;
+	return address <= USER_END - SHORT_COPY;
 }
 
-static inline bool copyin_header(void *to, user_address_t from)
+static inline bool copyin_short(void *to, user_address_t from, uint32_t size)
 {
-	if (!header_is_user(from))
-		return false;
-	__asm__ goto("1: movl (%1), %%ecx\n\t"
-		     "movl %%ecx, (%0)\n"
-		     "2: movl 8(%1), %%ecx\n\t"
-		     "movl %%ecx, 8(%0)\n"
-		     "3: movl 12(%1), %%ecx\n\t"
-		     "movl %%ecx, 12(%0)\n"
-		     "4: movl 20(%1), %%ecx\n\t"
-		     "movl %%ecx, 20(%0)\n"
-		     ".pushsection .recover, \"a\"\n"
-		     ".long 1b, %l[fault], 2b, %l[fault], 3b, %l[fault], 4b, %l[fault]\n"
-		     ".popsection"
+	may_block();
+	return short_is_user(from) && copy_bytes(to, (const void *)from, size) == 0;
+}
+
+/* One word without a call, where the caller has seen that it is the user's. */
+#define WORD_RECOVER ".pushsection .recover, \"a\"\n.long 1b, %l[fault]\n.popsection"
+
+static inline bool copyin_word(uint32_t *to, user_address_t from)
+{
+	uint32_t word;
+
+	__asm__ goto("1: movl %1, %0\n" WORD_RECOVER
+		     : "=r"(word)
+		     : "m"(*(const uint32_t *)from)
 		     :
-		     : "r"(to), "r"(from)
-		     : "ecx", "memory"
+		     : fault);
+	*to = word;
+	return true;
+fault:
+	return false;
+}
+
+static inline bool copyout_word(user_address_t to, uint32_t word)
+{
+	__asm__ goto("1: movl %1, %0\n" WORD_RECOVER
+		     :
+		     : "m"(*(uint32_t *)to), "r"(word)
+		     : "memory"
 		     : fault);
 	return true;
 fault:
 	return false;
 }
 
-static inline bool copyout_header(user_address_t to, const void *from)
+/*
+ * A message's header.  In go the four of its six words that its sender says something in; the other
+ * two are left alone.
+ */
+static inline bool copyin_header(uint32_t *to, user_address_t from)
 {
-	if (!header_is_user(to))
-		return false;
-	__asm__ goto("movl (%1), %%ecx\n\t"
-		     "1: movl %%ecx, (%0)\n\t"
-		     "movl 4(%1), %%ecx\n"
-		     "2: movl %%ecx, 4(%0)\n\t"
-		     "movl 8(%1), %%ecx\n"
-		     "3: movl %%ecx, 8(%0)\n\t"
-		     "movl 12(%1), %%ecx\n"
-		     "4: movl %%ecx, 12(%0)\n\t"
-		     "movl 16(%1), %%ecx\n"
-		     "5: movl %%ecx, 16(%0)\n\t"
-		     "movl 20(%1), %%ecx\n"
-		     "6: movl %%ecx, 20(%0)\n"
-		     ".pushsection .recover, \"a\"\n"
-		     ".long 1b, %l[fault], 2b, %l[fault], 3b, %l[fault]\n"
-		     ".long 4b, %l[fault], 5b, %l[fault], 6b, %l[fault]\n"
-		     ".popsection"
-		     :
-		     : "r"(to), "r"(from)
-		     : "ecx", "memory"
-		     : fault);
-	return true;
-fault:
-	return false;
+	return short_is_user(from) && copyin_word(&to[0], from) && copyin_word(&to[2], from + 8) &&
+	       copyin_word(&to[3], from + 12) && copyin_word(&to[5], from + 20);
+}
+
+static inline bool copyout_header(user_address_t to, const uint32_t *from)
+{
+	return short_is_user(to) && copyout_word(to, from[0]) && copyout_word(to + 4, from[1]) &&
+	       copyout_word(to + 8, from[2]) && copyout_word(to + 12, from[3]) &&
+	       copyout_word(to + 16, from[4]) && copyout_word(to + 20, from[5]);
 }
 
 /*
