@@ -49,7 +49,8 @@ $(if $(MISSING),$(error not installed: $(MISSING).  Run ./setup, which installs 
 endif
 
 WARNINGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes $(if $(WERROR),-Werror)
-DEPS     := -MMD -MP
+# Also headers of the C library, which are the system's to the compiler.
+DEPS     := -MD -MP
 TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-protector \
 	    -fcf-protection=none -fno-asynchronous-unwind-tables -fno-omit-frame-pointer \
 	    -ffile-prefix-map=$(CURDIR)=. -Iinclude $(WARNINGS)

@@ -79,17 +79,22 @@ typedef struct task_id_info task_id_info_data_t;
 typedef struct task_id_info *task_id_info_t;
 #define TASK_ID_INFO_COUNT (sizeof(task_id_info_data_t) / sizeof(integer_t))
 
-/* Assay's own: CPU time that threads of other tasks used on the task's behalf. */
-#define TASK_SERVED_INFO 1001
+/* Assay's own: all that a task has used, at once. */
+#define TASK_USAGE_INFO 1001
 
-struct task_served_info {
-	rpc_time_value_t user_time;
-	rpc_time_value_t system_time;
+struct task_usage_info {
+	rpc_time_value_t served_user_time; /* Of threads of other tasks, on the task's behalf; */
+	rpc_time_value_t served_system_time;
+	rpc_time_value_t ended_user_time; /* of its own that have ended, */
+	rpc_time_value_t ended_system_time;
+	struct task_thread_times_info living; /* and of those that live. */
+	rpc_vm_size_t resident_size;
+	struct task_events_info events;
 };
 
-typedef struct task_served_info task_served_info_data_t;
-typedef struct task_served_info *task_served_info_t;
-#define TASK_SERVED_INFO_COUNT (sizeof(task_served_info_data_t) / sizeof(integer_t))
+typedef struct task_usage_info task_usage_info_data_t;
+typedef struct task_usage_info *task_usage_info_t;
+#define TASK_USAGE_INFO_COUNT (sizeof(task_usage_info_data_t) / sizeof(integer_t))
 
 /* Assay's own: on whose behalf the thread ran that made the task; 0: the system's. */
 #define TASK_MAKER_INFO 1002

@@ -76,30 +76,21 @@ static kern_return_t thread_times_info(struct task *task, integer_t *out,
 	return info_give_some(out, room, &info, sizeof info, TASK_THREAD_TIMES_INFO_OLD_COUNT);
 }
 
-static kern_return_t task_info_id(const struct task *task, integer_t *out,
-				  mach_msg_type_number_t *room)
+static kern_return_t usage_info(struct task *task, integer_t *out, mach_msg_type_number_t *room)
 {
-	const struct task_id_info info = {.id = task->id};
-
-	return info_give(out, room, &info, sizeof info);
-}
-
-static kern_return_t maker_info(const struct task *task, integer_t *out,
-				mach_msg_type_number_t *room)
-{
-	const struct task_maker_info info = {.maker = task->maker};
-
-	return info_give(out, room, &info, sizeof info);
-}
-
-static kern_return_t served_info(const struct task *task, integer_t *out,
-				 mach_msg_type_number_t *room)
-{
-	const struct task_served_info info = {
-		.user_time = info_time_of_ticks(task->served_ticks - task->served_system_ticks),
-		.system_time = info_time_of_ticks(task->served_system_ticks),
+	mach_msg_type_number_t times = TASK_THREAD_TIMES_INFO_COUNT;
+	mach_msg_type_number_t events = TASK_EVENTS_INFO_COUNT;
+	struct task_usage_info info = {
+		.served_user_time =
+			info_time_of_ticks(task->served_ticks - task->served_system_ticks),
+		.served_system_time = info_time_of_ticks(task->served_system_ticks),
+		.ended_user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
+		.ended_system_time = info_time_of_ticks(task->ended_system_ticks),
+		.resident_size = resident_size(task->map),
 	};
 
+	thread_times_info(task, (integer_t *)&info.living, &times);
+	events_info(task, (integer_t *)&info.events, &events);
 	return info_give(out, room, &info, sizeof info);
 }
 
@@ -115,11 +106,11 @@ kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_
 	case TASK_THREAD_TIMES_INFO:
 		return thread_times_info(task, out, room);
 	case TASK_ID_INFO:
-		return task_info_id(task, out, room);
-	case TASK_SERVED_INFO:
-		return served_info(task, out, room);
+		return info_give(out, room, &task->id, sizeof(struct task_id_info));
+	case TASK_USAGE_INFO:
+		return usage_info(task, out, room);
 	case TASK_MAKER_INFO:
-		return maker_info(task, out, room);
+		return info_give(out, room, &task->maker, sizeof(struct task_maker_info));
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TASK_SERVED_INFO: CPU time that others use on a task's behalf, by the labels that messages bring.
+ * TASK_USAGE_INFO: CPU time that others use on a task's behalf, by the labels that messages bring.
  *
  * machine: cpus=1
  * machine: cpus=1 append="fastpath=off"
@@ -21,25 +21,25 @@ static uint64_t micros(rpc_time_value_t time)
 	return (uint64_t)time.seconds * 1000000u + (uint32_t)time.microseconds;
 }
 
-static struct task_served_info served(mach_port_t task)
+static struct task_usage_info served(mach_port_t task)
 {
-	struct task_served_info info;
-	mach_msg_type_number_t count = TASK_SERVED_INFO_COUNT;
+	struct task_usage_info info;
+	mach_msg_type_number_t count = TASK_USAGE_INFO_COUNT;
 
 	memset(&info, 0xee, sizeof info);
-	EXPECT_EQ(task_info(task, TASK_SERVED_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
-	EXPECT_EQ(count, TASK_SERVED_INFO_COUNT);
+	EXPECT_EQ(task_info(task, TASK_USAGE_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	EXPECT_EQ(count, TASK_USAGE_INFO_COUNT);
 	return info;
 }
 
 static uint64_t served_user(mach_port_t task)
 {
-	return micros(served(task).user_time);
+	return micros(served(task).served_user_time);
 }
 
 static uint64_t served_system(mach_port_t task)
 {
-	return micros(served(task).system_time);
+	return micros(served(task).served_system_time);
 }
 
 /* Asks once, and waits for the answer. */
@@ -119,13 +119,13 @@ TEST(system_time)
 /* Work of one's own is not. */
 TEST(nobody_serves_oneself)
 {
-	struct task_served_info before = served(mach_task_self()), after;
+	struct task_usage_info before = served(mach_task_self()), after;
 	mach_port_t child = child_new();
 
 	for (volatile uint32_t n = 0; n < 20000000; n++)
 		continue;
 	after = served(mach_task_self());
-	EXPECT_EQ(micros(before.user_time), micros(after.user_time));
+	EXPECT_EQ(micros(before.served_user_time), micros(after.served_user_time));
 	EXPECT_EQ(served_user(child) + served_system(child), 0);
 	child_end(child);
 }
@@ -176,9 +176,9 @@ TEST(a_client_that_has_gone)
 
 TEST(room_for_the_answer)
 {
-	integer_t words[TASK_SERVED_INFO_COUNT];
-	mach_msg_type_number_t count = TASK_SERVED_INFO_COUNT - 1;
+	integer_t words[TASK_USAGE_INFO_COUNT];
+	mach_msg_type_number_t count = TASK_USAGE_INFO_COUNT - 1;
 
-	EXPECT_EQ(task_info(mach_task_self(), TASK_SERVED_INFO, words, &count),
+	EXPECT_EQ(task_info(mach_task_self(), TASK_USAGE_INFO, words, &count),
 		  KERN_INVALID_ARGUMENT);
 }

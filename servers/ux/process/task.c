@@ -85,43 +85,29 @@ static void add_time(struct timeval *sum, time_value_t time)
 	}
 }
 
-/* Of threads that have ended, of those that live, and of servers that worked for the task. */
-static void add_times(mach_port_t task, struct rusage *usage)
-{
-	struct task_basic_info basic = {0};
-	struct task_thread_times_info living = {0};
-	struct task_served_info served = {0};
-	mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
-
-	task_info(task, TASK_BASIC_INFO, (task_info_t)&basic, &count);
-	count = TASK_THREAD_TIMES_INFO_COUNT;
-	task_info(task, TASK_THREAD_TIMES_INFO, (task_info_t)&living, &count);
-	count = TASK_SERVED_INFO_COUNT;
-	task_info(task, TASK_SERVED_INFO, (task_info_t)&served, &count);
-	add_time(&usage->ru_utime, basic.user_time);
-	add_time(&usage->ru_utime, living.user_time);
-	add_time(&usage->ru_stime, basic.system_time);
-	add_time(&usage->ru_stime, living.system_time);
-	add_time(&usage->ru_stime, served.user_time);
-	add_time(&usage->ru_stime, served.system_time);
-	if (usage->ru_maxrss < (int32_t)(basic.resident_size / 1024))
-		usage->ru_maxrss = (int32_t)(basic.resident_size / 1024);
-}
-
+/* To the system's time belongs that of servers that worked for the task. */
 void task_add_usage(mach_port_t task, struct rusage *usage)
 {
-	struct task_events_info events = {0};
-	mach_msg_type_number_t count = TASK_EVENTS_INFO_COUNT;
+	struct task_usage_info used = {0};
+	const struct task_events_info *events = &used.events;
+	mach_msg_type_number_t count = TASK_USAGE_INFO_COUNT;
 
-	add_times(task, usage);
-	task_info(task, TASK_EVENTS_INFO, (task_info_t)&events, &count);
-	usage->ru_minflt += (int32_t)(events.faults - events.pageins);
-	usage->ru_majflt += (int32_t)events.pageins;
-	usage->ru_zfill += (int32_t)events.zero_fills;
-	usage->ru_cow += (int32_t)events.cow_faults;
-	usage->ru_reactivations += (int32_t)events.reactivations;
-	usage->ru_msgsnd += (int32_t)events.messages_sent;
-	usage->ru_msgrcv += (int32_t)events.messages_received;
+	task_info(task, TASK_USAGE_INFO, (task_info_t)&used, &count);
+	add_time(&usage->ru_utime, used.living.user_time);
+	add_time(&usage->ru_utime, used.ended_user_time);
+	add_time(&usage->ru_stime, used.living.system_time);
+	add_time(&usage->ru_stime, used.ended_system_time);
+	add_time(&usage->ru_stime, used.served_user_time);
+	add_time(&usage->ru_stime, used.served_system_time);
+	if (usage->ru_maxrss < (int32_t)(used.resident_size / 1024))
+		usage->ru_maxrss = (int32_t)(used.resident_size / 1024);
+	usage->ru_minflt += (int32_t)(events->faults - events->pageins);
+	usage->ru_majflt += (int32_t)events->pageins;
+	usage->ru_zfill += (int32_t)events->zero_fills;
+	usage->ru_cow += (int32_t)events->cow_faults;
+	usage->ru_reactivations += (int32_t)events->reactivations;
+	usage->ru_msgsnd += (int32_t)events->messages_sent;
+	usage->ru_msgrcv += (int32_t)events->messages_received;
 }
 
 static void add_timeval(struct timeval *sum, const struct timeval *time)

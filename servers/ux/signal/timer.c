@@ -167,8 +167,12 @@ void timers_end(struct process *process)
 
 void timers_leave_task(struct process *process)
 {
-	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++)
-		get_virtual(process, which, &process->timers.virtual_timers[which]);
+	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++) {
+		struct itimerval *value = &process->timers.virtual_timers[which];
+
+		if (microseconds_of(&value->it_value) != 0)
+			get_virtual(process, which, value);
+	}
 }
 
 void timers_new_task(struct process *process)

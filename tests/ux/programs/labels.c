@@ -42,12 +42,12 @@ static natural_t label_of(mach_port_t thread)
 /* Microseconds that others have used on the task's behalf. */
 static long long served(mach_port_t task)
 {
-	struct task_served_info info = {.user_time = {0}};
-	mach_msg_type_number_t count = TASK_SERVED_INFO_COUNT;
+	struct task_usage_info info = {.served_user_time = {0}};
+	mach_msg_type_number_t count = TASK_USAGE_INFO_COUNT;
 
-	EXPECT_EQ(task_info(task, TASK_SERVED_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
-	return (info.user_time.seconds + info.system_time.seconds) * 1000000ll +
-	       info.user_time.microseconds + info.system_time.microseconds;
+	EXPECT_EQ(task_info(task, TASK_USAGE_INFO, (task_info_t)&info, &count), KERN_SUCCESS);
+	return (info.served_user_time.seconds + info.served_system_time.seconds) * 1000000ll +
+	       info.served_user_time.microseconds + info.served_system_time.microseconds;
 }
 
 /* How many threads of the server's work for the task, or wait for it. */
