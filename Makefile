@@ -26,7 +26,7 @@ export ASSAY_OUT := $(OUT)
 # As many commands at a time as there are CPUs, if nobody says -j.
 $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,$(eval MAKEFLAGS += -j$(shell nproc)))
 
-all: kernel programs unix unix-tests disk plugin gprof host-tests
+all: kernel programs unix unix-tests disk plugin gprof host-tests mig-output
 
 # ---------------- Compilers ----------------
 
@@ -191,10 +191,12 @@ MIG_FILES := $(KERNEL_HEADERS) $(KERNEL_HEADERS:.h=.c) $(USER_HEADERS) \
 	     $(foreach header,$(USER_HEADERS),$(if $(filter %_catch.h %_server.h,$(header)),\
 	       $(header:.h=.c),$(header:.h=_user.c)))
 
-mig-output: $(MIG_FILES)
-	$(Q)echo "  TAR     $(OUT)/mig-output.tar" && echo $(MADE_FROM) > $(GEN)/made-from
+mig-output: $(OUT)/mig-output.tar
+
+$(OUT)/mig-output.tar: $(MIG_FILES)
+	$(Q)echo "  TAR     $@" && echo $(MADE_FROM) > $(GEN)/made-from
 	$(Q)tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=a=r,u+wX \
-	    --transform 's,^,mig-output/,' -C $(GEN) -cf $(OUT)/mig-output.tar \
+	    --transform 's,^,mig-output/,' -C $(GEN) -cf $@ \
 	    made-from $(sort $(MIG_FILES:$(GEN)/%=%))
 
 # ---------------- The kernel ----------------

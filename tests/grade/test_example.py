@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from assay import OUT, ROOT, grade_patch, viewers
-from assay.grade import Failed
+from assay.grade import Failed, Run
+from assay.machine import Result
 from framework.room import Room
 
 EXAMPLE = ROOT / "docs" / "grading"
@@ -37,10 +38,15 @@ SAYS = {
     "kernel/cheating": "the patch may not change Makefile; it may change kernel/thread/sched.c",
     "kernel/hanging": "did not end in time",
     "kernel/panicking": "the machine failed: panic: kernel/thread/sched.c:",
+    "server/right": "100 points, 1 times with 1 verdict",
+    "server/wrong": "77 of 100 points",
+    "server/cheating": "to any size: printed something else than it should",
+    "server/hanging": "to any size: did not end in time",
+    "server/panicking": "the Unix server failed: EXC_BAD_ACCESS",
 }
 # The rest is for `make nightly`.
 SAMPLE = ("right", "panicking", "pager/right", "pager/cheating", "pager/hanging",
-          "kernel/cheating")
+          "kernel/cheating", "server/panicking")
 
 
 def grade_example(*names: str) -> str:
@@ -82,6 +88,19 @@ def test_what_a_patch_may() -> None:
     assert grade_patch.names(patch) == {"kernel/thread/sched.c"}
 
 
+@pytest.mark.parametrize(("log", "says"), [
+    ("ux: servers/ux/file/pipe.c:52: not so: x == 0\n", "servers/ux/file/pipe.c:52: not so: x"),
+    ('task 1 "ux-sample", thread 18: EXC_BAD_ACCESS, code 1: ended\n', "EXC_BAD_ACCESS, code 1"),
+    ('task 9 "pipes", thread 20: EXC_BAD_ACCESS, code 1: ended\n', ""),
+])
+def test_a_server_that_fails_is_told_from_a_program(log: str, says: str) -> None:
+    run = Run(Result("exit", 1, b"", b"ux: a word\n" + log.encode(), "", None, (), None))
+    with pytest.raises(Failed) as failed:
+        run.must_end()
+    assert str(failed.value).startswith(f"the Unix server failed: {says}" if says else "ended with")
+    run.must_end(1)
+
+
 @pytest.mark.skipif(OUT.name != "out", reason="what is typed names the stock build's folder")
 def test_the_readme_s_commands(tmp_path: Path) -> None:
     """What they show of a right program is within the limits that the grader has."""
@@ -114,10 +133,16 @@ def test_a_bundle_needs_no_tree(tmp_path: Path) -> None:
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
     subprocess.run(["tar", "xf", "one.tar"], cwd=tmp_path, check=True)
     environment = {name: text for name, text in os.environ.items() if name != "ASSAY_OUT"}
-    done = subprocess.run(["tools/grade", "docs/grading/pager/grade_pager.py",
-                           "docs/grading/pager/submissions/right"], cwd=tmp_path / "assay-grader",
-                          env=environment, text=True, capture_output=True, check=False)
-    assert done.returncode == 0 and "100 of 100 points" in done.stdout, done.stderr
+    assert not (tmp_path / "assay-grader" / "out" / "obj").exists()
+    # A program, and a patch, for which MIG's output is there: of this host's MIG nothing is known.
+    makefile = tmp_path / "assay-grader" / "Makefile"
+    makefile.write_text(re.sub(r"^MIG .*", "MIG := no-mig", makefile.read_text(), flags=re.M))
+    for folder, script in ("pager", "grade_pager.py"), ("server", "grade_pipes.py"):
+        exercise = Path("docs/grading") / folder
+        done = subprocess.run(["tools/grade", exercise / script, exercise / "submissions/right"],
+                              cwd=tmp_path / "assay-grader", env=environment, text=True,
+                              capture_output=True, check=False)
+        assert done.returncode == 0 and "100 of 100 points" in done.stdout, done.stdout
     links = [path for path in (tmp_path / "assay-grader").rglob("*") if path.is_symlink()]
     assert links == []
 

@@ -23,7 +23,7 @@ from framework.fresh_root import FreshRoot, NotHere
 
 EXAMPLE = ROOT / "docs" / "grading"
 RELEASES = {"debian:12": "bookworm"}
-SUBMISSIONS = [name for name in load_command("grade").EXPECTED if not name.startswith("kernel/")]
+SUBMISSIONS = list(load_command("grade").EXPECTED)
 OF_WORDS = [name for name in SUBMISSIONS if "/" not in name]
 SECRET = "0123456789abcdef\n"
 

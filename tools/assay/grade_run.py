@@ -5,6 +5,7 @@ Whoever profiles is root, and starts before the program does: the program can ne
 recorded nor end who records it.  Calls are counted by the emulator meanwhile.
 """
 
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ NANOSECONDS = 1e9
 HOME = "/home/student"
 RECORDING = "/root/profile"  # In a folder that is root's alone.
 RATE = 4000  # Samples a second.
+GRACE = 2  # Seconds of the machine's beyond the limit, until the kernel ends a server that hangs.
 OURS = 3  # Processes beside the submission's: who records, and shells.
 
 # The program's first process stops before it is anybody's but root's, so that all is recorded.
@@ -37,6 +39,11 @@ wait $P
 S=$?
 while ps -a | grep -q monctl; do sleep 0.05; done
 exit $S"""
+
+
+# What the log says when the Unix server itself has ended, and with it the run.
+SERVER_FAILED = re.compile(r'^(?:ux: (?=\S+:\d+: not so: )|task \d+ "ux[\w-]*", thread \d+: )(.*)$',
+                           re.MULTILINE)
 
 
 class TooMuchOutput(Exception):
@@ -82,8 +89,8 @@ class Run:
     def must_end(self, status: int = 0) -> "Run":
         """By itself, with that status."""
         result = self.result
-        panics = [line for line in result.log.decode(errors="replace").splitlines()
-                  if line.startswith("panic: ")]
+        log = result.log.decode(errors="replace")
+        panics = [line for line in log.splitlines() if line.startswith("panic: ")]
         check(result.outcome != "panic", f"the machine failed: {''.join(panics[:1])}")
         check(result.outcome != "timeout", "did not end in time")
         check(result.outcome != "refused", "the kernel refused to run")
@@ -92,6 +99,8 @@ class Run:
         check(result.outcome != "output", f"printed {result.message}")
         check(result.outcome != "signal", f"was ended by signal {result.status}")
         check(result.outcome == "exit", "left the machine's disk full, or broken")
+        failed = SERVER_FAILED.search(log) if result.status != status else None
+        check(failed is None, f"the Unix server failed: {failed and failed[1]}")
         by = result.status - SHELL_SIGNAL if self.program else 0  # A shell ran it.
         check(result.status == status, f"ended with status {result.status}"
               + (f" (by signal {by})" if by > 0 else "") + f", should be {status}")
@@ -180,12 +189,12 @@ def run_unix(program: Path, arguments: str, folder: Path, put: list[Put], *, use
     files = Files(put=(Put(program, inside), *put))
     if not profiled:
         result = bounded(output, unix.run, command, user=user, processes=processes, files=files,
-                         kernel=kernel, **options)
+                         kernel=kernel, grace=GRACE, **options)
         return Run(result, program, inside, kernel=kernel, processes=processes)
     recording, counts = folder / "recording", folder / "counts"
     quoted_twice = shlex.quote(command).replace("'", "'\"'\"'")
     script = COMMANDS.format(user=user, recording=RECORDING, rate=RATE, command=quoted_twice)
-    result = bounded(output, unix.run, script, user="root", processes=processes + OURS,
+    result = bounded(output, unix.run, script, grace=GRACE, user="root", processes=processes + OURS,
                      files=replace(files, get=(Get(RECORDING, recording),)), kernel=kernel,
                      plugin=plugin(counts, kernel), **options)
     return Run(result, program, inside, recording, counts, kernel, processes)

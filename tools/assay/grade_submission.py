@@ -123,16 +123,16 @@ class Submission:
 
     # ---- Builds ----
 
-    def build(self, *sources: str, flags: str = "") -> Path:
-        """Compiles a program for the Unix server of these files."""
-        return self._once(("build", sources, flags), lambda: self._compile(
-            sources, f"{FLAGS} {flags}", "$SDK/bin/ux-cc", {"sdk": OUT / "sdk"}))
-
-    def build_boot(self, *sources: str, flags: str = "", ours: Optional[Path] = None) -> Path:
-        """Compiles a program that needs no Unix server.
+    def build(self, *sources: str, flags: str = "", ours: Optional[Path] = None) -> Path:
+        """Compiles a program for the Unix server of these files.
 
         What is not handed in is in the teacher's folder `ours`, whose files come first.
         """
+        return self._once(("build", sources, flags, ours), lambda: self._compile(
+            sources, f"{FLAGS} {flags}", "$SDK/bin/ux-cc", {"sdk": OUT / "sdk"}, ours=ours))
+
+    def build_boot(self, *sources: str, flags: str = "", ours: Optional[Path] = None) -> Path:
+        """The same for a program that needs no Unix server."""
         gcc = f"{os.environ.get('CROSS', 'i686-linux-gnu-')}gcc"
         compiler = (f"{gcc} {BOOT_FLAGS} -I$INCLUDE -I$LIB -I$GEN")
         linker = (f"{gcc} -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack "
@@ -144,11 +144,18 @@ class Submission:
 
     def build_kernel(self, patch: str, may_change: Iterable[str]) -> Path:
         """The kernel with a patch, which changes no other files than these (or patterns)."""
+        return self._patched(grade_patch.KERNEL, patch, tuple(may_change))
+
+    def build_server(self, patch: str, may_change: Iterable[str]) -> Path:
+        """The same for the Unix server: for run(server=...)."""
+        return self._patched(grade_patch.SERVER, patch, tuple(may_change))
+
+    def _patched(self, target: grade_patch.Target, patch: str, allowed: tuple[str, ...]) -> Path:
         check((self.path / patch).is_file(), f"{patch} was not handed in")
-        allowed = tuple(may_change)
-        return self._once(("kernel", patch, allowed), lambda: self._make(
-            grade_patch.script(self.path / patch, allowed), grade_patch.folders(), "mach_kernel",
-            "the changed kernel does not compile", grade_patch.Limits))
+        return self._once((target.name, patch, allowed), lambda: self._make(
+            grade_patch.script(target, self.path / patch, allowed), grade_patch.folders(target),
+            Path(target.made).name, f"the changed {target.name} does not compile",
+            grade_patch.Limits))
 
     def _compile(self, sources: tuple[str, ...], flags: str, compiler: str,
                  folders: Mapping[str, Path], linker: str = "", libraries: str = "",
@@ -189,7 +196,7 @@ class Submission:
     def run(self, program: Path, arguments: str = "", *, put: Optional[Mapping[str, str]] = None,
             limit: float = LIMIT, append: str = "", cpus: int = 1, user: str = "student",
             processes: int = PROCESSES, output: int = OUTPUT, profiled: bool = False,
-            kernel: Optional[Path] = None, **options: Any) -> Run:
+            kernel: Optional[Path] = None, server: Optional[Path] = None, **options: Any) -> Run:
         """Runs it as a shell command in a machine of its own; `limit` is in the machine's time.
 
         `put` are more files for the machine: their text by their path.  A `profiled` run takes
@@ -197,6 +204,7 @@ class Submission:
         them, and print so many bytes of `output`.
         """
         files = tuple(sorted((put or {}).items()))
+        options |= {"server": str(server)} if server else {}
         key = ("run", program, arguments, files, limit, append, cpus, user, processes, output,
                profiled, kernel, tuple(sorted(options.items())))
         return self._once(key, lambda: self._run(lambda folder: run_unix(

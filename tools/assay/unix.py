@@ -60,7 +60,8 @@ def server_files(server: str, put: tuple[Put, ...]) -> tuple[Put, ...]:
 
 def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
         limit: float = machine.DEFAULT_LIMIT, append: str = "", server: str = SERVER,
-        modules: Iterable[str] = (), processes: int = 0, **options: Any) -> machine.Result:
+        modules: Iterable[str] = (), processes: int = 0, grace: float = GRACE,
+        **options: Any) -> machine.Result:
     """Boots the Unix server and runs the commands; the options are those of machine.run().
 
     Commands that want to have more than so many `processes` at a time, the shell that runs them
@@ -80,7 +81,7 @@ def run(commands: str, *, user: str = DEFAULT_USER, files: Files = Files(),
              server_command("rd0", f"user={user} run={COMMANDS}{seconds}", server,
                             processes)],
             files=all_files,
-            append=f"ramdisk={SWAP} {append}", limit=limit + GRACE if limit else 0, **options)
+            append=f"ramdisk={SWAP} {append}", limit=limit + grace if limit else 0, **options)
     return judge(result)
 
 
