@@ -31,20 +31,22 @@ def gdb(*commands: str) -> subprocess.CompletedProcess:
                           timeout=LIMIT, check=False)
 
 
-def machine(folder: Path, programs: tuple[str, ...], cpus: int, memory: int) -> list[str]:
+def machine(folder: Path, programs: tuple[str, ...], cpus: int, memory: int,
+            append: str) -> list[str]:
     modules = stage(folder, find_kernel(), [read_command(program) for program in programs])
     ports = [word for number in range(2)
              for word in ("-chardev", f"file,id=com{number},path=com{number}",
                           "-serial", f"chardev:com{number}")]
     return [qemu.BINARY, *qemu.INSTRUCTION_CLOCK, *qemu.machine_options("pc", cpus, MEM, memory),
-            *ports, *qemu.boot_options(ARGUMENTS, modules), "-S", *debugger.LISTEN]
+            *ports, *qemu.boot_options(f"{ARGUMENTS} {append}", modules), "-S", *debugger.LISTEN]
 
 
-def run(folder: Path, programs: tuple[str, ...], *commands: str, cpus: int = 1) -> str:
+def run(folder: Path, programs: tuple[str, ...], *commands: str, cpus: int = 1,
+        append: str = "") -> str:
     """What gdb printed, standard error among it, from the machine's first instruction on."""
     memory = qemu.allocate_memory(MEM)
     monitor = Monitor()
-    command = [*machine(folder, programs, cpus, memory), *monitor.options]
+    command = [*machine(folder, programs, cpus, memory, append), *monitor.options]
     with Emulator(command, folder, (memory, monitor.for_qemu.fileno()),
                   stdin=subprocess.DEVNULL):
         monitor.execute("query-status")  # When QEMU answers, it listens for gdb.
