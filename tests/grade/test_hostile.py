@@ -125,6 +125,28 @@ def test_no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox.find.cache_clear()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="--sandbox=user takes root")
+def test_who_is_ended_from_outside_is_not_blamed(submission: Submission, monkeypatch) -> None:
+    """By another container's grader, which has the same user: no verdict, and no points lost."""
+    monkeypatch.setattr(sandbox, "kind", "user")
+    killed = sandbox.run("kill -KILL $$", {"handed_in": submission.path})
+    monkeypatch.setattr(sandbox, "run", lambda *_: killed)
+    hand_in(submission, HELLO)
+    with pytest.raises(ToolError, match="ended from outside, by signal 9"):
+        submission.build("a.c")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="--sandbox=user takes root")
+def test_containers_begin_with_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cannot see each other's locks."""
+    numbers = []
+    for namespace in 4026531836, 4026532178:
+        monkeypatch.setattr(sandbox, "namespace", lambda: namespace)
+        with sandbox.User() as user:
+            numbers.append(user.number)
+    assert numbers[0] != numbers[1] and min(numbers) >= sandbox.FIRST_USER
+
+
 # ---------------- What is handed in ----------------
 
 def make_link(path: Path) -> None:

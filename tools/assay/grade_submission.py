@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Optional
 
-from assay import OUT, ROOT, flame, grade_patch, sandbox
+from assay import OUT, ROOT, ToolError, flame, grade_patch, sandbox
 from assay.files import Put
 from assay.grade_profile import Failed, check
 from assay.grade_run import OUTPUT, PROCESSES, Run, check_arguments, run_boot, run_unix
@@ -182,6 +182,9 @@ class Submission:
         """What a script in the sandbox writes, as a file that can be executed."""
         made = sandbox.run(script, {"handed_in": self.path, **folders}, limits)
         check(not made.too_much, f"{failure}: the compiler took too much time, memory or room")
+        if made.status < 0:
+            raise ToolError(f"the compiler was ended from outside, by signal {-made.status}: that "
+                            "says nothing of the submission, so grade it again")
         said = re.sub(r"\S*/(?:in|tree|tmp)/(?:\./)?", "", made.messages).strip()
         check(made.status == 0, f"{failure}:\n{said[:SAID]}")
         folder = self.scratch / f"made-{len(self._done)}"
