@@ -309,14 +309,16 @@ static void drop_reply(union buffer *buffer)
 static mach_msg_return_t serve_exchange(union buffer *buffer)
 {
 	mach_msg_option_t option = MACH_RCV_MSG;
+	mach_msg_size_t send_size = 0;
 	mach_msg_return_t result;
 
 	if (buffer->head.msgh_remote_port != MACH_PORT_NULL) {
 		option |= MACH_SEND_MSG;
+		send_size = buffer->head.msgh_size;
 		if (MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits) != MACH_MSG_TYPE_MOVE_SEND_ONCE)
 			option |= MACH_SEND_TIMEOUT;
 	}
-	result = mach_msg(&buffer->head, option, buffer->head.msgh_size, sizeof *buffer, all_ports,
+	result = mach_msg(&buffer->head, option, send_size, sizeof *buffer, all_ports,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	if (!body_is_unsent(result))
 		return result;

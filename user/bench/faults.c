@@ -252,6 +252,7 @@ static void serve_pages(void)
 	union pager_message message;
 	mach_msg_option_t option = MACH_RCV_MSG;
 
+	message.header.msgh_size = 0; /* There is nothing to send yet. */
 	for (;;) {
 		mach_port_t control;
 

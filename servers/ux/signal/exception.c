@@ -267,11 +267,14 @@ static mach_msg_return_t exception_exchange(union message *message)
 {
 	mach_msg_header_t *head = &message->head;
 	mach_msg_option_t option = MACH_RCV_MSG;
+	mach_msg_size_t send_size = 0;
 	mach_msg_return_t result;
 
-	if (MACH_PORT_VALID(head->msgh_remote_port))
+	if (MACH_PORT_VALID(head->msgh_remote_port)) {
 		option |= MACH_SEND_MSG | MACH_SEND_TIMEOUT;
-	result = mach_msg(head, option, head->msgh_size, sizeof *message, exceptions,
+		send_size = head->msgh_size;
+	}
+	result = mach_msg(head, option, send_size, sizeof *message, exceptions,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	if (!body_is_unsent(result))
 		return result;
