@@ -34,6 +34,21 @@ struct list {
 	for ((link) = (head)->next, (after) = (link)->next; (link) != (head); \
 	     (link) = (after), (after) = (link)->next)
 
+/*
+ * The objects of a list, which hang on it by `member`, each in its turn as `object`, a new
+ * variable.  The body may not remove it; list_for_each_object_removable() also keeps the place, as
+ * `after`.
+ */
+#define list_for_each_object(type, object, head, member)                                        \
+	for (type *object = list_object((head)->next, type, member); &object->member != (head); \
+	     object = list_object(object->member.next, type, member))
+
+#define list_for_each_object_removable(type, object, after, head, member)  \
+	for (type *object = list_object((head)->next, type, member),       \
+		  *after = list_object(object->member.next, type, member); \
+	     &object->member != (head);                                    \
+	     object = after, after = list_object(object->member.next, type, member))
+
 static inline void list_init(struct list *list)
 {
 	list->next = list;

@@ -109,12 +109,17 @@ struct prof_sample {
 	uint32_t thread;    /* Who ran, */
 	uint32_t task;      /* of which task (0: the kernel), */
 	uint32_t label;     /* and on behalf of which (0: the system). */
-	uint16_t flavor;    /* One SAMPLED_PC_* */
-	uint8_t cpu;
-	uint8_t flags; /* PROF_* */
-	uint8_t kernel_frames;
-	uint8_t user_frames;
-	uint16_t reserved;
+	union {
+		struct {
+			uint16_t flavor; /* One SAMPLED_PC_* */
+			uint8_t cpu;
+			uint8_t flags; /* PROF_* */
+			uint8_t kernel_frames;
+			uint8_t user_frames;
+			uint16_t reserved; /* 0. */
+		};
+		uint32_t kind[2]; /* These together, for whoever makes or copies samples. */
+	};
 	uint32_t time[2];
 	uint32_t frames[];
 };

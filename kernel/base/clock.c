@@ -12,8 +12,6 @@
  */
 #include "base/clock.h"
 
-#include <stdbool.h>
-
 #include "base/assert.h"
 #include "base/machine.h"
 
@@ -36,7 +34,7 @@ static struct {
 	int64_t adjust_by;     /* and how far it will go. */
 	struct factor to_ns;
 	struct factor to_cycles;
-	uint64_t cycle; /* How long one is, in nanoseconds * 2^32. */
+	uint32_t whole, rest; /* Nanoseconds of a cycle, and what is left of one * 2^32. */
 } clock;
 
 enum rounding {
@@ -105,11 +103,15 @@ static uint64_t factor_apply(uint64_t value, struct factor factor)
  */
 void clock_init(uint64_t hz, uint64_t cycles_at_zero)
 {
+	uint64_t cycle; /* How long one is, in nanoseconds * 2^32. */
+
 	assert(hz >= HZ_MIN && hz <= HZ_MAX);
 	clock.cycles_at_zero = cycles_at_zero;
 	clock.to_ns = factor_make(NS_PER_SECOND, hz, TO_NEAREST);
 	clock.to_cycles = factor_make(1ull << clock.to_ns.shift, clock.to_ns.multiplier, UP);
-	clock.cycle = ((uint64_t)clock.to_ns.multiplier << 32) >> clock.to_ns.shift;
+	cycle = ((uint64_t)clock.to_ns.multiplier << 32) >> clock.to_ns.shift;
+	clock.whole = (uint32_t)(cycle >> 32);
+	clock.rest = (uint32_t)cycle;
 	clock.hz = hz;
 	clock.wall_at_zero = machine_wall_seconds() * NS_PER_SECOND - clock_now();
 }
@@ -126,9 +128,7 @@ uint64_t clock_at(uint64_t cycles)
 
 uint64_t clock_short_ns(uint32_t cycles)
 {
-	uint32_t whole = (uint32_t)(clock.cycle >> 32), rest = (uint32_t)clock.cycle;
-
-	return (uint64_t)cycles * whole + (((uint64_t)cycles * rest) >> 32);
+	return (uint64_t)cycles * clock.whole + (((uint64_t)cycles * clock.rest) >> 32);
 }
 
 uint64_t clock_now(void)

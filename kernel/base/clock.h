@@ -23,7 +23,7 @@ uint64_t clock_hz(void);
 /* Monotonic nanoseconds since the kernel's first instruction, on any CPU; 0 before clock_init(). */
 uint64_t clock_now(void);
 
-/* The same for a moment at which machine_cycles() was `cycles`. */
+/* As clock_now(), for a moment at which machine_cycles() was `cycles`. */
 uint64_t clock_at(uint64_t cycles);
 
 /* How many nanoseconds a short time takes, or up to two less: the quicker clock_cycles_to_ns(). */

@@ -2,8 +2,6 @@
 /* Command lines of boot modules: see command.h. */
 #include "base/command.h"
 
-#include <stdbool.h>
-
 #include "base/assert.h"
 #include "base/string.h"
 

@@ -8,14 +8,12 @@
  */
 #include "base/log.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arguments.h"
 #include "base/assert.h"
 #include "base/cpu.h"
 #include "base/format.h"
-#include "base/machine.h"
 #include "base/spinlock.h"
 #include "base/string.h"
 

@@ -21,7 +21,7 @@
  */
 void klog(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same with `prefix` before it, on the same line. */
+/* As klog(), with `prefix` before it, on the same line. */
 void klog_va(const char *prefix, const char *format, va_list args);
 
 /* Prints `length` bytes for a program, byte for byte. */

@@ -62,7 +62,10 @@ void machine_sample_timer_route(enum sample_delivery delivery);
 void machine_sample_timer_arm(uint32_t cycles); /* Rounds up: never fires early. */
 void machine_sample_timer_silence(void);
 
-/* The same in two steps, of which the second is one store: what the first returns. */
+/*
+ * As machine_sample_timer_arm(), in two steps, of which the second is one store: what the first
+ * returns.
+ */
 uint32_t machine_sample_timer_begin(uint32_t cycles);
 void machine_sample_timer_end(uint32_t rest);
 
@@ -102,7 +105,10 @@ void machine_find_kernel_place(const struct frame *frame, struct machine_place *
 uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint32_t depth,
 			      bool *cut);
 
-/* The same of the user's stack, for a `frame` of user mode; what is not in memory ends it. */
+/*
+ * As machine_kernel_stack(), of the user's stack, for a `frame` of user mode; what is not in memory
+ * ends it.
+ */
 uint32_t machine_user_stack(const struct frame *frame, uint32_t *frames, uint32_t depth, bool *cut);
 
 /*

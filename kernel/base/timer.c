@@ -8,8 +8,6 @@
  */
 #include "base/timer.h"
 
-#include "base/assert.h"
-
 #define SLOTS 256u /* A power of two. */
 
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "a slot is found by the low bits of a tick");
@@ -77,16 +75,13 @@ bool timer_cancel(struct timer *timer)
 static void collect_due(struct list *due)
 {
 	struct list *slot = timer_slot_of(wheel.now);
-	struct list *link, *after;
 
-	list_for_each_removable (link, after, slot) {
-		struct timer *timer = list_object(link, struct timer, link);
-
+	list_for_each_object_removable (struct timer, timer, after, slot, link) {
 		assert(timer->due >= wheel.now);
 		if (timer->due != wheel.now)
 			continue;
-		list_remove(link);
-		list_add_last(due, link);
+		list_remove(&timer->link);
+		list_add_last(due, &timer->link);
 	}
 }
 

@@ -147,10 +147,8 @@ void zone_free(struct zone *zone, void *element)
 
 void zone_for_each(void (*visit)(const struct zone *zone, void *context), void *context)
 {
-	struct list *link;
-
-	list_for_each (link, &zones)
-		visit(list_object(link, struct zone, link), context);
+	list_for_each_object (struct zone, zone, &zones, link)
+		visit(zone, context);
 }
 
 static void zone_sum_pages(const struct zone *zone, void *context)

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/command.h"
 #include "base/format.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/string.h"
 #include "boot/elf.h"

@@ -7,7 +7,6 @@
 #include <assay/traps.h>
 #include <mach/kern_return.h>
 
-#include "base/string.h"
 #include "vm/map/map.h"
 #include "vm/page/page.h"
 

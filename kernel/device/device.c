@@ -30,11 +30,7 @@ void device_add(struct device *device)
 
 struct device *device_find(const char *name)
 {
-	struct list *link;
-
-	list_for_each (link, &devices) {
-		struct device *device = list_object(link, struct device, link);
-
+	list_for_each_object (struct device, device, &devices, link) {
 		if (strcmp(device->name, name) == 0)
 			return device;
 	}

@@ -9,10 +9,8 @@
 
 #include <mach/mig_errors.h>
 
-#include "base/assert.h"
 #include "base/string.h"
 #include "device/device.h"
-#include "device/device_port.h"
 #include "ipc/port.h"
 #include "mach/device_server.h"
 #include "vm/map/copy.h"

@@ -49,7 +49,7 @@ bool disk_make_room(struct device_request *request)
 	assert(request->data == NULL);
 	if (copy == NULL)
 		return false;
-	for (unsigned turn = 1; left != 0; turn++) {
+	while (left != 0) {
 		uint32_t bytes = left < PAGE_SIZE ? left : PAGE_SIZE;
 		struct page *page =
 			bytes < PAGE_SIZE ? page_alloc_zeroed(PAGE_USER) : page_alloc(PAGE_USER);
@@ -60,8 +60,7 @@ bool disk_make_room(struct device_request *request)
 		}
 		copy_add_page(copy, page);
 		left -= bytes;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	request->data = copy;
 	return true;

@@ -90,15 +90,14 @@ static struct device_request *request_of(struct list *link)
 static void line_serve(struct line *line)
 {
 	assert(kernel_locked());
-	for (unsigned turn = 1; !list_empty(&line->readers) && ring_length(line) > 0; turn++) {
+	while (!list_empty(&line->readers) && ring_length(line) > 0) {
 		struct device_request *request = request_of(list_take_first(&line->readers));
 
 		if (request_is_orphan(request))
 			request_done(request, D_DEVICE_DOWN);
 		else
 			line_give(line, request);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -126,7 +125,7 @@ static void drop_orphans(struct line *line)
 	unsigned turn = 0;
 
 	list_for_each_removable (link, after, &line->readers) {
-		if (++turn % 64 == 0)
+		if (++turn % PAUSE_TURNS == 0)
 			return; /* The rest is for the next one after. */
 		if (!request_is_orphan(request_of(link)))
 			continue;
@@ -216,10 +215,9 @@ static void line_close(struct device *device)
 
 	machine_console_listen(line->console, line->number, false);
 	ring_drop(line, ring_length(line));
-	for (unsigned turn = 1; !list_empty(&line->readers); turn++) {
+	while (!list_empty(&line->readers)) {
 		request_done(request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -104,7 +104,6 @@ static void ramdisk_read_page(char *to, const char *from, uint32_t size)
 /* Fills the pages of the request, which are nobody else's. */
 static void read_pages(struct device_request *request, const char *from)
 {
-	unsigned turn = 0;
 	struct list *link;
 
 	list_for_each (link, &request->data->pages) {
@@ -114,8 +113,7 @@ static void read_pages(struct device_request *request, const char *from)
 		ramdisk_read_page(page_data(list_object(link, struct page, link)), from, size);
 		from += size;
 		request->done += size;
-		if (++turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 }
 

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/string.h"
 #include "vm/page/page.h"
 
 #define STATUS_ACKNOWLEDGE 1u

@@ -10,8 +10,6 @@
 #include "ipc/port.h"
 #include "mach/mach_host_server.h"
 #include "thread/load.h"
-#include "thread/sched.h"
-#include "thread/tick.h"
 #include "vm/page/page.h"
 
 /* Bits of host_reboot()'s options. */

@@ -15,7 +15,6 @@
 #include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/load.h"
-#include "thread/run_queue.h"
 #include "thread/sched.h"
 #include "thread/thread.h"
 #include "thread/work.h"
@@ -30,14 +29,12 @@ struct processor_set default_set;
 struct rights {
 	struct port **ports; /* NULL while they are only counted. */
 	uint32_t n;
-	uint32_t turns;
 };
 
 /* An object that has ended has no port and is passed over. */
 static void processor_gather(struct rights *rights, struct port *port)
 {
-	if (++rights->turns % 64 == 0)
-		kernel_pause();
+	pause_each();
 	if (port == NULL)
 		return;
 	if (rights->ports != NULL)
@@ -74,21 +71,15 @@ static void each_processor(struct rights *rights)
 
 static void each_task(struct rights *rights)
 {
-	struct list *link;
-
-	list_for_each (link, &all_tasks)
-		processor_gather(rights, list_object(link, struct task, link)->port);
+	list_for_each_object (struct task, task, &all_tasks, link)
+		processor_gather(rights, task->port);
 }
 
 static void processor_each_thread(struct rights *rights)
 {
-	struct list *task_link, *link;
-
-	list_for_each (task_link, &all_tasks) {
-		struct task *task = list_object(task_link, struct task, link);
-
-		list_for_each (link, &task->threads)
-			processor_gather(rights, list_object(link, struct thread, task_link)->port);
+	list_for_each_object (struct task, task, &all_tasks, link) {
+		list_for_each_object (struct thread, thread, &task->threads, task_link)
+			processor_gather(rights, thread->port);
 	}
 }
 

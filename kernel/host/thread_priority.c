@@ -57,16 +57,11 @@ kern_return_t thread_max_priority(thread_t thread, processor_set_t set, int max_
 static kern_return_t change_threads(struct task *task, int priority)
 {
 	kern_return_t result = KERN_SUCCESS;
-	unsigned turn = 0;
-	struct list *link;
 
-	list_for_each (link, &task->threads) {
-		struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		if (thread_priority(thread, priority, false) != KERN_SUCCESS)
 			result = KERN_FAILURE;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return result;
 }
@@ -84,8 +79,6 @@ kern_return_t task_priority(task_t task, int priority, boolean_t threads_too)
 /* Threads that stand at the old limit move with it; those that have better ones lose them. */
 kern_return_t task_max_priority(task_t task, processor_set_t set, int max_priority)
 {
-	unsigned turn = 0;
-	struct list *link;
 	int old;
 
 	if (task == NULL || set == NULL || !is_priority(max_priority))
@@ -94,13 +87,10 @@ kern_return_t task_max_priority(task_t task, processor_set_t set, int max_priori
 	task->max_priority = (uint8_t)max_priority;
 	if (task->priority < max_priority)
 		task->priority = (uint8_t)max_priority;
-	list_for_each (link, &task->threads) {
-		struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		if (thread->max_priority == old || thread->max_priority < max_priority)
 			priority_set_limit(thread, max_priority);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return KERN_SUCCESS;
 }
@@ -127,16 +117,10 @@ kern_return_t thread_policy(thread_t thread, int policy, int data)
 /* Calls `change` for each thread of each task. */
 static void priority_each_thread(void (*change)(struct thread *thread))
 {
-	struct list *task_link, *link;
-	unsigned turn = 0;
-
-	list_for_each (task_link, &all_tasks) {
-		struct task *task = list_object(task_link, struct task, link);
-
-		list_for_each (link, &task->threads) {
-			change(list_object(link, struct thread, task_link));
-			if (++turn % 64 == 0)
-				kernel_pause();
+	list_for_each_object (struct task, task, &all_tasks, link) {
+		list_for_each_object (struct thread, thread, &task->threads, task_link) {
+			change(thread);
+			pause_each();
 		}
 	}
 }

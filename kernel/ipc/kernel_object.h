@@ -71,8 +71,8 @@ static inline uint32_t kernel_call_room(mach_msg_id_t id)
 void kernel_object_send(struct message *request);
 
 /*
- * The same for a caller that waits next: a thread whose wait the call has ended may be left in
- * *woken, as message_send() leaves one.
+ * As kernel_object_send(), for a caller that waits next: a thread whose wait the call has ended may
+ * be left in *woken, as message_send() leaves one.
  */
 void kernel_object_send_before_wait(struct message *request, struct thread **woken);
 

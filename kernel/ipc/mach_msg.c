@@ -7,7 +7,6 @@
  */
 #include <stddef.h>
 
-#include "i386/mmu/copy.h"
 #include "ipc/fast_path.h"
 #include "ipc/inbox.h"
 #include "ipc/mach_msg.h"

@@ -9,8 +9,6 @@
 
 #include <stddef.h>
 
-#include "base/assert.h"
-#include "base/zone.h"
 #include "ipc/message_body.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
@@ -149,8 +147,7 @@ static void message_destroy_rights(const struct part *part)
 
 		if (port_is_valid(port))
 			right_release(port, part->name);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -2,8 +2,6 @@
 /* Walks over the bodies of messages: see message_body.h. */
 #include "ipc/message_body.h"
 
-#include "base/assert.h"
-#include "ipc/message.h"
 #include "ipc/right.h"
 #include "thread/work.h"
 
@@ -93,12 +91,6 @@ static bool type_is_valid(const struct part *part)
 	return !type->msgt_unused && !(type->msgt_deallocate && type->msgt_inline);
 }
 
-static void pause_sometimes(struct body_walk *walk)
-{
-	if (++walk->turns % 64 == 0)
-		kernel_pause();
-}
-
 /* ---------------- Words ---------------- */
 
 /*
@@ -125,8 +117,7 @@ static inline void skip_words(struct body_walk *walk)
 
 	while (body_is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(name_of_word(at))) {
 		at += WORD_SIZE;
-		if (((uintptr_t)at / WORD_SIZE) % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	walk->at = at;
 }
@@ -170,8 +161,7 @@ static inline bool skip_no_right(struct body_walk *walk)
 
 /* ---------------- Whole bodies ---------------- */
 
-static __attribute__((noinline)) mach_msg_return_t check_other(struct body_walk *walk,
-							       struct part *part)
+static mach_msg_return_t check_other(struct body_walk *walk, struct part *part)
 {
 	bool huge;
 	mach_msg_return_t result = decode_type(walk, part, &huge);
@@ -199,8 +189,7 @@ static mach_msg_return_t forget(struct body *body, mach_msg_return_t why)
 }
 
 /* The body has been checked, and has more special parts than there are places. */
-static __attribute__((noinline)) mach_msg_return_t note_all(struct message *message,
-							    struct body *body)
+static mach_msg_return_t note_all(struct message *message, struct body *body)
 {
 	struct part *parts = kernel_memory_alloc(body->n_parts * sizeof *parts);
 	struct body_walk walk;
@@ -233,7 +222,7 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 			body->n_parts < BODY_FEW ? &body->few[body->n_parts] : &walk.part;
 		mach_msg_return_t result = MACH_MSG_SUCCESS;
 
-		pause_sometimes(&walk);
+		pause_each();
 		if (skip_no_right(&walk)) {
 			body->rights = true;
 			continue;
@@ -248,7 +237,7 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 	return body->n_parts > BODY_FEW ? note_all(message, body) : MACH_MSG_SUCCESS;
 }
 
-static __attribute__((noinline)) void next_other(struct body_walk *walk)
+static void next_other(struct body_walk *walk)
 {
 	bool huge;
 	mach_msg_return_t result = decode_type(walk, &walk->part, &huge);
@@ -265,7 +254,7 @@ struct part *body_next(struct body_walk *walk)
 	for (skip_words(walk); walk->at < walk->end; skip_words(walk)) {
 		if (!next_right(walk, part))
 			next_other(walk);
-		pause_sometimes(walk);
+		pause_each();
 		if (part_is_special(part))
 			return part;
 	}

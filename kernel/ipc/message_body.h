@@ -38,7 +38,6 @@ struct part {
 struct body_walk {
 	char *at;
 	char *end;
-	unsigned turns;
 	struct part part; /* Where it is. */
 };
 
@@ -90,7 +89,6 @@ static inline void body_begin(struct body_walk *walk, struct message *message)
 
 	walk->at = header + sizeof message->header;
 	walk->end = header + message->header.msgh_size;
-	walk->turns = 0;
 	assert(message->magic == MESSAGE_MAGIC);
 	assert(message->header.msgh_size <= message->room && message->header.msgh_size % 4 == 0);
 }
@@ -152,7 +150,7 @@ void body_forget(struct message *message, struct body *body);
  */
 void message_take_back(struct space *space, struct message *message);
 
-/* The same for `n` names of rights of one kind; the names are overwritten. */
+/* As message_take_back(), for `n` names of rights of one kind; the names are overwritten. */
 void names_take_back(struct space *space, uint32_t *names, uint32_t n, mach_msg_type_name_t kind);
 
 #endif

@@ -63,7 +63,7 @@ static mach_msg_return_t bring_data(const struct part *part)
 	return refusal(result);
 }
 
-/* The same for a part that moves, when nothing of the message is waited for after it. */
+/* As bring_data(), for a part that moves, when nothing of the message is waited for after it. */
 static mach_msg_return_t bring_moved(struct body *body, const struct part *part)
 {
 	struct copy *copy;
@@ -86,8 +86,7 @@ mach_msg_return_t body_bring_memory(struct body *body)
 		struct part *part = &body->parts[i];
 
 		/* Each may clear most of a page. */
-		if (i % 16 == 15)
-			kernel_pause();
+		pause_each_page();
 		if (part->in_line)
 			continue;
 		part->address = *part->data;
@@ -128,8 +127,7 @@ void body_unmap_moved(const struct body *body)
 
 		if (part->type->msgt_deallocate && part->length != 0)
 			body_copyin_unmap(part->address, part->length);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -147,8 +145,7 @@ static mach_msg_return_t body_copyin_check_names(struct space *space, const stru
 			if (entry == NULL || right_check(entry, part->name) != KERN_SUCCESS)
 				return MACH_SEND_INVALID_RIGHT;
 		}
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return MACH_MSG_SUCCESS;
 }
@@ -160,8 +157,7 @@ mach_msg_return_t body_check_rights(struct space *space, const struct body *body
 	for (uint32_t i = 0; i < body->n_parts && result == MACH_MSG_SUCCESS; i++) {
 		if (body->parts[i].rights)
 			result = body_copyin_check_names(space, &body->parts[i]);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return result;
 }
@@ -215,8 +211,7 @@ static bool body_copyin_take_names(struct space *space, struct message *message,
 		if (part->name == MACH_MSG_TYPE_MOVE_RECEIVE &&
 		    port_is_valid((struct port *)names[i]))
 			send_receive_right(message, (struct port *)names[i]);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	part_set_name(part, right_after(part->name));
 	return good;
@@ -230,8 +225,7 @@ bool body_take_rights(struct space *space, struct message *message, struct body 
 	for (uint32_t i = 0; i < body->n_parts; i++) {
 		if (body->parts[i].rights)
 			good = body_copyin_take_names(space, message, &body->parts[i], good);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return good;
 }
@@ -242,8 +236,7 @@ void body_forget(struct message *message, struct body *body)
 	for (uint32_t i = 0; i < body->n_parts; i++) {
 		if (body->parts[i].rights)
 			body_copyin_take_names(NULL, message, &body->parts[i], false);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	message_destroy_body(message);
 }
@@ -260,8 +253,7 @@ void names_take_back(struct space *space, uint32_t *names, uint32_t n, mach_msg_
 		if (port_is_valid(port))
 			right_release(port, kind);
 		names[i] = (uint32_t)PORT_NULL;
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 }
 

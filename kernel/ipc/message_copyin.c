@@ -18,7 +18,6 @@
 #include "ipc/right.h"
 #include "ipc/space.h"
 #include "thread/thread.h"
-#include "vm/page/kernel_memory.h"
 
 /* ---------------- The header ---------------- */
 

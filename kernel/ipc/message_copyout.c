@@ -49,7 +49,7 @@ static inline mach_msg_return_t copyout_give(struct space *space, mach_port_t *p
 	}
 }
 
-/* The same, but drops what cannot be given and leaves MACH_PORT_NULL. */
+/* As copyout_give(), but drops what cannot be given and leaves MACH_PORT_NULL. */
 static mach_msg_return_t give_or_drop(struct space *space, mach_port_t *place,
 				      mach_msg_type_name_t kind)
 {
@@ -176,8 +176,7 @@ static mach_msg_return_t copyout_give_rights(struct space *space, const struct p
 
 	for (uint32_t i = 0; i < n; i++) {
 		lacks |= give_or_drop(space, &rights[i], part->name);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return lacks;
 }

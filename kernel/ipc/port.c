@@ -6,7 +6,6 @@
  */
 #include "ipc/port.h"
 
-#include "base/assert.h"
 #include "base/lock.h"
 #include "base/zone.h"
 #include "device/device.h"
@@ -212,14 +211,11 @@ void port_set_receiver(struct port *port, struct space *space, uint32_t name)
 /* Ports that move form chains, never circles: whoever would close one is stopped by this. */
 bool port_makes_cycle(const struct port *port, const struct port *destination)
 {
-	unsigned turn = 0;
-
 	while (destination != NULL && destination != port) {
 		if (destination->state != PORT_MOVING)
 			return false;
 		destination = destination->destination;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return destination == port;
 }

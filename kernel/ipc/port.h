@@ -208,7 +208,7 @@ static inline void port_release_send(struct port *port)
 
 void port_release_send_once(struct port *port);
 
-/* The same without a word to whoever receives there. */
+/* As port_release_send_once(), without a word to whoever receives there. */
 void port_forget_send_once(struct port *port);
 
 void port_release_receive(struct port *port);

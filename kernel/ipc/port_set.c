@@ -45,12 +45,9 @@ void port_set_release(struct port_set *set)
 
 static void remove_all(struct list *members)
 {
-	unsigned turn = 0;
-
 	while (!list_empty(members)) {
 		port_set_remove(list_first_object(members, struct port, set_link));
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -97,9 +97,8 @@ static void list_names(struct space *space, uint32_t *names, uint32_t *types)
 	while (entry != NULL) {
 		assert(n < space->n_entries);
 		names[n] = entry->name;
-		types[n] = type_of(entry);
-		if (++n % 64 == 0)
-			kernel_pause();
+		types[n++] = type_of(entry);
+		pause_each();
 		entry = space_next(space, entry->name + 1);
 	}
 	assert(n == space->n_entries);
@@ -305,12 +304,9 @@ kern_return_t mach_port_set_ktype(struct host *host, struct space *space, mach_p
 /* Adds the names of ports on one of a set's lists to `names`; returns how many there are then. */
 static uint32_t list_members(const struct list *members, uint32_t *names, uint32_t n)
 {
-	const struct list *link;
-
-	list_for_each (link, members) {
-		names[n] = list_object(link, struct port, set_link)->name;
-		if (++n % 64 == 0)
-			kernel_pause();
+	list_for_each_object (struct port, port, members, set_link) {
+		names[n++] = port->name;
+		pause_each();
 	}
 	return n;
 }

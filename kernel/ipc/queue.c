@@ -80,16 +80,13 @@ static inline bool queue_offer(struct port *port, struct message *message, struc
 /* One that is suspended leaves the room to the next: it looks again when it is resumed. */
 static __attribute__((noinline)) void wake_sender(struct port *port)
 {
-	unsigned turn = 0;
-
 	while (queue_has_waiters(&port->senders)) {
 		struct thread *sender = first_waiter(&port->senders);
 
 		thread_wake(sender, WAIT_WOKEN);
 		if (sender->state != THREAD_STOPPED)
 			return;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -119,13 +116,11 @@ static struct message *dequeue(struct port *port)
 static inline void deliver(struct port *port, struct message *message, struct thread **woken)
 {
 	struct wait_queue *receivers = receivers_of(port);
-	unsigned turn = 0;
 
 	while (queue_has_waiters(receivers) && port->n_messages == 0) {
 		if (queue_offer(port, message, first_waiter(receivers), woken))
 			return;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	list_add_last(&port->messages, &message->link);
 	port->n_messages++;
@@ -140,7 +135,6 @@ static inline void deliver(struct port *port, struct message *message, struct th
 void queue_serve_set(struct port *port)
 {
 	struct wait_queue *receivers = &port->set->receivers;
-	unsigned turn = 0;
 
 	while (port->n_messages > 0 && queue_has_waiters(receivers)) {
 		struct message *message = list_first_object(&port->messages, struct message, link);
@@ -149,38 +143,31 @@ void queue_serve_set(struct port *port)
 		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
 			dequeue(port);
 		queue_offer(port, message, receiver, NULL);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
 void queue_interrupt_receivers(struct wait_queue *receivers, mach_msg_return_t result)
 {
-	unsigned turn = 0;
-
 	while (queue_has_waiters(receivers)) {
 		struct thread *receiver = first_waiter(receivers);
 
 		receiver->receive.result = result;
 		receiver->receive.message = NULL;
 		thread_wake(receiver, WAIT_WOKEN);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
 /* The messages' rights to the port keep its structure until they are destroyed too. */
 void queue_destroy(struct port *port)
 {
-	unsigned turn = 0;
-
 	assert(!port_is_alive(port));
 	while (port->n_messages > 0) {
 		port->n_messages--;
 		message_destroy(
 			list_object(list_take_first(&port->messages), struct message, link));
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	thread_wake_all(&port->senders);
 }

@@ -37,7 +37,7 @@ struct wait_queue;
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
 			       struct thread **woken);
 
-/* The same for the kernel's own messages: never waits, takes the message in any case. */
+/* As message_send(), for the kernel's own messages: never waits, takes the message in any case. */
 void message_send_always(struct message *message);
 
 /* As message_send_always(), for a caller that waits next and wakes `*woken`, if not NULL, so. */

@@ -76,8 +76,6 @@ kern_return_t request_set(struct entry *entry, struct port *notify, struct port 
  */
 void request_port_died(struct port *port)
 {
-	unsigned turn = 0;
-
 	assert(!port_is_alive(port));
 	while (!list_empty(&port->dead_name_requests)) {
 		struct request *request =
@@ -91,8 +89,7 @@ void request_port_died(struct port *port)
 		space_entry_died(entry);
 		entry->refs++;
 		notify_dead_name(notify, message, entry->name);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -10,11 +10,9 @@
 
 #include <mach/port.h>
 
-#include "base/assert.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/request.h"
-#include "ipc/space.h"
 
 const struct disposition dispositions[] = {
 	{MACH_MSG_TYPE_PORT_RECEIVE, MACH_PORT_TYPE_RECEIVE},

@@ -45,10 +45,10 @@ static inline bool right_can_take(const struct entry *entry, mach_msg_type_name_
 	return (entry->type & dispositions[disposition - FIRST_DISPOSITION].from) != 0;
 }
 
-/* The same of any number: KERN_SUCCESS or KERN_INVALID_RIGHT. */
+/* As right_can_take(), of any number: KERN_SUCCESS or KERN_INVALID_RIGHT. */
 kern_return_t right_check(const struct entry *entry, mach_msg_type_name_t disposition);
 
-/* The same as right_take(), for what that does not do itself. */
+/* As right_take(), for what that does not do itself. */
 struct port *right_take_other(struct entry *entry, mach_msg_type_name_t disposition);
 
 /*
@@ -76,8 +76,11 @@ static inline struct port *right_take(struct entry *entry, mach_msg_type_name_t 
 kern_return_t right_give(struct space *space, struct port *port, mach_msg_type_name_t right,
 			 uint32_t *name);
 
-/* The same under a chosen name (mach_port_insert_right): also KERN_NAME_EXISTS, KERN_RIGHT_EXISTS,
- * KERN_INVALID_VALUE, KERN_UREFS_OVERFLOW, and KERN_INVALID_CAPABILITY for a dead port. */
+/*
+ * As right_give(), under a chosen name (mach_port_insert_right): also KERN_NAME_EXISTS,
+ * KERN_RIGHT_EXISTS, KERN_INVALID_VALUE, KERN_UREFS_OVERFLOW, and KERN_INVALID_CAPABILITY for a
+ * dead port.
+ */
 kern_return_t right_give_as(struct space *space, uint32_t name, struct port *port,
 			    mach_msg_type_name_t right);
 

@@ -7,11 +7,9 @@
  */
 #include "ipc/space.h"
 
-#include "base/assert.h"
 #include "base/lock.h"
 #include "base/zone.h"
 #include "ipc/message.h"
-#include "ipc/port.h"
 #include "ipc/right.h"
 #include "thread/work.h"
 
@@ -202,8 +200,7 @@ static struct entry *make_slot(struct space *space, uint32_t name)
 static void free_node(struct node *node, unsigned shift)
 {
 	for (unsigned i = 0; i < NODE_ENTRIES; i++) {
-		if (i % 64 == 0)
-			kernel_pause();
+		pause_each();
 		if (node->nodes[i] == NULL)
 			continue;
 		if (shift == LEVEL_LEAVES)
@@ -217,8 +214,7 @@ static void free_node(struct node *node, unsigned shift)
 static void free_near(struct space *space)
 {
 	for (uint32_t i = 0; i < space->near_end / LEAF_ENTRIES; i++) {
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 		if (space->near->leaves[i] != NULL)
 			zone_free(&leaf_zone, space->near->leaves[i]);
 	}
@@ -253,8 +249,6 @@ static void use_entry(struct space *space, struct entry *entry, uint32_t name)
 /* Names from `fresh` on that a user has chosen are passed over. */
 kern_return_t space_take_fresh_name(struct space *space, struct entry **entry)
 {
-	unsigned turn = 0;
-
 	for (;;) {
 		struct entry *slot;
 		uint32_t name = space->fresh;
@@ -270,8 +264,7 @@ kern_return_t space_take_fresh_name(struct space *space, struct entry **entry)
 			*entry = slot;
 			return KERN_SUCCESS;
 		}
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -352,8 +345,7 @@ static struct entry *next_near(struct space *space, uint32_t name)
 		if (entry != NULL)
 			return entry;
 		name = (name | (LEAF_ENTRIES - 1)) + 1;
-		if (name / LEAF_ENTRIES % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	return NULL;
 }
@@ -361,8 +353,6 @@ static struct entry *next_near(struct space *space, uint32_t name)
 /* The loop ends when the name wraps around to 0. */
 static struct entry *next_far(struct space *space, uint32_t name)
 {
-	unsigned turn = 0;
-
 	do {
 		unsigned shift;
 		struct leaf *leaf = far_leaf(space, name, &shift);
@@ -373,8 +363,7 @@ static struct entry *next_far(struct space *space, uint32_t name)
 		if (entry != NULL)
 			return entry;
 		name = (name | ((1u << shift) - 1)) + 1;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	} while (name != 0);
 	return NULL;
 }
@@ -398,7 +387,6 @@ struct entry *space_next(struct space *space, uint32_t name)
 void space_terminate(struct space *space)
 {
 	struct entry *entry;
-	unsigned turn = 0;
 
 	assert(kernel_locked());
 	assert(space->magic == SPACE_MAGIC);
@@ -409,8 +397,7 @@ void space_terminate(struct space *space)
 		uint32_t name = entry->name;
 
 		right_destroy(entry);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 		entry = space_next(space, name + 1);
 	}
 	assert(space->n_entries == 0);

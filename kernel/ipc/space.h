@@ -213,7 +213,7 @@ static inline void space_free_entry(struct entry *entry)
 		space_push_free(space, entry);
 }
 
-/* The same for an entry of `space` about which nothing was requested. */
+/* As space_free_entry(), for an entry of `space` about which nothing was requested. */
 static inline void space_free_plain(struct space *space, struct entry *entry)
 {
 	assert(entry->request == NULL && entry->accepting == NULL);

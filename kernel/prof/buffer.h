@@ -48,16 +48,6 @@ static inline bool buffer_has_room(const struct buffer *buffer, uint32_t words)
 /* Appends `n` words, for which there is room. */
 void buffer_append(struct buffer *buffer, const void *record, uint32_t n);
 
-/* Where the next record can be written, and how many words of that page, up to `end`, are free. */
-static inline uint32_t *buffer_place(const struct buffer *buffer, uint32_t end, uint32_t *words)
-{
-	uint32_t at = buffer->words % PAGE_WORDS, left = PAGE_WORDS - at;
-
-	assert(buffer->words <= end && end <= BUFFER_WORDS);
-	*words = end - buffer->words < left ? end - buffer->words : left;
-	return (uint32_t *)page_data(buffer->pages[buffer->words / PAGE_WORDS]) + at;
-}
-
 /*
  * Moves the words, at least one, and the pages that they are in to `copy`, which is empty and for
  * so many bytes.  The buffer is without words then, and lacks those pages.

@@ -175,12 +175,8 @@ void delivery_serve(struct port *port)
 /* Sends one message, if one can be sent. */
 static bool serve_one(void)
 {
-	struct list *link;
-
 	delivery.again = false;
-	list_for_each (link, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
+	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if (delivery_serve_one(stream))
 			return true;
 		delivery.again |= stream->starved;

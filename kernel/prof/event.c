@@ -84,12 +84,9 @@ void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
 {
 	const struct thread *thread = current_thread();
 	union event_sample event;
-	struct list *link;
 
 	fill_in(&event.sample, thread, flavor, kernel_pc);
-	list_for_each (link, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
+	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
 		    !event_is_target(&stream->target, thread))
 			continue;

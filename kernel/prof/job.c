@@ -12,29 +12,19 @@
 /* The bits of streams that have not ended. */
 static uint32_t jobs_used;
 
-/* One more task or thread that a loop has seen: there may be thousands. */
-static void take_turn(unsigned *turn)
-{
-	if (++*turn % 64 == 0)
-		kernel_pause();
-}
-
 /* The task has these bits instead of those; its threads see it at the next interrupt. */
-static void set_jobs(struct task *task, uint32_t jobs, unsigned *turn)
+static void set_jobs(struct task *task, uint32_t jobs)
 {
-	struct list *link;
-
 	task->jobs = jobs;
-	list_for_each (link, &task->threads) {
-		list_object(link, struct thread, task_link)->jobs = jobs;
-		take_turn(turn);
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
+		thread->jobs = jobs;
+		pause_each();
 	}
 }
 
 bool job_begin(struct sampler_target *target)
 {
 	struct task *first;
-	unsigned turn = 0;
 
 	assert(kernel_locked() && target->job == 0);
 	if (target->kind != PROF_TARGET_JOB)
@@ -45,25 +35,21 @@ bool job_begin(struct sampler_target *target)
 	assert(first != NULL);
 	target->job = ~jobs_used & (jobs_used + 1);
 	jobs_used |= target->job;
-	set_jobs(first, first->jobs | target->job, &turn);
+	set_jobs(first, first->jobs | target->job);
 	return true;
 }
 
 void job_end(struct sampler_target *target)
 {
 	uint32_t job = target->job;
-	unsigned turn = 0;
-	struct list *link;
 
 	assert(kernel_locked() && (jobs_used & job) == job);
 	if (job == 0)
 		return;
-	list_for_each (link, &all_tasks) {
-		struct task *task = list_object(link, struct task, link);
-
+	list_for_each_object (struct task, task, &all_tasks, link) {
 		if ((task->jobs & job) != 0)
-			set_jobs(task, task->jobs & ~job, &turn);
-		take_turn(&turn);
+			set_jobs(task, task->jobs & ~job);
+		pause_each();
 	}
 	jobs_used &= ~job;
 	target->job = 0;
@@ -72,14 +58,12 @@ void job_end(struct sampler_target *target)
 uint32_t job_leave(struct task *task)
 {
 	uint32_t jobs = task->jobs;
-	unsigned turn = 0;
-	struct list *link;
 
 	assert(kernel_locked());
 	task->jobs = 0;
-	list_for_each (link, &all_tasks) {
-		jobs &= ~list_object(link, struct task, link)->jobs;
-		take_turn(&turn);
+	list_for_each_object (struct task, task, &all_tasks, link) {
+		jobs &= ~task->jobs;
+		pause_each();
 	}
 	return jobs;
 }

@@ -11,7 +11,6 @@
 #include <mach/mach_types.h>
 #include <mach/pc_sample.h>
 
-#include "ipc/ipc_port.h"
 #include "mach/mach4_server.h"
 #include "prof/stream_internal.h"
 #include "task/task.h"
@@ -19,16 +18,6 @@
 
 #define RATE    100u
 #define TICK_US (1000000u / RATE)
-
-static struct sampler_target pc_target_of_task(const struct task *task)
-{
-	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
-}
-
-static struct sampler_target pc_target_of_thread(const struct thread *thread)
-{
-	return (struct sampler_target){.kind = PROF_TARGET_THREAD, .id = thread->id};
-}
 
 /* ---------------- What the calls do, of either kind ---------------- */
 
@@ -39,6 +28,8 @@ static kern_return_t enable(struct sampler_target target, int *tick, unsigned fl
 	struct stream_wish wish = {target, flavors & SAMPLED_PC_ALL, RATE, {0}, false};
 	kern_return_t result;
 
+	if (target.kind == 0)
+		return KERN_INVALID_ARGUMENT;
 	if (stream == NULL)
 		result = stream_begin(&wish, PORT_NULL);
 	else
@@ -95,16 +86,14 @@ static kern_return_t fetch(struct sampler_target target, unsigned *seqno, sample
 
 kern_return_t task_enable_pc_sampling(task_t task, int *tick, unsigned flavors)
 {
-	if (task == NULL || task->ending)
-		return KERN_INVALID_ARGUMENT;
-	return enable(pc_target_of_task(task), tick, flavors);
+	return enable(stream_target_of_task(task), tick, flavors);
 }
 
 kern_return_t task_disable_pc_sampling(task_t task, int *sample_count)
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(pc_target_of_task(task), sample_count);
+	return disable(stream_target_of_task(task), sample_count);
 }
 
 kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_array_t samples,
@@ -112,21 +101,19 @@ kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_arra
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(pc_target_of_task(task), seqno, samples, n_samples);
+	return fetch(stream_target_of_task(task), seqno, samples, n_samples);
 }
 
 kern_return_t thread_enable_pc_sampling(thread_t thread, int *tick, unsigned flavors)
 {
-	if (thread == NULL || thread_is_dying(thread))
-		return KERN_INVALID_ARGUMENT;
-	return enable(pc_target_of_thread(thread), tick, flavors);
+	return enable(stream_target_of_thread(thread), tick, flavors);
 }
 
 kern_return_t thread_disable_pc_sampling(thread_t thread, int *sample_count)
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(pc_target_of_thread(thread), sample_count);
+	return disable(stream_target_of_thread(thread), sample_count);
 }
 
 kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_pc_array_t samples,
@@ -134,5 +121,5 @@ kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_p
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(pc_target_of_thread(thread), seqno, samples, n_samples);
+	return fetch(stream_target_of_thread(thread), seqno, samples, n_samples);
 }

@@ -2,8 +2,7 @@
 /* The rarer and the reading half of rings: see ring.h. */
 #include "prof/ring.h"
 
-/* The slot, which nobody has, of a record that is passed over. */
-#define SKIPPED 0xffu
+#include <stddef.h>
 
 void ring_init(struct ring *ring, uint32_t *words, uint32_t rings)
 {
@@ -40,16 +39,14 @@ static bool ring_set_limit(struct ring *ring, uint32_t words)
 	return ring_has_room(ring, words);
 }
 
-/* Goes on at the ring's begin, if that is free; what is left at its end is passed over. */
+/* Goes on at the ring's begin, if that is free. */
 static bool wrap(struct ring *ring)
 {
 	const uint32_t *tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-	uint32_t rest = (uint32_t)(end_of(ring) - ring->next);
 
 	if (tail > ring->next || tail == ring->words)
 		return false;
-	if (rest != 0)
-		*ring->next = RING_HEAD(rest, SKIPPED);
+	ring->wrapped = ring->next;
 	__atomic_store_n(&ring->next, ring->words, __ATOMIC_RELEASE);
 	return true;
 }
@@ -61,24 +58,14 @@ bool ring_make_room(struct ring *ring, uint32_t words)
 	return wrap(ring) && ring_set_limit(ring, words);
 }
 
-/* Whether the reader has come to the end of the ring, or to a record that is passed over. */
-static bool is_over(const struct ring *ring)
-{
-	return ring->tail == end_of(ring) ||
-	       ring_slot_of((const struct ring_sample *)ring->tail) == SKIPPED;
-}
-
-const struct ring_sample *ring_first(struct ring *ring, const struct ring_sample **end)
+struct prof_sample *ring_first(struct ring *ring, const uint32_t **end)
 {
 	const uint32_t *next;
 
 	while (ring->tail != (next = __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE))) {
-		if (!is_over(ring)) {
-			*end = (const struct ring_sample *)next;
-			if (next < ring->tail)
-				*end = (const struct ring_sample *)end_of(ring);
-			return (const struct ring_sample *)ring->tail;
-		}
+		*end = next < ring->tail ? ring->wrapped : next;
+		if (ring->tail != *end)
+			return (struct prof_sample *)ring->tail;
 		__atomic_store_n(&ring->tail, ring->words, __ATOMIC_RELEASE);
 	}
 	return NULL;

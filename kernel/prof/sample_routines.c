@@ -23,14 +23,14 @@ static bool is_none(struct sampler_target target)
 	return target.kind == 0;
 }
 
-static struct sampler_target sample_target_of_task(const struct task *task)
+struct sampler_target stream_target_of_task(const struct task *task)
 {
 	if (task == NULL || task->ending)
 		return (struct sampler_target){0};
 	return (struct sampler_target){.kind = PROF_TARGET_TASK, .id = task->id};
 }
 
-static struct sampler_target sample_target_of_thread(const struct thread *thread)
+struct sampler_target stream_target_of_thread(const struct thread *thread)
 {
 	if (thread == NULL || thread_is_dying(thread))
 		return (struct sampler_target){0};
@@ -49,7 +49,7 @@ static struct sampler_target target_of_host(const struct host *host, uint32_t la
 /* The task, or its job. */
 static struct sampler_target target_to_begin(const struct task *task, sample_options_t options)
 {
-	struct sampler_target target = sample_target_of_task(task);
+	struct sampler_target target = stream_target_of_task(task);
 
 	if (!is_none(target) && (options.flags & SAMPLE_CHILDREN) != 0)
 		target.kind = PROF_TARGET_JOB;
@@ -99,7 +99,7 @@ kern_return_t task_sample_start(task_t task, unsigned flavors, unsigned rate,
 kern_return_t thread_sample_start(thread_t thread, unsigned flavors, unsigned rate,
 				  sample_options_t options, ipc_port_t reply)
 {
-	struct stream_wish wish = {sample_target_of_thread(thread), flavors, rate, options, false};
+	struct stream_wish wish = {stream_target_of_thread(thread), flavors, rate, options, false};
 
 	return sample_begin(&wish, reply);
 }
@@ -147,12 +147,12 @@ static kern_return_t flush(struct sampler_target allowed, struct port *reply, ui
 
 kern_return_t task_sample_flush(task_t task, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(sample_target_of_task(task), reply, delivered);
+	return flush(stream_target_of_task(task), reply, delivered);
 }
 
 kern_return_t thread_sample_flush(thread_t thread, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(sample_target_of_thread(thread), reply, delivered);
+	return flush(stream_target_of_thread(thread), reply, delivered);
 }
 
 kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *delivered)
@@ -176,12 +176,12 @@ static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 
 kern_return_t task_sample_stop(task_t task, ipc_port_t reply)
 {
-	return stop(sample_target_of_task(task), reply);
+	return stop(stream_target_of_task(task), reply);
 }
 
 kern_return_t thread_sample_stop(thread_t thread, ipc_port_t reply)
 {
-	return stop(sample_target_of_thread(thread), reply);
+	return stop(stream_target_of_thread(thread), reply);
 }
 
 kern_return_t host_sample_stop(host_t host, ipc_port_t reply)
@@ -195,11 +195,8 @@ kern_return_t host_sample_stop(host_t host, ipc_port_t reply)
 static kern_return_t stop_simple(struct sampler_target target)
 {
 	kern_return_t result = KERN_INVALID_ARGUMENT;
-	struct list *link, *after;
 
-	list_for_each_removable (link, after, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
+	list_for_each_object_removable (struct stream, stream, after, &all_streams, link) {
 		if (!stream->simple || stream->end != 0 || !sample_covers(target, stream->target))
 			continue;
 		stream_end(stream, PROF_END_STOPPED);
@@ -220,12 +217,12 @@ static kern_return_t sample(struct sampler_target target, struct port *reply)
 
 kern_return_t task_sample(task_t task, ipc_port_t reply)
 {
-	return sample(sample_target_of_task(task), reply);
+	return sample(stream_target_of_task(task), reply);
 }
 
 kern_return_t thread_sample(thread_t thread, ipc_port_t reply)
 {
-	return sample(sample_target_of_thread(thread), reply);
+	return sample(stream_target_of_thread(thread), reply);
 }
 
 /* ---------------- The clock ---------------- */

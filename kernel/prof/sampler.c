@@ -90,10 +90,10 @@ static void sampler_arm_timer(const struct sampler_cpu *cpu, uint32_t ahead, uin
 }
 
 /*
- * The same where the CPUs run in turn, with CPU 0's cursors.  The last store to the timer takes the
- * turn away, perhaps for long: all is in order before it.  A timer's being due between the last two
- * lines before it could let another CPU store in the midst of this; then a shot comes at a wrong
- * time, and those after it as they are due.
+ * As sampler_arm_timer(), where the CPUs run in turn, with CPU 0's cursors.  The last store to the
+ * timer takes the turn away, perhaps for long: all is in order before it.  A timer's being due
+ * between the last two lines before it could let another CPU store in the midst of this; then a
+ * shot comes at a wrong time, and those after it as they are due.
  */
 static void arm_in_turn(void)
 {
@@ -164,35 +164,30 @@ static inline void arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint6
 
 /* ---------------- Samples ---------------- */
 
-/* Notes the frames that were found; returns the words of the sample with them. */
-static inline uint32_t note_stack(struct ring_sample *sample, uint32_t frames, uint32_t flags,
-				  bool cut)
+static __attribute__((noinline)) void add_user_stack(struct prof_sample *sample,
+						     const struct frame *frame, uint32_t depth)
 {
+	bool cut;
+
+	sample->user_frames = (uint8_t)machine_user_stack(frame, sample->frames, depth, &cut);
+	sample->record.words = (uint16_t)(RING_SAMPLE_WORDS + sample->user_frames);
+	sample->flags = cut ? PROF_STACK_CUT : 0;
+}
+
+/* The user's frames are read before the thread goes on in user mode; there is room for them. */
+static __attribute__((noinline)) void add_kernel_stack(struct prof_sample *sample,
+						       const struct frame *frame, uint32_t depth)
+{
+	bool cut;
+
+	sample->kernel_frames = (uint8_t)machine_kernel_stack(frame, sample->frames, depth, &cut);
+	sample->record.words = (uint16_t)(RING_SAMPLE_WORDS + sample->kernel_frames);
 	if (cut)
-		flags |= PROF_STACK_CUT;
-	sample->head += frames | flags << RING_FLAGS_SHIFT;
-	return RING_SAMPLE_WORDS + frames;
-}
-
-static __attribute__((noinline)) uint32_t add_user_stack(struct ring_sample *sample,
-							 const struct frame *frame, uint32_t depth)
-{
-	bool cut;
-	uint32_t n = machine_user_stack(frame, sample->frames, depth, &cut);
-
-	return note_stack(sample, n, RING_USER, cut);
-}
-
-/* The user's frames are read before the thread goes on in user mode. */
-static __attribute__((noinline)) uint32_t
-add_kernel_stack(struct ring_sample *sample, const struct frame *frame, uint32_t depth)
-{
-	bool cut;
-	uint32_t n = machine_kernel_stack(frame, sample->frames, depth, &cut);
-
-	if ((ring_flags_of(sample) & PROF_NO_USER_PC) == 0)
+		sample->flags |= PROF_STACK_CUT;
+	if ((sample->flags & PROF_NO_USER_PC) == 0) {
+		sample->record.words = (uint16_t)(sample->record.words + depth);
 		machine_sample_work();
-	return note_stack(sample, n, 0, cut);
+	}
 }
 
 /* The ring has no room that is known of: it wants to be read, and perhaps has been. */
@@ -202,37 +197,39 @@ static __attribute__((noinline)) bool make_room(struct ring *ring, uint32_t word
 	return ring_make_room(ring, words);
 }
 
-static inline void write_time(struct ring_sample *sample, uint64_t now)
+static inline void write_time(struct prof_sample *sample, uint64_t now)
 {
 	sample->time[0] = (uint32_t)now;
 	sample->time[1] = (uint32_t)(now >> 32);
 }
 
-static inline void write_place(struct ring_sample *sample, const struct sampler_cursor *cursor,
+static inline void write_place(struct prof_sample *sample, const struct sampler_cursor *cursor,
 			       const struct machine_place *place)
 {
-	sample->head = cursor->head | place->flags << RING_FLAGS_SHIFT;
 	sample->pc = place->pc;
+	sample->record = cursor->plain.record;
 	sample->kernel_pc = place->kernel_pc;
 	sample->thread = place->who[SAMPLER_WHO_THREAD];
-	sample->label = place->who[SAMPLER_WHO_LABEL];
 	sample->task = place->who[SAMPLER_WHO_TASK];
+	sample->label = place->who[SAMPLER_WHO_LABEL];
+	sample->kind[0] = cursor->plain.kind[0] | place->flags << PROF_FLAGS_SHIFT;
+	sample->kind[1] = cursor->plain.kind[1];
 }
 
-static inline uint32_t half_of(const uint64_t *value, unsigned half)
-{
-	return ((const uint32_t *)value)[half];
-}
-
-/* With the frames of what was interrupted, if they are asked for. */
+/* The sample at the ring's end, with the frames of what was interrupted if they are asked for. */
 static inline void commit(struct sampler_cpu *cpu, const struct sampler_cursor *cursor,
-			  struct ring_sample *sample, const struct frame *frame, bool user)
+			  const struct frame *frame, bool user)
 {
+	struct prof_sample *sample = (struct prof_sample *)cpu->ring.next;
 	uint32_t words = RING_SAMPLE_WORDS;
 
-	if (cursor->depth != 0)
-		words = user ? add_user_stack(sample, frame, cursor->depth)
-			     : add_kernel_stack(sample, frame, cursor->depth);
+	if (cursor->depth != 0) {
+		if (user)
+			add_user_stack(sample, frame, cursor->depth);
+		else
+			add_kernel_stack(sample, frame, cursor->depth);
+		words = sample->record.words;
+	}
 	ring_commit(&cpu->ring, words);
 }
 
@@ -248,7 +245,7 @@ static inline __attribute__((always_inline)) void
 take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame *frame,
      const struct machine_place *place, uint64_t now)
 {
-	struct ring_sample *sample;
+	struct prof_sample *sample;
 
 	if (place->who == NULL) {
 		cursor->idle++;
@@ -259,10 +256,10 @@ take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame 
 		cursor->ring_lost++;
 	} else {
 		cursor->ringed++;
-		sample = (struct ring_sample *)cpu->ring.next;
-		write_time(sample, now);
+		sample = (struct prof_sample *)cpu->ring.next;
 		write_place(sample, cursor, place);
-		commit(cpu, cursor, sample, frame, place->kernel_pc == 0);
+		write_time(sample, now);
+		commit(cpu, cursor, frame, place->kernel_pc == 0);
 	}
 }
 
@@ -389,8 +386,9 @@ static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
 }
 
 /* Whatever is due, wherever the interrupt came. */
-static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const struct frame *frame)
+static __attribute__((noinline)) void serve_all(const struct frame *frame)
 {
+	struct sampler_cpu *cpu = cpu_sampler();
 	struct machine_place place;
 
 	if (cpu->first == NULL)
@@ -403,31 +401,43 @@ static __attribute__((noinline)) void serve_all(struct sampler_cpu *cpu, const s
 	serve(cpu, frame, &place);
 }
 
+static inline uint32_t half_of(const uint64_t *value, unsigned half)
+{
+	return ((const uint32_t *)value)[half];
+}
+
+static inline uint32_t read_back(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 /*
- * The same for what is most frequent, in 45 instructions less: in user mode and in what is sampled,
- * one due time of the only schedule has come, and the ring has room.  It does all of it, or nothing
- * and returns false.
+ * Shaped for speed, and the only function here that is: serve_all() for what is most frequent, in
+ * 45 instructions less (tools/bench sample).  In user mode and in what is sampled, one due time of
+ * the only schedule has come, and the ring has room.  It does all of it, or nothing and returns
+ * false.
  *
- * The sample is written before it is known whether it will be one, into what is free anyway: then
- * the clock need not be remembered.  Times are compared by their lower halves, where the upper ones
- * are equal; the others are for serve_all().
+ * The sample is written before it is known whether it will be one, into what is free anyway, and
+ * the time is read from there: then it needs no registers.  Times are compared by their lower
+ * halves, where the upper ones are equal; the others are for serve_all().
  */
 static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *frame)
 {
 	struct sampler_cursor *cursor = cpu->only;
-	struct ring_sample *sample = (struct ring_sample *)cpu->ring.next;
 	uint32_t generator, interval, late, wait;
 	struct machine_place place;
+	struct prof_sample *sample;
 
 	if (cursor == NULL || !machine_is_user(frame) || !ring_has_room(&cpu->ring, cursor->room))
 		return false;
 	machine_find_user_place(frame, &place);
 	if (!sampler_is_target(cursor, &place))
 		return false;
+	sample = (struct prof_sample *)cpu->ring.next;
 	write_place(sample, cursor, &place);
 	write_time(sample, machine_cycles());
-	if (sample->time[1] != half_of(&cursor->due, 1) ||
-	    __builtin_sub_overflow(sample->time[0], half_of(&cursor->due, 0), &late))
+	if (read_back(&sample->time[1]) != half_of(&cursor->due, 1) ||
+	    __builtin_sub_overflow(read_back(&sample->time[0]), half_of(&cursor->due, 0), &late))
 		return false;
 	generator = schedule_next(&cursor->schedule);
 	interval = schedule_more(&cursor->schedule, generator) + (uint32_t)cursor->schedule.least;
@@ -437,7 +447,7 @@ static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *fr
 	cursor->due += interval;
 	count_due(cursor);
 	cursor->ringed++;
-	commit(cpu, cursor, sample, frame, true);
+	commit(cpu, cursor, frame, true);
 	machine_sample_timer_arm(wait);
 	return true;
 }
@@ -467,7 +477,7 @@ void sampler_interrupt(const struct frame *frame)
 	/* A full fence, before the list is looked at. */
 	__atomic_fetch_add(&cpu->sequence, 1, __ATOMIC_SEQ_CST);
 	if (!serve_quickly(cpu, frame))
-		serve_all(cpu, frame);
+		serve_all(frame);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	cpu->sequence++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -80,7 +80,7 @@ void sampler_start(void);
 /* Hands over what is in this CPU's ring: part of interrupt_work(), for WORK_SAMPLE. */
 void sampler_work(void);
 
-/* The same for all CPUs. */
+/* As sampler_work(), for all CPUs. */
 void sampler_work_all(void);
 
 /*

@@ -14,7 +14,6 @@
 #include "base/machine.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
-#include "prof/stream.h"
 #include "thread/holder.h"
 #include "vm/page/kernel_memory.h"
 
@@ -116,7 +115,7 @@ bool sampler_uses_nmi(void)
 
 /* ---------------- Beginning ---------------- */
 
-/* They are kept, used or not: what is started in need of memory is to be profiled too. */
+/* The rings are kept, used or not: what is started in need of memory is to be profiled too. */
 void sampler_start(void)
 {
 	ALLOCATES_AT_BOOT;
@@ -162,15 +161,19 @@ static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t me
 	struct sampler_cursor first = {
 		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
-		.room = RING_SAMPLE_WORDS + slots[slot].depth,
-		.head = RING_HEAD(RING_SAMPLE_WORDS, slot),
+		.room = RING_SAMPLE_WORDS + 2 * slots[slot].depth,
+		.plain = {.record = {RING_SAMPLE_WORDS, PROF_SAMPLE, PROF_VERSION},
+			  .flavor = SAMPLED_PC_PERIODIC,
+			  .reserved = (uint16_t)slot},
 		.left = SAMPLER_FOLD,
 	};
 
 	set_target(&first, target);
 	first.due = machine_cycles() + schedule_interval(&first.schedule);
-	for (uint32_t n = 0; n < cpu_count(); n++)
+	for (uint32_t n = 0; n < cpu_count(); n++) {
+		first.plain.cpu = (uint8_t)n;
 		cpu_sampler_of(n)->cursors[slot] = first;
+	}
 }
 
 /* From now on the interrupts of all CPUs see the slot. */

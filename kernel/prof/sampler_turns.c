@@ -16,7 +16,6 @@
  */
 #include "base/cpu.h"
 #include "base/machine.h"
-#include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "thread/holder.h"
 

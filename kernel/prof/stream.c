@@ -90,61 +90,50 @@ static struct buffer *buffer_with_room(struct stream *stream, uint32_t words)
 	return stream->current;
 }
 
-static void buffer_put(struct stream *stream, const struct prof_sample *sample)
+/* The samples lie one behind the other in so many words. */
+static void buffer_put(struct stream *stream, const struct prof_sample *first, uint32_t words,
+		       uint32_t samples)
 {
-	struct buffer *buffer = buffer_with_room(stream, sample->record.words);
+	struct buffer *buffer = buffer_with_room(stream, words);
 
 	if (buffer == NULL) {
-		stream->lost++;
+		stream->lost += samples;
 		return;
 	}
 	if (buffer->samples == 0 && !timer_is_set(&stream->age))
 		timer_set(&stream->age, tick_after_ms(stream->age_ms));
-	buffer_append(buffer, sample, sample->record.words);
-	buffer->samples++;
-	stream->buffered++;
+	buffer_append(buffer, first, words);
+	buffer->samples += samples;
+	stream->buffered += samples;
 }
 
-/* The first sample of a buffer is for buffer_put(), which sets its timer. */
-uint32_t *stream_place(const struct stream *stream, uint32_t *words)
+uint32_t stream_room(const struct stream *stream)
 {
-	const struct buffer *buffer = stream->current;
-
-	*words = 0;
-	if (buffer == NULL || buffer->samples == 0)
-		return NULL;
-	return buffer_place(buffer, stream->room, words);
+	return stream->current == NULL ? 0 : stream->room - stream->current->words;
 }
 
-void stream_placed(struct stream *stream, uint32_t words, uint32_t samples)
+static void stream_put(struct stream *stream, const struct prof_sample *first, uint32_t words,
+		       uint32_t samples)
+{
+	if (stream->has_ring)
+		stream_put_ring(&stream->ring, first);
+	else
+		buffer_put(stream, first, words, samples);
+}
+
+void stream_take(struct stream *stream, const struct prof_sample *first, uint32_t words,
+		 uint32_t samples)
 {
 	stream_check(stream);
 	stream->clock_handed += samples;
-	stream->buffered += samples;
-	stream->current->samples += samples;
-	stream->current->words += words;
-}
-
-static void stream_put(struct stream *stream, const struct prof_sample *sample)
-{
-	if (stream->has_ring)
-		stream_put_ring(&stream->ring, sample);
-	else
-		buffer_put(stream, sample);
-}
-
-void stream_take(struct stream *stream, const struct prof_sample *sample)
-{
-	stream_check(stream);
-	stream->clock_handed++;
-	stream_put(stream, sample);
+	stream_put(stream, first, words, samples);
 }
 
 void stream_take_event(struct stream *stream, const struct prof_sample *sample)
 {
 	stream_check(stream);
 	stream->events_taken++;
-	stream_put(stream, sample);
+	stream_put(stream, sample, sample->record.words, 1);
 }
 
 void stream_collect(const struct stream *stream)
@@ -229,13 +218,11 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 static bool exceeds_share(const struct stream *stream)
 {
 	uint32_t own = 0, own_clocks = 1, own_jobs = 1, clocks = 1;
-	struct list *link;
 
 	if (n_streams <= SAMPLE_CLOCKS_SHARE || stream->target.kind == PROF_TARGET_HOST ||
 	    stream->target.kind == PROF_TARGET_LABEL)
 		return false;
-	list_for_each (link, &all_streams) {
-		const struct stream *other = list_object(link, struct stream, link);
+	list_for_each_object (struct stream, other, &all_streams, link) {
 		bool is_own = other->label == stream->label;
 
 		own += is_own;
@@ -418,56 +405,33 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 	job_end(&stream->target);
 }
 
-/* The streams of a target that has ended. */
-static void target_ended(enum prof_target kind, uint32_t id)
+/* The target's streams end, and those of jobs in these bits: no task has them any more. */
+static void target_ended(enum prof_target kind, uint32_t id, uint32_t jobs)
 {
-	struct list *link, *after;
+	list_for_each_object_removable (struct stream, stream, after, &all_streams, link) {
+		const struct sampler_target *target = &stream->target;
 
-	list_for_each_removable (link, after, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
-		if (stream->target.kind != kind || stream->target.id != id)
-			continue;
-		stream_end(stream, PROF_END_TARGET);
-		delivery_wake();
-	}
-}
-
-/* The streams of jobs without tasks: those in these bits that no task has. */
-static void jobs_ended(uint32_t jobs)
-{
-	struct list *link, *after;
-
-	list_for_each_removable (link, after, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
-		if ((stream->target.job & jobs) == 0)
-			continue;
-		stream_end(stream, PROF_END_TARGET);
-		delivery_wake();
+		if ((target->kind == kind && target->id == id) || (target->job & jobs) != 0) {
+			stream_end(stream, PROF_END_TARGET);
+			delivery_wake();
+		}
 	}
 }
 
 void stream_task_ended(struct task *task)
 {
-	target_ended(PROF_TARGET_TASK, task->id);
-	target_ended(PROF_TARGET_LABEL, task->id);
-	if (task->jobs != 0)
-		jobs_ended(job_leave(task));
+	target_ended(PROF_TARGET_TASK, task->id, 0);
+	target_ended(PROF_TARGET_LABEL, task->id, task->jobs != 0 ? job_leave(task) : 0);
 }
 
 void stream_thread_ended(const struct thread *thread)
 {
-	target_ended(PROF_TARGET_THREAD, thread->id);
+	target_ended(PROF_TARGET_THREAD, thread->id, 0);
 }
 
 struct stream *stream_with_ring(struct sampler_target target)
 {
-	struct list *link;
-
-	list_for_each (link, &all_streams) {
-		struct stream *stream = list_object(link, struct stream, link);
-
+	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if (stream->has_ring && stream->target.kind == target.kind &&
 		    stream->target.id == target.id)
 			return stream;

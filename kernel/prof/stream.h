@@ -30,17 +30,15 @@ void stream_module_init(void);
 void delivery_start(void);
 
 /*
- * A sample of the clock, complete: `sample` has record.words words.  Appends it or counts it as
- * lost.  Does not block, allocate or send; may wake the delivery thread.
+ * Takes so many samples of the clock, complete, that lie one behind the other in `words` words:
+ * appends them or counts them as lost.  Does not block, allocate or send; may wake the delivery
+ * thread.
  */
-void stream_take(struct stream *stream, const struct prof_sample *sample);
+void stream_take(struct stream *stream, const struct prof_sample *first, uint32_t words,
+		 uint32_t samples);
 
-/*
- * The same, quicker, for several: where the next samples of the clock can be written at once, one
- * behind the other, and how many words there are, 0 if none; and that so many were written there.
- */
-uint32_t *stream_place(const struct stream *stream, uint32_t *words);
-void stream_placed(struct stream *stream, uint32_t words, uint32_t samples);
+/* Words that there is room for in one piece now.  A sample that needs more is taken alone. */
+uint32_t stream_room(const struct stream *stream);
 
 /* Streams that sample events: fault_event() looks at it before it calls stream_event(). */
 extern uint32_t stream_event_takers;

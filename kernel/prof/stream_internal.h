@@ -95,6 +95,10 @@ struct stream {
 
 extern struct list all_streams;
 
+/* What is to be sampled; of kind 0, which no stream has, where it has ended or there is none. */
+struct sampler_target stream_target_of_task(const struct task *task);
+struct sampler_target stream_target_of_thread(const struct thread *thread);
+
 /* What a call asks for. */
 struct stream_wish {
 	struct sampler_target target;
@@ -134,7 +138,7 @@ void stream_destroy(struct stream *stream);
 /* The stream with a ring of this target, or NULL. */
 struct stream *stream_with_ring(struct sampler_target target);
 
-/* As stream_take(), for a sample of an event. */
+/* As stream_take(), for one sample of an event. */
 void stream_take_event(struct stream *stream, const struct prof_sample *sample);
 
 /* Gets memory for buffers that lack it; says whether there was enough. */

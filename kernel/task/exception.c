@@ -9,7 +9,6 @@
 #include "ipc/port.h"
 #include "ipc/queue.h"
 #include "task/task.h"
-#include "thread/cpu_state.h"
 #include "thread/thread.h"
 
 #define STATUS_OF_EXCEPTION 128

@@ -22,7 +22,6 @@
 
 #include <mach/gsync.h>
 
-#include "base/assert.h"
 #include <assay/list.h>
 #include "mach/gnumach_server.h"
 #include "task/task.h"
@@ -121,14 +120,13 @@ static kern_return_t find_key(const struct task *task, struct vm_map *map, uint3
  */
 static struct waiter *next_waiter(struct list *bucket, struct list **link, struct key key)
 {
-	for (unsigned turn = 1; *link != bucket; turn++) {
+	while (*link != bucket) {
 		struct waiter *waiter = list_object(*link, struct waiter, link);
 
 		*link = (*link)->next;
 		if (same_key(waiter->key, key) && !list_empty(&waiter->queue.waiters))
 			return waiter;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return NULL;
 }
@@ -223,13 +221,12 @@ static kern_return_t wake_waiters(struct key key, bool all)
 	kern_return_t result = KERN_INVALID_ARGUMENT;
 	struct waiter *waiter;
 
-	for (unsigned turn = 1; (waiter = next_waiter(bucket, &link, key)) != NULL; turn++) {
+	while ((waiter = next_waiter(bucket, &link, key)) != NULL) {
 		wake(waiter);
 		result = KERN_SUCCESS;
 		if (!all)
 			break;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return result;
 }
@@ -272,7 +269,7 @@ static void requeue(struct key from, struct key to, bool all)
 	struct list *link = bucket->next;
 	struct waiter *waiter;
 
-	for (unsigned turn = 1; (waiter = next_waiter(bucket, &link, from)) != NULL; turn++) {
+	while ((waiter = next_waiter(bucket, &link, from)) != NULL) {
 		list_remove(&waiter->link);
 		list_add_last(&moved, &waiter->link);
 		refer(to);
@@ -280,14 +277,12 @@ static void requeue(struct key from, struct key to, bool all)
 		waiter->key = to;
 		if (!all)
 			break;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	bucket = gsync_bucket_of(to);
-	for (unsigned turn = 1; !list_empty(&moved); turn++) {
+	while (!list_empty(&moved)) {
 		list_add_last(bucket, list_take_first(&moved));
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

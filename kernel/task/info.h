@@ -25,8 +25,8 @@ kern_return_t info_give(integer_t *out, mach_msg_type_number_t *room, const void
 			uint32_t size);
 
 /*
- * The same for information that has grown: who has room for the first `least` words only, since it
- * was compiled before, gets those.
+ * As info_give(), for information that has grown: who has room for the first `least` words only,
+ * since it was compiled before, gets those.
  */
 kern_return_t info_give_some(integer_t *out, mach_msg_type_number_t *room, const void *info,
 			     uint32_t size, uint32_t least);

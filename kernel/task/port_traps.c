@@ -13,7 +13,6 @@
 #include "ipc/space.h"
 #include "task/task.h"
 #include "task/traps.h"
-#include "thread/thread.h"
 
 #include "mach/mach_port_server.h"
 

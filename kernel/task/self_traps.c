@@ -8,13 +8,12 @@
 #include "ipc/space.h"
 #include "task/task.h"
 #include "task/traps.h"
-#include "thread/thread.h"
 
 /*
  * Gives the current task a send right to the port: its name, or MACH_PORT_NULL without memory.  Of
  * the host's port, which is the kernel's own, there may be no right yet to copy.
  */
-static __attribute__((noinline)) uint32_t self_trap_give(struct port *port)
+static uint32_t self_trap_give(struct port *port)
 {
 	uint32_t name;
 
@@ -41,7 +40,7 @@ static inline uint32_t count_once_more(struct entry *entry)
 }
 
 /* As name_for(), of what was not asked for last. */
-static __attribute__((noinline)) uint32_t find_name(struct space *space, struct port *port)
+static uint32_t find_name(struct space *space, struct port *port)
 {
 	struct entry *entry;
 

@@ -112,11 +112,7 @@ unsigned task_first_priority(const struct task *task)
 
 struct task *task_find(uint32_t id)
 {
-	struct list *link;
-
-	list_for_each (link, &by_id[id % ID_LISTS]) {
-		struct task *task = list_object(link, struct task, id_link);
-
+	list_for_each_object (struct task, task, &by_id[id % ID_LISTS], id_link) {
 		if (task->id == id)
 			return task;
 	}
@@ -169,7 +165,8 @@ uint32_t tasks_ending(void)
 }
 
 /*
- * It has ended and has no thread any more: the rest goes, and the reference for that it was there.
+ * The task has ended and has no thread any more: the rest goes, and the reference for that it was
+ * there.
  */
 static void task_over(struct task *task)
 {
@@ -194,14 +191,10 @@ static void task_over(struct task *task)
 /* Those at the edge of user mode are gone when this returns, and the task with the last of them. */
 static void kill_threads(struct task *task)
 {
-	struct list *link, *after;
-	unsigned turn = 0;
-
 	task_reference(task);
-	list_for_each_removable (link, after, &task->threads) {
-		thread_kill(list_object(link, struct thread, task_link));
-		if (++turn % 64 == 0)
-			kernel_pause();
+	list_for_each_object_removable (struct thread, thread, after, &task->threads, task_link) {
+		thread_kill(thread);
+		pause_each();
 	}
 	task_release(task);
 }

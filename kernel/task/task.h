@@ -39,7 +39,7 @@ struct task {
 	uint32_t n_threads;
 	uint32_t jobs;       /* Which of the streams that follow children are its: prof/job.h. */
 	struct vm_map *map;  /* NULL when it is over: ended, and without threads. */
-	struct space *space; /* The same; without names from the moment that it ends. */
+	struct space *space; /* NULL when `map` is; without names from the moment that it ends. */
 	uint32_t refs;       /* Pointers to it, and one until it is over; the last frees it. */
 
 	/*

@@ -58,16 +58,11 @@ static kern_return_t thread_times_info(struct task *task, integer_t *out,
 {
 	struct task_thread_times_info info;
 	uint32_t ticks = 0, system_ticks = 0;
-	unsigned turn = 0;
-	struct list *link;
 
-	list_for_each (link, &task->threads) {
-		const struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		ticks += thread->ticks;
 		system_ticks += thread->system_ticks;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	info.user_time = info_time_of_ticks(ticks - system_ticks);
 	info.system_time = info_time_of_ticks(system_ticks);

@@ -74,29 +74,19 @@ kern_return_t task_terminate(task_t task)
 
 static void update_threads(struct task *task)
 {
-	struct list *link;
-	unsigned turn = 0;
-
-	list_for_each (link, &task->threads) {
-		thread_update_stop(list_object(link, struct thread, task_link));
-		if (++turn % 64 == 0)
-			kernel_pause();
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
+		thread_update_stop(thread);
+		pause_each();
 	}
 }
 
 /* A thread of the task, but for the caller, that has not stopped yet; NULL if there is none. */
 static struct thread *thread_in_motion(struct task *task)
 {
-	struct list *link;
-	unsigned turn = 0;
-
-	list_for_each (link, &task->threads) {
-		struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		if (thread != current_thread() && !thread_stands_still(thread))
 			return thread;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return NULL;
 }
@@ -155,7 +145,6 @@ kern_return_t task_threads(task_t task, thread_array_t *threads, mach_msg_type_n
 {
 	struct port **ports = NULL;
 	uint32_t n = 0;
-	struct list *link;
 
 	if (task == NULL || task->ending)
 		return KERN_INVALID_ARGUMENT;
@@ -166,12 +155,9 @@ kern_return_t task_threads(task_t task, thread_array_t *threads, mach_msg_type_n
 		if (ports == NULL)
 			return KERN_RESOURCE_SHORTAGE;
 	}
-	list_for_each (link, &task->threads) {
-		struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		ports[n++] = thread->port == NULL ? PORT_NULL : port_make_send(thread->port);
-		if (n % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	assert(n == task->n_threads);
 	*threads = (thread_array_t)ports;

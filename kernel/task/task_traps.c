@@ -12,7 +12,6 @@
 #include "ipc/space.h"
 #include "mach/mach_host_server.h"
 #include "mach/mach_server.h"
-#include "task/convert.h"
 #include "task/named.h"
 #include "task/task.h"
 #include "task/traps.h"

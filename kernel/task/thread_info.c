@@ -7,7 +7,6 @@
 #include "base/machine.h"
 #include "mach/mach_server.h"
 #include "task/info.h"
-#include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/thread.h"
 

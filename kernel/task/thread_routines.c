@@ -7,17 +7,14 @@
  */
 #include <mach/mach_types.h>
 
-#include "base/assert.h"
 #include "ipc/space.h"
 #include "mach/gnumach_server.h"
 #include "mach/mach_port_server.h"
 #include "mach/mach_server.h"
 #include "task/task.h"
-#include "thread/run_queue.h"
 #include "thread/sched.h"
 #include "thread/thread.h"
 #include "thread/turn.h"
-#include "vm/map/map.h"
 
 kern_return_t thread_create(task_t task, thread_t *child)
 {

@@ -27,7 +27,7 @@ static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread
 }
 
 /*
- * The same as thread_wait_handoff() with WAIT_INTERRUPTIBLE, for the current thread `thread` and
+ * As thread_wait_handoff(), with WAIT_INTERRUPTIBLE, for the current thread `thread` and
  * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
  * run.  Who waits has run, so that its priority is its own.  May block.
  */
@@ -53,7 +53,7 @@ sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *t
 	return thread->wait_result;
 }
 
-/* The same for any `to`. */
+/* As sched_exchange(), for any `to`. */
 static inline enum wait_result thread_exchange(struct wait_queue *queue, struct thread *to)
 {
 	if (thread_waits_forever(to))

@@ -22,15 +22,10 @@ static struct timer timer;
 /* Threads of users that run or could run. */
 static int count_busy(void)
 {
-	struct list *task_link, *link;
 	int busy = 0;
 
-	list_for_each (task_link, &all_tasks) {
-		const struct task *task = list_object(task_link, struct task, link);
-
-		list_for_each (link, &task->threads) {
-			const struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct task, task, &all_tasks, link) {
+		list_for_each_object (struct thread, thread, &task->threads, task_link) {
 			busy += thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE;
 		}
 	}

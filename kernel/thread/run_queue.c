@@ -2,8 +2,6 @@
 /* Run queues: see run_queue.h.  Guarded by the kernel lock. */
 #include "thread/run_queue.h"
 
-#include "base/assert.h"
-
 void run_queue_init(struct run_queue *queue)
 {
 	queue->occupied[0] = 0;

@@ -64,7 +64,7 @@ static inline unsigned run_queue_first(const struct run_queue *queue)
 	return 32 + (unsigned)__builtin_ctz(queue->occupied[1]);
 }
 
-/* The same, and PRIORITIES of an empty one. */
+/* As run_queue_first(), and PRIORITIES of an empty one. */
 static inline unsigned run_queue_best(const struct run_queue *queue)
 {
 	if (queue->occupied[0] != 0)

@@ -13,7 +13,6 @@
 #include "task/vtimer.h"
 #include "thread/cpu_state.h"
 #include "thread/holder.h"
-#include "thread/thread.h"
 #include "thread/tick.h"
 #include "thread/turn.h"
 #include "thread/work.h"

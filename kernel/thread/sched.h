@@ -38,7 +38,7 @@ void sched_make_runnable(struct thread *thread);
  */
 void sched_switch(void);
 
-/* The same for one that waits or stands still: it keeps the rest of its turn. */
+/* As sched_switch(), for one that waits or stands still: it keeps the rest of its turn. */
 void sched_wait(void);
 
 /* Lets another thread have a turn: one of at least the caller's priority, or any if `depressed`. */

@@ -76,7 +76,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	return thread;
 }
 
-/* The same with a stack, whose lowest address is left in *stack. */
+/* As thread_alloc(), with a stack, whose lowest address is left in *stack. */
 static struct thread *thread_alloc_with_stack(struct task *task, unsigned priority, void **stack)
 {
 	struct thread *thread;
@@ -228,11 +228,7 @@ void thread_reap(struct thread *thread)
 
 struct thread *thread_find(struct task *task, uint32_t id)
 {
-	struct list *link;
-
-	list_for_each (link, &task->threads) {
-		struct thread *thread = list_object(link, struct thread, task_link);
-
+	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		if (thread->id == id)
 			return thread;
 	}
@@ -429,7 +425,6 @@ void thread_wake_all(struct wait_queue *queue)
 		struct list *link = queue->waiters.next;
 
 		thread_wake(list_object(link, struct thread, wait_link), WAIT_WOKEN);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_if_long(++turn);
 	}
 }

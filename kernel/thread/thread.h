@@ -224,9 +224,10 @@ enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wai
 void thread_wake_all(struct wait_queue *queue);
 
 /*
- * The same, perhaps not before the call of the kernel that the current thread makes is over, or
- * waits: if there is one, and the caller is about to wait, that gets the CPU without the run queues
- * (kernel_object_send_before_wait()).  What the queue is in lives as long as somebody waits there.
+ * As thread_wake_all(), perhaps not before the call of the kernel that the current thread makes is
+ * over, or waits: if there is one, and the caller is about to wait, that gets the CPU without the
+ * run queues (kernel_object_send_before_wait()).  What the queue is in lives as long as somebody
+ * waits there.
  */
 void thread_wake_all_soon(struct wait_queue *queue);
 

@@ -51,7 +51,7 @@ static inline void turn_over(struct cpu *cpu)
  */
 void turn_keep(const struct cpu *cpu, struct thread *thread, bool equals_wait);
 
-/* The same for a thread that waits: a turn that is over is over. */
+/* As turn_keep(), for a thread that waits: a turn that is over is over. */
 void turn_keep_waiting(const struct cpu *cpu, struct thread *thread);
 
 /* Gives `thread`, which is new and does not run yet, half of what is left of the turn on `cpu`. */
@@ -67,7 +67,7 @@ static inline void turn_swap(struct thread *thread, struct thread *to)
 /* `thread`, which has not a whole turn, is chosen for `cpu`. */
 void turn_resume(struct cpu *cpu, struct thread *thread);
 
-/* The same for any thread. */
+/* As turn_resume(), for any thread. */
 static inline void turn_begin(struct cpu *cpu, struct thread *thread)
 {
 	if (thread->turn.kind != TURN_WHOLE) {

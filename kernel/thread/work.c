@@ -53,8 +53,11 @@ static void note_kernel_tick(void)
 		cpu->kernel_tick = cpu->ticks;
 }
 
+uint32_t pause_turns_left = PAUSE_TURNS;
+
 void kernel_pause(void)
 {
+	pause_turns_left = PAUSE_TURNS;
 	if ((cpu_self()->work & WORK_INTERRUPT) != 0) {
 		note_kernel_tick();
 		interrupt_work();

@@ -46,14 +46,14 @@ RULES = (
     rule("condition", r"(?<=\bif )\((?=.*\)(?: \{)?$)", "(!"),
     rule("condition", r"(?<=\bif )\(.*\)(?= \{$|$)", "(0)"),
     rule("removed",
-         r"^(?:\t+)(?!return\b|break\b|continue\b|case\b|default\b|goto\b|\}|kernel_pause)"
+         r"^(?:\t+)(?!return\b|break\b|continue\b|case\b|default\b|goto\b|\}|kernel_pause|pause_)"
          r"(?:[\w>.\-\[\]]+(?:\+\+|--)|[\w>.\-\[\]*]+ [-+|&]?= .*|[a-z]\w*\(.*\));$", ""),
     rule("error code", r"\bKERN_(?!SUCCESS)[A-Z_]+\b", "KERN_NOT_RECEIVER"),
     rule("error code", r"\bMACH_(?:SEND|RCV)_(?:INVALID|NO|TIMED|TOO)_[A-Z_]+\b",
          "MACH_RCV_IN_SET"),
     rule("error code", r"(?<=return )E[A-Z0-9]{2,}(?=;)", "EDOM"),
     rule("error code", r"(?<=return )-E[A-Z0-9]{2,}(?=;)", "-EDOM"),
-    rule("pause", r"^\t+kernel_(?:pause|rest)\(\);$", ""),
+    rule("pause", r"^\t+(?:kernel_(?:pause|rest)|pause_each(?:_page)?)\(\);$", ""),
     rule("allocation", r"(?<=\bif )\(\w+(?:->\w+)? == NULL\)(?=$)", "(0)"),
 )
 

@@ -233,8 +233,8 @@ TEST(interrupts_off_seen_by_nmi)
 
 #define STREAMS   4u
 #define DUE       1200u
-#define RING_SIZE 16384u                 /* Words, of which one is never used. */
-#define IN_RING   ((RING_SIZE - 1) / 8u) /* Samples, which are shorter there. */
+#define RING_SIZE 16384u /* Words, of which one is never used. */
+#define IN_RING   ((RING_SIZE - 1) / (uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
 
 static struct collected streams[STREAMS];
 
@@ -273,5 +273,6 @@ TEST(a_full_ring)
 	}
 	for (uint32_t n = 0; n < STREAMS; n++)
 		before += receive_to_the_gap(&streams[n], DUE + n);
-	EXPECT_EQ(before, IN_RING);
+	EXPECT_LE(IN_RING - 1, before); /* One may not fit before the ring's end. */
+	EXPECT_LE(before, IN_RING);
 }

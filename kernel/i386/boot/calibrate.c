@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/assert.h"
 #include "base/divide.h"
 #include "base/machine.h"
 #include "i386/cpu/cpu.h"

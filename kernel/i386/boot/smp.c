@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/machine.h"
 #include "base/string.h"
 #include "i386/boot/trampoline.h"
 #include "i386/cpu/lapic.h"

@@ -8,7 +8,6 @@
 #include <assay/report.h>
 
 #include "base/arguments.h"
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/divide.h"
 #include "base/lock.h"

@@ -18,7 +18,7 @@ bool ioapic_has(unsigned irq);
 void ioapic_route_all(unsigned irq, uint8_t vector);
 void ioapic_route_all_nmi(unsigned irq);
 
-/* The same by vector to one CPU, by the id of its local APIC. */
+/* As ioapic_route_all_nmi(), by vector to one CPU, by the id of its local APIC. */
 void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id);
 
 void ioapic_mask(unsigned irq);

@@ -24,7 +24,10 @@ void pit_halt(void);
  */
 void pit_one_shot(uint32_t counts);
 
-/* The same in two steps: what the first returns is the second's, which is the last byte alone. */
+/*
+ * As pit_one_shot(), in two steps: what the first returns is the second's, which is the last byte
+ * alone.
+ */
 uint32_t pit_one_shot_begin(uint32_t counts);
 void pit_one_shot_end(uint32_t rest);
 

@@ -14,7 +14,7 @@ struct frame;
  */
 void backtrace_print(uint32_t pc, uint32_t ebp);
 
-/* The same from where `frame` was, in kernel mode. */
+/* As backtrace_print(), from where `frame` was, in kernel mode. */
 void backtrace_print_frame(const struct frame *frame);
 
 #endif

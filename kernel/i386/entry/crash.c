@@ -6,7 +6,6 @@
 
 #include "base/arguments.h"
 #include "base/assert.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/string.h"
 #include "i386/cpu/cpu.h"

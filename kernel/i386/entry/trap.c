@@ -15,7 +15,6 @@
 #include "base/assert.h"
 #include "base/kernel_stack.h"
 #include "base/lock.h"
-#include "base/machine.h"
 #include "boot/report.h"
 #include "device/interrupt.h"
 #include "i386/cpu/lapic.h"

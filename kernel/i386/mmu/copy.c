@@ -3,8 +3,6 @@
 #include "i386/mmu/copy.h"
 
 #include "base/assert.h"
-#include "i386/cpu/copy_bytes.h"
-#include "i386/cpu/memory.h"
 #include "thread/thread.h"
 
 bool copyout_again(user_address_t to, const void *from, uint32_t size)

@@ -4,13 +4,10 @@
 
 #include <stddef.h>
 
-#include "base/assert.h"
 #include "base/lock.h"
-#include "i386/cpu/memory.h"
 #include "i386/mmu/pmap_entry.h"
 #include "i386/mmu/pmap_mapping.h"
 #include "i386/mmu/shootdown.h"
-#include "thread/cpu_state.h"
 
 extern pte_t kernel_directory[TABLE_ENTRIES];
 extern char kernel_start[], kernel_text_end[], kernel_data[], kernel_end[], boot_stack_guard[];

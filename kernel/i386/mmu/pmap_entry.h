@@ -64,7 +64,7 @@ static inline pte_t *table_of(pte_t entry)
 /* ---------------- Entries for a task's pages ---------------- */
 
 /*
- * The same entry in two halves: the upper one has NX and no more.  Absent is one whose lower half
+ * An entry in two halves: the upper one has NX and no more.  Absent is one whose lower half
  * is 0; there are no others that are not present.  Of a present one that is writable the CPUs may
  * set PTE_DIRTY at any moment, so its lower half changes by atomic instructions only.
  */

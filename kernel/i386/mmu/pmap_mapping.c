@@ -48,7 +48,7 @@ static inline void *beside(const void *place)
 	return (void *)(mapping_page_of(place)->mappings + ((uintptr_t)place & PAGE_MASK));
 }
 
-/* The same for an entry of a table that is known to have links. */
+/* As beside(), for an entry of a table that is known to have links. */
 static inline struct list *link_of(const struct page *table, const struct halves *entry)
 {
 	return (struct list *)(table->mappings + ((uintptr_t)entry & PAGE_MASK));
@@ -152,12 +152,6 @@ static struct halves *mapping_next(const struct page *page, const struct halves 
 	return next == ring_of(page) ? NULL : beside(next);
 }
 
-/* Who is to be told, at the end, and how many entries were looked at on the way there. */
-struct telling {
-	uint32_t cpus;
-	uint32_t turns;
-};
-
 /* What `entry`, of `table`, translates. */
 static inline uint32_t address_of(const struct page *table, const struct halves *entry)
 {
@@ -165,35 +159,28 @@ static inline uint32_t address_of(const struct page *table, const struct halves 
 	       ((uintptr_t)entry & PAGE_MASK) / sizeof(struct halves) * PAGE_SIZE;
 }
 
-/* The translation of `entry`, of `table`, has changed: this CPU forgets it now, others later. */
-static void tell_later(struct telling *telling, const struct page *table,
-		       const struct halves *entry)
+/* The translation of `entry`, of `table`, has changed: this CPU forgets it, and who else is to? */
+static uint32_t tell_later(const struct page *table, const struct halves *entry)
 {
 	uint32_t address = address_of(table, entry);
 
-	telling->cpus |= table->pmap->cpus;
 	shootdown_here(table->pmap, address, address + PAGE_SIZE);
+	return table->pmap->cpus;
 }
 
-static inline void mapping_rest(struct telling *telling)
+static void remove_ring(struct page *page)
 {
-	if (++telling->turns % 64 == 0)
-		kernel_pause();
-}
-
-static __attribute__((noinline)) void remove_ring(struct page *page)
-{
-	struct telling telling = {0};
+	uint32_t cpus = 0;
 
 	while (page->mappings != 0) {
 		struct halves *entry = mapping_first(page);
 		struct page *table = mapping_page_of(entry);
 
 		mapping_remove(table, entry, entry_take(entry));
-		tell_later(&telling, table, entry);
-		mapping_rest(&telling);
+		cpus |= tell_later(table, entry);
+		pause_each();
 	}
-	shootdown_others(telling.cpus);
+	shootdown_others(cpus);
 }
 
 /* A translation that no CPU has used, none remembers. */
@@ -222,7 +209,7 @@ void pmap_page_remove(struct page *page)
 
 void pmap_page_protect(struct page *page, uint32_t rights)
 {
-	struct telling telling = {0};
+	uint32_t cpus = 0;
 
 	assert(kernel_locked());
 	assert(page->use == PAGE_USER);
@@ -236,23 +223,21 @@ void pmap_page_protect(struct page *page, uint32_t rights)
 	     entry = mapping_next(page, entry)) {
 		if ((entry->low & LOW_WRITE) != 0) {
 			entry_forbid_write(entry, page);
-			tell_later(&telling, mapping_page_of(entry), entry);
+			cpus |= tell_later(mapping_page_of(entry), entry);
 		}
-		mapping_rest(&telling);
+		pause_each();
 	}
-	shootdown_others(telling.cpus);
+	shootdown_others(cpus);
 }
 
 bool pmap_page_is_dirty(struct page *page)
 {
-	struct telling telling = {0};
-
 	assert(page->use == PAGE_USER);
 	for (struct halves *entry = mapping_first(page); entry != NULL && !page->dirty;
 	     entry = mapping_next(page, entry)) {
 		if ((entry->low & LOW_DIRTY) != 0)
 			page->dirty = true;
-		mapping_rest(&telling);
+		pause_each();
 	}
 	return page->dirty;
 }
@@ -260,7 +245,7 @@ bool pmap_page_is_dirty(struct page *page)
 /* A CPU that remembers that the bit is set would not set it again: it has to forget that. */
 void pmap_page_clean(struct page *page)
 {
-	struct telling telling = {0};
+	uint32_t cpus = 0;
 
 	assert(kernel_locked());
 	assert(page->use == PAGE_USER);
@@ -268,10 +253,10 @@ void pmap_page_clean(struct page *page)
 	     entry = mapping_next(page, entry)) {
 		if ((entry->low & LOW_DIRTY) != 0) {
 			entry_clear_bit(entry, LOW_DIRTY);
-			tell_later(&telling, mapping_page_of(entry), entry);
+			cpus |= tell_later(mapping_page_of(entry), entry);
 		}
-		mapping_rest(&telling);
+		pause_each();
 	}
-	shootdown_others(telling.cpus);
+	shootdown_others(cpus);
 	page->dirty = false;
 }

@@ -113,7 +113,7 @@ static void change_table(struct change *change, struct page *table)
 	uint32_t end = change_end(change, table, PAGE_SIZE);
 	uint32_t n = next_present(table, change_first(change, table, PAGE_SIZE), end);
 
-	for (uint32_t turn = 1; n < end; turn++) {
+	while (n < end) {
 		uint32_t address = table->table.base + n * PAGE_SIZE;
 
 		if (change_entry(change, table, &entries[n])) {
@@ -121,8 +121,7 @@ static void change_table(struct change *change, struct page *table)
 				change->changed_start = address;
 			change->changed_end = address + PAGE_SIZE;
 		}
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 		n = next_present(table, n + 1, end);
 	}
 }
@@ -175,14 +174,13 @@ static void destroy_table(struct pmap *pmap, struct page *table)
 	struct halves *entries = page_data(table);
 	uint32_t n = 0;
 
-	for (uint32_t turn = 1; pmap->pages != 0; turn++) {
+	while (pmap->pages != 0) {
 		n = next_present(table, n, TABLE_ENTRIES);
 		if (n == TABLE_ENTRIES)
 			break;
 		mapping_remove(table, &entries[n], entries[n].low);
 		n++;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	assert(table->linked == 0);
 	page_free(table);

@@ -2,8 +2,6 @@
 /* Telling other CPUs that translations have changed: see shootdown.h. */
 #include "i386/mmu/shootdown.h"
 
-#include <stdbool.h>
-
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/machine.h"
@@ -59,7 +57,7 @@ void shootdown_interrupt(struct cpu *cpu)
 }
 
 /* Has every CPU in `set`, which `self` is not in, flush, and waits until all have. */
-static __attribute__((noinline)) void tell(struct cpu *self, uint32_t set, enum flush flush)
+static void tell(struct cpu *self, uint32_t set, enum flush flush)
 {
 	assert(kernel_locked());
 	assert(interrupts_are_on());

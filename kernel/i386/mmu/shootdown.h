@@ -18,8 +18,8 @@ struct cpu;
 void shootdown_range(struct pmap *pmap, uint32_t start, uint32_t end);
 
 /*
- * The same in two steps, for changes in several address spaces: on this CPU, and on all others in
- * the union of the address spaces' sets, which are told once.
+ * As shootdown_range(), in two steps, for changes in several address spaces: on this CPU, and on
+ * all others in the union of the address spaces' sets, which are told once.
  */
 void shootdown_here(struct pmap *pmap, uint32_t start, uint32_t end);
 void shootdown_others(uint32_t set);
@@ -30,7 +30,7 @@ void shootdown_reload(struct pmap *pmap);
 /* A translation of the kernel's gigabyte has changed: flush it everywhere. */
 void shootdown_kernel_page(uint32_t address);
 
-/* The same for a range, with one message to each CPU. */
+/* As shootdown_kernel_page(), for a range, with one message to each CPU. */
 void shootdown_kernel_range(uint32_t start, uint32_t end);
 
 /* The interrupt, on the CPU that is told. */

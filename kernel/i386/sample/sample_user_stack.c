@@ -169,7 +169,7 @@ INLINE bool is_within_page(uint32_t address)
 	return (address & PAGE_MASK) <= PAGE_SIZE - SEEN && address < USER_END;
 }
 
-/* The same for the code at a program counter, and for the top of the stack: quicker. */
+/* As see_bytes(), for the code at a program counter, and for the top of the stack: quicker. */
 INLINE void see_three(struct view *view, uint32_t address, uint32_t words[3])
 {
 	if (view == NULL && is_within_page(address))

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/string.h"
 #include "base/zone.h"
-#include "host/host.h"
 #include "i386/mmu/pmap.h"
 #include "i386/thread/extra.h"
 #include "ipc/port.h"
@@ -65,7 +64,7 @@ static struct io_permissions *permissions_create(void)
 	return io;
 }
 
-/* That of a task; NULL also when its memory is gone and its last threads are on their way out. */
+/* NULL also for a task whose memory is gone, and whose last threads are on their way out. */
 static struct io_permissions *permissions_of(const struct task *task)
 {
 	return task->map != NULL && task->map->active ? task->map->pmap->io : NULL;
@@ -89,8 +88,7 @@ static void io_permission_change(struct io_permissions *io, uint32_t from, uint3
 		uint8_t bit = (uint8_t)(1u << port % 8);
 
 		*byte = (uint8_t)(enable ? *byte & ~bit : *byte | bit);
-		if (port % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

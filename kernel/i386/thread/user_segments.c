@@ -5,13 +5,11 @@
  */
 #include <stddef.h>
 
-#include "base/assert.h"
 #include "base/string.h"
 #include "i386/thread/extra.h"
 #include "i386/thread/float_status.h"
 #include "i386/thread/thread_status.h"
 #include "mach/mach_i386_server.h"
-#include "thread/cpu_state.h"
 #include "thread/thread.h"
 
 #define SELECTOR_ANY -1

@@ -84,10 +84,9 @@ static inline struct page *copy_page_of(struct list *link)
 
 static void copy_free_pages(struct list *pages)
 {
-	for (unsigned turn = 1; !list_empty(pages); turn++) {
+	while (!list_empty(pages)) {
 		page_free(copy_page_of(list_take_first(pages)));
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -114,8 +113,7 @@ void copy_clear_around(const struct copy *copy, uint32_t start, struct page *pag
 		memset(data + last, 0, PAGE_SIZE - last);
 }
 
-static __attribute__((noinline)) void fill_part(const struct copy *copy, uint32_t start,
-						struct page *page, const char *data)
+static void fill_part(const struct copy *copy, uint32_t start, struct page *page, const char *data)
 {
 	uint32_t first = copy_first_in(copy, start), last = copy_last_in(copy, start);
 
@@ -173,8 +171,7 @@ struct copy *copy_of_kernel(const void *data, uint32_t size)
 		}
 		fill_page(copy, start, page, bytes + start);
 		copy_add_page(copy, page);
-		if (start / PAGE_SIZE % 16 == 15)
-			kernel_pause();
+		pause_if_long((start / PAGE_SIZE + 1) * PAUSE_PAGE_TURNS);
 	}
 	return copy;
 }
@@ -268,8 +265,7 @@ static void copy_take_back(struct copy *copy, struct object *object, uint32_t n)
 			object_remove(page, SLOT_EMPTY);
 			list_add_first(&copy->pages, &page->link);
 		}
-		if (n % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -285,8 +281,7 @@ static bool copy_fill_object(struct copy *copy, struct object *object)
 			copy_take_back(copy, object, n);
 			return false;
 		}
-		if (n % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return true;
 }

@@ -64,9 +64,10 @@ void copy_module_init(void);
 kern_return_t copy_take(struct vm_map *map, uint32_t address, uint32_t size, struct copy **copy);
 
 /*
- * The same for memory that is moved, if nothing waits any more until copy_keep() or copy_destroy():
- * where that can be, the very pages, which nobody else can see.  copy_keep() takes them out of
- * their object, before any of the memory is taken out of the map; the copy is empty until then.
+ * As copy_take(), for memory that is moved, if nothing waits any more until copy_keep() or
+ * copy_destroy(): where that can be, the very pages, which nobody else can see. copy_keep() takes
+ * them out of their object, before any of the memory is taken out of the map; the copy is empty
+ * until then.
  */
 kern_return_t copy_move(struct vm_map *map, uint32_t address, uint32_t size, struct copy **copy);
 void copy_keep(struct copy *copy);

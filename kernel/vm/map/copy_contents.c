@@ -60,8 +60,7 @@ static void walk_on(struct walk *walk, uint32_t size)
 	walk->start += size;
 	if (walk->copy->kind == COPY_PAGES || walk->start == copy_contents_entry(walk->link)->end)
 		walk->link = walk->link->next;
-	if (walk->start / PAGE_SIZE % 16 == 0)
-		kernel_pause();
+	pause_each_page();
 }
 
 /* Makes `own` a copy of the page at `at` of the copy, which the entry has. */
@@ -289,8 +288,7 @@ static void shorten(struct map_entry *entry)
 	map_entry_free(entry);
 }
 
-static __attribute__((noinline)) kern_return_t take_of_entries(struct copy *copy,
-							       struct page **page)
+static kern_return_t take_of_entries(struct copy *copy, struct page **page)
 {
 	struct map_entry *entry = copy_contents_entry(copy->entries.next);
 	kern_return_t result;
@@ -318,14 +316,13 @@ kern_return_t copy_make_pages(struct copy *copy)
 {
 	struct page *page;
 
-	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
+	while (!list_empty(&copy->entries)) {
 		kern_return_t result = copy_take_page(copy, &page);
 
 		if (result != KERN_SUCCESS)
 			return result;
 		list_add_last(&copy->pages, &page->link);
-		if (turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	copy->kind = COPY_PAGES;
 	return KERN_SUCCESS;

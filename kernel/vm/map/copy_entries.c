@@ -21,14 +21,13 @@ static struct map_entry *copy_entry_of_link(struct list *link)
 
 void copy_entries_free(struct copy *copy)
 {
-	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
+	while (!list_empty(&copy->entries)) {
 		struct map_entry *entry = copy_entry_of_link(list_take_first(&copy->entries));
 
 		if (entry->object != NULL)
 			object_release(entry->object);
 		map_entry_free(entry);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -83,13 +82,12 @@ kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t 
 	uint32_t start = base;
 
 	copy->kind = COPY_ENTRIES;
-	for (unsigned turn = 1; start < end && result == KERN_SUCCESS; turn++) {
+	while (start < end && result == KERN_SUCCESS) {
 		uint32_t part_end = end;
 
 		result = take_part(copy, &run, base, start, &part_end);
 		start = part_end;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	map_run_flush(&run);
 	return result;
@@ -114,7 +112,7 @@ static void move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
 {
 	const struct map_attributes usual = {VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
 
-	for (unsigned turn = 1; !list_empty(&copy->entries); turn++) {
+	while (!list_empty(&copy->entries)) {
 		struct map_entry *entry = copy_entry_of_link(list_take_first(&copy->entries));
 
 		entry->start += base;
@@ -122,8 +120,7 @@ static void move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
 		entry->attributes = usual;
 		map_entry_link(map, entry, before, after);
 		before = entry;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	map_count(map, &usual, copy_span(copy));
 }

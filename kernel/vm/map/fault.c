@@ -12,7 +12,6 @@
 #include "i386/mmu/pmap.h"
 #include "prof/stream.h"
 #include "task/task.h"
-#include "thread/thread.h"
 #include "thread/work.h"
 #include "vm/map/map.h"
 #include "vm/map/touch.h"
@@ -247,8 +246,7 @@ static bool wire_all(struct vm_map *map, uint32_t start, uint32_t end)
 			return false;
 		}
 		page_wire(page);
-		if (address / PAGE_SIZE % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return true;
 }
@@ -291,7 +289,6 @@ void fault_unwire(struct vm_map *map, uint32_t start, uint32_t end)
 	assert(kernel_locked());
 	for (uint32_t address = start; address < end; address += PAGE_SIZE) {
 		page_unwire(page_shown(map, address));
-		if (address / PAGE_SIZE % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }

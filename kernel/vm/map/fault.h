@@ -54,13 +54,13 @@ void fault_event(enum fault_flavor flavor);
 kern_return_t fault(struct vm_map *map, uint32_t address, uint32_t rights);
 
 /*
- * The same for the kernel, which looks at another's memory: maps nothing, and gives the page, which
- * is the caller's to read, or with VM_PROT_WRITE in `rights` to write to, until its next wait.  The
- * rights of the map entry are not asked if `force`.  Counts as fault() does when there is something
- * to do.  May block.
+ * As fault(), for the kernel, which looks at another's memory: maps nothing, and gives the page,
+ * which is the caller's to read, or with VM_PROT_WRITE in `rights` to write to, until its next
+ * wait.  The rights of the map entry are not asked if `force`.  Counts as fault() does when there
+ * is something to do.  May block.
  */
-__attribute__((noinline)) kern_return_t fault_page(struct vm_map *map, uint32_t address,
-						   uint32_t rights, bool force, struct page **page);
+kern_return_t fault_page(struct vm_map *map, uint32_t address, uint32_t rights, bool force,
+			 struct page **page);
 
 /*
  * Makes [start, end), of whole pages all mapped, present, mapped and wired, with the rights of

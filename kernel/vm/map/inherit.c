@@ -119,8 +119,7 @@ static void separate(struct map_entry *entry)
 			to->shadow_index = first;
 			return;
 		}
-		if (index % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	object_release(from);
 }
@@ -245,12 +244,10 @@ static kern_return_t inherit_all(struct vm_map *parent, struct vm_map *child)
 	struct map_entry *entry;
 	uint32_t address = 0;
 
-	for (unsigned turn = 1; result == KERN_SUCCESS && parent->active &&
-				(entry = map_entry_from(parent, address)) != NULL;
-	     turn++) {
+	while (result == KERN_SUCCESS && parent->active &&
+	       (entry = map_entry_from(parent, address)) != NULL) {
 		result = inherit_entry(&run, entry, &address, child);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	if (!parent->active)
 		return KERN_INVALID_ARGUMENT;

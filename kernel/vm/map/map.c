@@ -72,7 +72,6 @@ static struct map_entry *map_entry_of(struct list *link)
 static void unwire_all(struct vm_map *map)
 {
 	struct list *link;
-	unsigned turn = 0;
 
 	if (map->wired == 0)
 		return;
@@ -81,8 +80,7 @@ static void unwire_all(struct vm_map *map)
 
 		if (entry->wired)
 			fault_unwire(map, entry->start, entry->end);
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	map->wired = 0;
 }
@@ -114,10 +112,9 @@ void map_terminate(struct vm_map *map)
 	map->n_entries = 0;
 	map->size = 0;
 	map->counted = 0;
-	for (unsigned turn = 1; !list_empty(&map->entries); turn++) {
+	while (!list_empty(&map->entries)) {
 		end_entry(map_entry_of(list_take_first(&map->entries)));
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -160,15 +157,14 @@ static kern_return_t map_check_range(struct vm_map *map, uint32_t start, uint32_
 {
 	struct map_entry *entry = map_entry_from(map, start);
 
-	for (unsigned turn = 1; start < end; turn++) {
+	while (start < end) {
 		if (entry == NULL || entry->start > start)
 			return KERN_INVALID_ADDRESS;
 		if ((entry->attributes.rights & rights) != rights)
 			return KERN_PROTECTION_FAILURE;
 		start = entry->end;
 		entry = map_entry_next(map, entry);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return KERN_SUCCESS;
 }
@@ -217,13 +213,13 @@ static inline bool is_place(struct vm_map *map, uint32_t start, uint32_t size, s
 }
 
 /* The first place from `from` on with `size` bytes free; false if there is none. */
-static __attribute__((noinline)) bool search(struct vm_map *map, uint32_t from, uint32_t size,
-					     uint32_t mask, struct place *place)
+static bool search(struct vm_map *map, uint32_t from, uint32_t size, uint32_t mask,
+		   struct place *place)
 {
 	uint32_t start = align_up(from, mask);
 	struct map_entry *entry = map_entry_from(map, start);
 
-	for (unsigned turn = 1; start != 0; turn++) {
+	while (start != 0) {
 		uint32_t end = entry == NULL ? USER_END : entry->start;
 
 		if (start <= end && size <= end - start) {
@@ -236,8 +232,7 @@ static __attribute__((noinline)) bool search(struct vm_map *map, uint32_t from, 
 		if (entry->end > start)
 			start = align_up(entry->end, mask);
 		entry = map_entry_next(map, entry);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return false;
 }
@@ -424,7 +419,7 @@ static bool map_unmap(struct vm_map *map, struct map_entry *entry, uint32_t star
 {
 	bool touched = false;
 
-	for (unsigned turn = 1; entry != NULL && entry->start < end; turn++) {
+	while (entry != NULL && entry->start < end) {
 		uint32_t from = entry->start > start ? entry->start : start;
 		uint32_t to = entry->end < end ? entry->end : end;
 
@@ -432,8 +427,7 @@ static bool map_unmap(struct vm_map *map, struct map_entry *entry, uint32_t star
 			map_unwire(map, from, to);
 		if (!touched)
 			touched = !map_is_untouched(entry, from, to);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 		entry = map_entry_next(map, entry);
 	}
 	if (touched)
@@ -457,7 +451,7 @@ static void cut_front(struct map_entry *entry, uint32_t end)
 static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t start,
 			   uint32_t end, bool touched)
 {
-	for (unsigned turn = 1; entry != NULL && entry->start < end; turn++) {
+	while (entry != NULL && entry->start < end) {
 		struct map_entry *next = map_entry_next(map, entry);
 
 		if (entry->start < start) {
@@ -472,8 +466,7 @@ static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t
 			end_entry(entry);
 		}
 		entry = next;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -573,7 +566,7 @@ static inline uint32_t part_of(uint32_t address, uint32_t size)
 static kern_return_t map_write_by_page(struct vm_map *map, uint32_t address, const char *from,
 				       uint32_t size, bool force)
 {
-	for (unsigned turn = 1; size > 0; turn++) {
+	while (size > 0) {
 		uint32_t part = part_of(address, size);
 		struct page *page;
 		kern_return_t result = map_page(map, address, VM_PROT_WRITE, force, &page);
@@ -584,8 +577,7 @@ static kern_return_t map_write_by_page(struct vm_map *map, uint32_t address, con
 		address += part;
 		from += part;
 		size -= part;
-		if (turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	return KERN_SUCCESS;
 }
@@ -604,7 +596,7 @@ kern_return_t map_read(struct vm_map *map, uint32_t address, void *to, uint32_t 
 {
 	char *bytes = to;
 
-	for (unsigned turn = 1; size > 0; turn++) {
+	while (size > 0) {
 		uint32_t part = part_of(address, size);
 		struct page *page;
 		kern_return_t result = map_page(map, address, VM_PROT_READ, true, &page);
@@ -615,8 +607,7 @@ kern_return_t map_read(struct vm_map *map, uint32_t address, void *to, uint32_t 
 		address += part;
 		bytes += part;
 		size -= part;
-		if (turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	return KERN_SUCCESS;
 }

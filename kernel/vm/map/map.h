@@ -242,13 +242,14 @@ struct map_content {
 };
 
 /*
- * The same with every attribute, which make sense, and any content; NULL for zeroes.  May block if
- * the map wires what is mapped (`wire_future`), and returns what fault_wire() says then.
+ * As map_allocate(), with every attribute, which make sense, and any content; NULL for zeroes.
+ * May block if the map wires what is mapped (`wire_future`), and returns what fault_wire() says
+ * then.
  */
 kern_return_t map_enter(struct vm_map *map, uint32_t start, uint32_t size,
 			const struct map_attributes *attributes, const struct map_content *content);
 
-/* The same somewhere; where, it tells in *start. */
+/* As map_enter(), somewhere; where, it tells in *start. */
 kern_return_t map_enter_anywhere(struct vm_map *map, uint32_t *start, uint32_t size, uint32_t mask,
 				 const struct map_attributes *attributes,
 				 const struct map_content *content);

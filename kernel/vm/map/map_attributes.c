@@ -27,15 +27,10 @@ static struct map_entry *within(struct map_entry *entry, uint32_t end)
 	return entry != NULL && entry->start < end ? entry : NULL;
 }
 
-/*
- * The entry after this one that has something of the range; NULL when there is none.  `*turn`
- * counts for the pauses of a loop.
- */
-static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end,
-				 unsigned *turn)
+/* The entry after this one that has something of the range; NULL when there is none. */
+static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end)
 {
-	if (++*turn % 64 == 0)
-		kernel_pause();
+	pause_each();
 	return within(map_entry_next(map, entry), end);
 }
 
@@ -50,9 +45,7 @@ static uint32_t machine_rights(uint32_t rights)
 /* Whether all memory from `entry` to `end` may have `rights`. */
 static bool may_have(struct vm_map *map, struct map_entry *entry, uint32_t end, uint32_t rights)
 {
-	unsigned turn = 0;
-
-	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end))
 		if ((rights & ~entry->attributes.max_rights) != 0)
 			return false;
 	return true;
@@ -62,9 +55,8 @@ static bool may_have(struct vm_map *map, struct map_entry *entry, uint32_t end, 
 static uint32_t uncounted(struct vm_map *map, struct map_entry *entry, uint32_t start, uint32_t end)
 {
 	uint32_t size = 0;
-	unsigned turn = 0;
 
-	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end))
 		if (entry->attributes.rights == VM_PROT_NONE)
 			size += (entry->end < end ? entry->end : end) -
 				(entry->start > start ? entry->start : start);
@@ -102,13 +94,11 @@ static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum
 static void restrict_translations(struct vm_map *map, struct map_entry *entry, uint32_t start,
 				  uint32_t end, bool maximum, uint32_t rights)
 {
-	unsigned turn = 0;
-
 	if (!maximum) {
 		pmap_protect(map->pmap, start, end, machine_rights(rights));
 		return;
 	}
-	for (; entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (; entry != NULL; entry = next_in(map, entry, end))
 		pmap_protect(map->pmap, entry->start, entry->end, entry->attributes.rights);
 }
 
@@ -118,7 +108,6 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 	uint32_t end = start + size;
 	struct map_entry *first, *entry;
 	bool lost = false;
-	unsigned turn = 0;
 
 	attributes_check_range(map, start, size);
 	if (size == 0)
@@ -130,7 +119,7 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 		return KERN_NO_SPACE;
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
 		lost |= set_rights(map, entry, maximum, rights);
 	if (lost)
 		restrict_translations(map, first, start, end, maximum, rights);
@@ -143,7 +132,6 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
 {
 	uint32_t end = start + size;
 	struct map_entry *first, *entry;
-	unsigned turn = 0;
 
 	attributes_check_range(map, start, size);
 	if (size == 0)
@@ -151,7 +139,7 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
 	first = map_entry_from(map, start);
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
 		entry->attributes.inheritance = inheritance;
 	map_join(map, first, end);
 	return KERN_SUCCESS;
@@ -171,11 +159,10 @@ static void attributes_unwire(struct vm_map *map, struct map_entry *entry)
 static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	struct map_entry *first = map_entry_from(map, start), *entry;
-	unsigned turn = 0;
 
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn))
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
 		attributes_unwire(map, entry);
 	map_join(map, first, end);
 	return KERN_SUCCESS;
@@ -188,13 +175,12 @@ static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t e
 static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	struct map_entry *first = map_entry_from(map, start), *entry;
-	unsigned turn = 0;
 
 	if (!map_split(map, &first, start, end)) {
 		fault_unwire(map, start, end);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end, &turn)) {
+	for (entry = first; entry != NULL; entry = next_in(map, entry, end)) {
 		if (entry->wired) {
 			fault_unwire(map, entry->start, entry->end);
 		} else {

@@ -52,14 +52,11 @@ void map_entry_free(struct map_entry *entry)
  */
 #define TREE_FROM 16u
 
-static __attribute__((noinline)) void make_tree(struct vm_map *map)
+static void make_tree(struct vm_map *map)
 {
 	struct map_entry *before = NULL;
-	struct list *link;
 
-	list_for_each (link, &map->entries) {
-		struct map_entry *entry = list_object(link, struct map_entry, link);
-
+	list_for_each_object (struct map_entry, entry, &map->entries, link) {
 		entry_tree_insert(&map->root, entry, before, NULL);
 		before = entry;
 	}
@@ -100,11 +97,7 @@ void map_entry_unlink(struct vm_map *map, struct map_entry *entry)
 /* The first entry that ends above `address`, among few. */
 static struct map_entry *find_in_list(const struct vm_map *map, uint32_t address)
 {
-	struct list *link;
-
-	list_for_each (link, &map->entries) {
-		struct map_entry *entry = list_object(link, struct map_entry, link);
-
+	list_for_each_object (struct map_entry, entry, &map->entries, link) {
 		if (address < entry->end)
 			return entry;
 	}
@@ -265,14 +258,13 @@ void map_join(struct vm_map *map, struct map_entry *first, uint32_t end)
 
 	if (entry == NULL)
 		entry = first;
-	for (unsigned turn = 1; entry != NULL && entry->end <= end; turn++) {
+	while (entry != NULL && entry->end <= end) {
 		next = map_entry_next(map, entry);
 		if (next != NULL && can_join(entry, next))
 			join(map, entry, next);
 		else
 			entry = next;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

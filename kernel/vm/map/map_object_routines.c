@@ -169,11 +169,10 @@ static const struct object *bottom(const struct map_entry *entry, uint32_t *offs
 	const struct object *object = entry->object;
 	uint32_t index = entry->index;
 
-	for (unsigned turn = 1; object != NULL && object->shadow != NULL; turn++) {
+	while (object != NULL && object->shadow != NULL) {
 		index += object->shadow_index;
 		object = object->shadow;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	*offset = 0;
 	if (object == NULL || object->pager == NULL)
@@ -188,31 +187,29 @@ static uint32_t end_of_region(const struct vm_map *map, const struct map_entry *
 	const struct map_entry *next = map_entry_next(map, entry);
 	uint32_t offset;
 
-	for (unsigned turn = 1; next != NULL && are_alike(entry, next); turn++) {
+	while (next != NULL && are_alike(entry, next)) {
 		if (bottom(next, &offset) != NULL)
 			break;
 		entry = next;
 		next = map_entry_next(map, entry);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return entry->end;
 }
 
-/* The same upwards: where it begins. */
+/* As end_of_region(), upwards: where it begins. */
 static const struct map_entry *start_of_region(const struct vm_map *map,
 					       const struct map_entry *entry)
 {
 	const struct map_entry *previous = map_entry_previous(map, entry);
 	uint32_t offset;
 
-	for (unsigned turn = 1; previous != NULL && are_alike(previous, entry); turn++) {
+	while (previous != NULL && are_alike(previous, entry)) {
 		if (bottom(previous, &offset) != NULL)
 			break;
 		entry = previous;
 		previous = map_entry_previous(map, entry);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return entry;
 }
@@ -292,8 +289,7 @@ static void deactivate_pages(struct object *object, uint32_t first, uint32_t end
 			pmap_page_is_dirty(page); /* Which is kept in the page from then on. */
 			page_deactivate(page);
 		}
-		if (index % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	object_release(object);
 }
@@ -308,7 +304,7 @@ static kern_return_t sync_range(struct vm_map *map, uint32_t start, uint32_t end
 	kern_return_t result = KERN_SUCCESS;
 	struct map_entry *entry;
 
-	for (unsigned turn = 1; result == KERN_SUCCESS && map->active && start < end; turn++) {
+	while (result == KERN_SUCCESS && map->active && start < end) {
 		struct pager_order order;
 		uint32_t last;
 
@@ -327,8 +323,7 @@ static kern_return_t sync_range(struct vm_map *map, uint32_t start, uint32_t end
 			deactivate_pages(entry->object, order.first, order.end);
 		else
 			result = sync_object(entry->object, &order);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return result;
 }

@@ -107,8 +107,7 @@ static void unwire_object(struct object *object, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		page_unwire(object_slot(object, i));
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -127,8 +126,7 @@ static bool map_routine_fill(struct object *object, struct page *first, uint32_t
 			return false;
 		}
 		page_wire(&first[i]);
-		if (i % 16 == 15)
-			kernel_pause();
+		pause_each_page();
 	}
 	return true;
 }

@@ -165,8 +165,7 @@ static void list_pages(struct vm_map *map, uint32_t start, uint32_t n, rpc_phys_
 {
 	for (uint32_t i = 0; i < n; i++) {
 		pages[i] = physical_address(map, start + i * PAGE_SIZE);
-		if (i % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -26,7 +26,7 @@ void object_module_init(void)
 
 /* ---------------- Beginning and end ---------------- */
 
-static __attribute__((noinline)) struct object *object_alloc(void)
+static struct object *object_alloc(void)
 {
 	struct object *object = (zone_alloc)(&object_zone);
 
@@ -127,7 +127,7 @@ void object_terminate(struct object *object)
 /* ---------------- Slots ---------------- */
 
 /* Where marks like this are counted, or NULL. */
-static __attribute__((noinline)) uint32_t *count_of(struct object *object, const struct page *mark)
+static uint32_t *count_of(struct object *object, const struct page *mark)
 {
 	if (slot_is_away(mark))
 		return &object->n_swapped;
@@ -235,8 +235,7 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end)
 	uint32_t index = first;
 	struct page *slot;
 
-	for (unsigned turn = 1; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY; index++) {
 		if (slot_is_page(slot)) {
 			assert(slot->object == object && slot->index == index);
 			page_tree_set(&object->slots, index, SLOT_EMPTY);
@@ -246,8 +245,7 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end)
 		} else if (slot != SLOT_REQUESTED || object->terminating) {
 			object_change(object, index, slot, SLOT_EMPTY);
 		}
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -145,7 +145,7 @@ bool object_insert(struct object *object, uint32_t index, struct page *page);
  * The page is the caller's; it keeps `dirty`, with what the page tables knew. */
 void object_remove(struct page *page, struct page *mark);
 
-/* The same, and frees it. */
+/* As object_remove(), and frees it. */
 void object_free_page(struct page *page, struct page *mark);
 
 /*

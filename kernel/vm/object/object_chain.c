@@ -83,13 +83,10 @@ static bool move_to_front(struct object *front, struct object *back)
 	uint32_t index = 0;
 	struct page *slot;
 
-	for (unsigned turn = 1;
-	     (slot = page_tree_next(&back->slots, &index, back->size)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&back->slots, &index, back->size)) != SLOT_EMPTY; index++) {
 		if (slot_is_page(slot) && !move_one_to_front(front, slot))
 			return false;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return true;
 }
@@ -100,14 +97,11 @@ static bool move_to_back(struct object *front, struct object *back)
 	uint32_t index = 0;
 	struct page *slot;
 
-	for (unsigned turn = 1;
-	     (slot = page_tree_next(&front->slots, &index, front->size)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&front->slots, &index, front->size)) != SLOT_EMPTY; index++) {
 		if (slot_is_page(slot) &&
 		    !object_move_page(slot, back, index + front->shadow_index))
 			return false;
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return true;
 }
@@ -182,8 +176,6 @@ static bool unite(struct object **object, uint32_t *index)
  */
 static void unite_behind(struct object *object)
 {
-	unsigned turn = 0;
-
 	while (object->shadow != NULL) {
 		struct object *back = object->shadow;
 		bool united = false;
@@ -194,8 +186,7 @@ static void unite_behind(struct object *object)
 		}
 		if (!united)
 			object = back;
-		if (++turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

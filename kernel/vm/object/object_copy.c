@@ -60,12 +60,10 @@ static void protect_pages(const struct object *object, uint32_t first, uint32_t 
 	uint32_t index = first;
 	struct page *slot;
 
-	for (unsigned turn = 1; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY; index++) {
 		if (slot_is_page(slot) && pmap_page_is_mapped(slot))
 			pmap_page_protect(slot, PMAP_READ | PMAP_EXECUTE);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

@@ -84,8 +84,7 @@ static bool kernel_memory_map(uint32_t start, uint32_t end)
 			kernel_memory_unmap(start, address);
 			return false;
 		}
-		if (address / PAGE_SIZE % 64 == 63)
-			kernel_pause();
+		pause_each();
 	}
 	return true;
 }

@@ -299,10 +299,9 @@ static struct page *run_from_untouched(const struct run *run, struct page_range 
 
 	if (!run_place(run, range->next, range->end, &place))
 		return NULL;
-	for (unsigned turn = 1; range->next < place; turn++) {
+	while (range->next < place) {
 		free_untouched(range);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	last = place + run->n;
 	if (range->next != place || last > range->end)
@@ -310,8 +309,7 @@ static struct page *run_from_untouched(const struct run *run, struct page_range 
 	range->next = last;
 	for (uint32_t number = place; number < last; number++) {
 		run_give(run, page_touch_new(number, PAGE_FREE));
-		if (number % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return &page_array[place];
 }
@@ -322,8 +320,7 @@ static uint32_t first_in_use(const struct page_range *range, uint32_t place, uin
 	for (; place < last && place < range->next; place++) {
 		if (page_array[place].use != PAGE_FREE)
 			return place;
-		if (place % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return last;
 }
@@ -339,8 +336,7 @@ static bool run_search(const struct run *run, const struct page_range *range, ui
 		if (in_use == *place + run->n)
 			return true;
 		from = in_use + 1;
-		if (from % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return false;
 }
@@ -362,7 +358,7 @@ static uint32_t take_from_list(const struct run *run, uint32_t place, struct pag
 	uint32_t taken = 0;
 
 	memory.free = NULL;
-	for (unsigned turn = 1; page != NULL; turn++, page = next) {
+	for (; page != NULL; page = next) {
 		next = page->next_free;
 		assert(page->magic == PAGE_MAGIC && page->use == PAGE_FREE);
 		if ((uint32_t)(page - page_array) - place < run->n) {
@@ -371,8 +367,7 @@ static uint32_t take_from_list(const struct run *run, uint32_t place, struct pag
 		} else {
 			push(&memory.free, page);
 		}
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return taken;
 }
@@ -383,20 +378,18 @@ static struct page *run_take(const struct run *run, struct page_range *range, ui
 	struct page *mine = NULL, *page;
 	uint32_t taken;
 
-	for (unsigned turn = 1; range->next < place + run->n; turn++) {
+	while (range->next < place + run->n) {
 		free_untouched(range);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	taken = take_from_list(run, place, &mine);
-	for (unsigned turn = 1; (page = mine) != NULL; turn++) {
+	while ((page = mine) != NULL) {
 		mine = page->next_free;
 		if (taken == run->n)
 			run_give(run, page);
 		else
 			push(&memory.free, page);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	return taken == run->n ? &page_array[place] : NULL;
 }

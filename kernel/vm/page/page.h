@@ -121,7 +121,7 @@ void page_add_range(uint32_t start, uint32_t end);
 struct page *page_alloc(enum page_use use);
 #define page_alloc(use) ALLOC_SITE((page_alloc)(use))
 
-/* The same, cleared. */
+/* As page_alloc(), cleared. */
 struct page *page_alloc_zeroed(enum page_use use);
 #define page_alloc_zeroed(use) ALLOC_SITE((page_alloc_zeroed)(use))
 

@@ -9,7 +9,6 @@
  */
 #include "vm/page/page_tree.h"
 
-#include "base/assert.h"
 #include "base/string.h"
 #include "base/zone.h"
 
@@ -60,7 +59,7 @@ struct page *page_tree_find(const struct page_tree *tree, uint32_t index)
 /* ---------------- Changing ---------------- */
 
 /* Takes away roots that have only their first child. */
-static __attribute__((noinline)) void shrink(struct page_tree *tree)
+static void shrink(struct page_tree *tree)
 {
 	tree->leaf = NULL;
 	while (tree->height > 0) {
@@ -77,7 +76,7 @@ static __attribute__((noinline)) void shrink(struct page_tree *tree)
 }
 
 /* Frees the nodes on the way to `index` that have no slots in use, from the last one on upwards. */
-static __attribute__((noinline)) void prune(struct page_tree *tree, uint32_t index)
+static void prune(struct page_tree *tree, uint32_t index)
 {
 	struct node *path[MAX_HEIGHT];
 	uint32_t height = tree->height;
@@ -133,8 +132,7 @@ static bool grow(struct page_tree *tree, uint32_t index)
 }
 
 /* Fills a slot that needs new nodes; on failure there may be nodes that are not in use. */
-static __attribute__((noinline)) bool tree_fill(struct page_tree *tree, uint32_t index,
-						struct page *slot)
+static bool tree_fill(struct page_tree *tree, uint32_t index, struct page *slot)
 {
 	void **place = &tree->root;
 	struct node *node = NULL;

@@ -33,7 +33,7 @@ static inline struct page **page_tree_near(const struct page_tree *tree, uint32_
 	return &tree->leaf[index - tree->leaf_first];
 }
 
-/* The same as the functions below, for trees that have nodes.  They are not inlined, so that what
+/* As the functions below, for trees that have nodes.  They are not inlined, so that what
  * calls them stays short. */
 __attribute__((noinline)) struct page *page_tree_find(const struct page_tree *tree, uint32_t index);
 __attribute__((noinline)) bool page_tree_change(struct page_tree *tree, uint32_t index,

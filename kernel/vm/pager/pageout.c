@@ -156,7 +156,7 @@ static void age(struct page *page)
 /* After so many pages others get the lock and the CPU; no page is in hand then. */
 static void rest_now_and_then(const struct pass *pass)
 {
-	if ((pass->looks + pass->ages) % 64 == 0)
+	if ((pass->looks + pass->ages) % PAUSE_TURNS == 0)
 		kernel_rest();
 }
 

@@ -197,7 +197,7 @@ static struct object *pager_make_object(struct port *port, uint32_t size)
 	return NULL;
 }
 
-/* The same, but a port that is not received from has no new objects without end. */
+/* As pager_make_object(), but a port that is not received from has no new objects without end. */
 static struct object *new_object(struct port *port, uint32_t size)
 {
 	return pager_port_has_room(port) ? pager_make_object(port, size) : NULL;
@@ -347,13 +347,11 @@ static void fail_requested(struct object *object)
 	uint32_t index = 0;
 	struct page *slot;
 
-	for (unsigned turn = 1;
-	     (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
+	     index++) {
 		if (slot == SLOT_REQUESTED && !pager_swap_asked(object, index))
 			object_mark(object, index, SLOT_FAILED);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	thread_wake_all(&object->waiters);
 }
@@ -414,12 +412,9 @@ void pager_forget_asked(struct pager *pager)
 {
 	uint32_t index = 0;
 
-	for (unsigned turn = 1;
-	     page_tree_next(&pager->asked, &index, pager->object->size) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; page_tree_next(&pager->asked, &index, pager->object->size) != SLOT_EMPTY; index++) {
 		page_tree_set(&pager->asked, index, SLOT_EMPTY);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 

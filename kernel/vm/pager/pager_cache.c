@@ -3,7 +3,6 @@
  * Objects that nobody maps at the moment, and whose pagers allow that they are kept: see
  * vm/pager/pager.h.  The list is in the order of their last use.  Guarded by the kernel lock.
  */
-#include <stddef.h>
 
 #include "base/assert.h"
 #include <assay/list.h>

@@ -137,7 +137,6 @@ kern_return_t pager_lock_pages(struct object *object, const struct pager_order *
 	bool returns = order->should_return != MEMORY_OBJECT_RETURN_NONE;
 	uint32_t index = order->first;
 	bool done, lost = false;
-	unsigned turn = 0;
 	struct page *slot;
 
 	assert(object->refs > 0 && object->pager != NULL);
@@ -150,8 +149,7 @@ kern_return_t pager_lock_pages(struct object *object, const struct pager_order *
 		lost |= returns && slot == SLOT_LOST;
 		result = obey_slot(&batch, index, order, &done);
 		index += done;
-		if (++turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	if (pager_is_live(object->pager) && !pager_batch_send(&batch) && result == KERN_SUCCESS)
 		result = KERN_RESOURCE_SHORTAGE;

@@ -49,7 +49,7 @@ struct pager_data {
 
 void pager_send_return(struct pager *pager, struct message *message, const struct pager_data *data);
 
-/* The same for a default pager that has not seen the pages yet. */
+/* As pager_send_return(), for a default pager that has not seen the pages yet. */
 void pager_send_initialize(struct pager *pager, struct message *message,
 			   const struct pager_data *data);
 

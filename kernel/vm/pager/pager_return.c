@@ -182,13 +182,11 @@ static bool return_pages(struct object *object)
 	bool all = true;
 	struct page *slot;
 
-	for (unsigned turn = 1;
-	     (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
+	     index++) {
 		if (slot_is_page(slot))
 			all &= return_page(&batch, slot);
-		if (turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	return pager_batch_send(&batch) && all;
 }
@@ -207,15 +205,13 @@ static void move_swap(struct object *object, struct object *rest)
 {
 	uint32_t index = 0;
 
-	for (unsigned turn = 1; page_tree_next(&object->slots, &index, object->size) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; page_tree_next(&object->slots, &index, object->size) != SLOT_EMPTY; index++) {
 		if (!pager_return_is_in_swap(object, index) &&
 		    !slot_is_page(object_slot(object, index)))
 			object_mark(object, index, SLOT_EMPTY);
 		else if (slot_is_page(object_slot(object, index)))
 			object_free_page(object_slot(object, index), SLOT_EMPTY);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	rest->slots = object->slots;
 	rest->n_swapped = object->n_swapped;

@@ -9,7 +9,6 @@
  */
 #include <stddef.h>
 
-#include "base/assert.h"
 #include "ipc/ipc_port.h"
 #include "mach/mach_server.h"
 #include "thread/work.h"
@@ -88,15 +87,13 @@ static void settle(struct pager *pager, uint32_t offset, uint32_t size, struct p
 	struct page *slot;
 
 	pager_range(object, offset, size, &index, &end);
-	for (unsigned turn = 1; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY; index++) {
 		if (slot == SLOT_REQUESTED && pager_swap_asked(object, index) == pager->is_swap) {
 			if (mark != SLOT_FAILED)
 				pager_answered(pager, index);
 			object_mark(object, index, mark);
 		}
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 }
 
@@ -146,13 +143,12 @@ static void supply_copy(const struct supply *supply, struct copy *copy,
 	kern_return_t result = KERN_SUCCESS;
 	struct page *page;
 
-	for (unsigned turn = 1; index < pager->object->size; turn++, index++) {
+	for (; index < pager->object->size; index++) {
 		result = next_page(pager, copy, &page);
 		if (result != KERN_SUCCESS || page == NULL)
 			break;
 		note_error(supplied, index, supply_page(supply, index, page));
-		if (turn % 16 == 0)
-			kernel_pause();
+		pause_each_page();
 	}
 	note_error(supplied, index, result);
 	if (result != KERN_SUCCESS && pager_is_live(pager))

@@ -88,12 +88,10 @@ void pager_lose_swap(struct pager *swap)
 	struct page *slot;
 
 	assert(swap->state == PAGER_DEAD && object->swap == swap && !object->terminating);
-	for (unsigned turn = 1;
-	     (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
-	     turn++, index++) {
+	for (; (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
+	     index++) {
 		lose_slot(object, index, slot);
-		if (turn % 64 == 0)
-			kernel_pause();
+		pause_each();
 	}
 	pager_forget_asked(swap);
 	object->swap = NULL;

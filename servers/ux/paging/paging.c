@@ -115,7 +115,7 @@ int paging_object(struct vnode *vnode, mach_port_t *port)
 	return 0;
 }
 
-/* It has a right to the object itself, and so keeps it. */
+/* The proxy has a right to the memory object itself, and so keeps that. */
 int paging_proxy(struct vnode *vnode, mach_port_t *port)
 {
 	vm_offset_t beginning = 0;

@@ -15,7 +15,7 @@
 /* The port by which vm_map() maps the file: a send right, which the caller gives back. */
 int paging_object(struct vnode *vnode, mach_port_t *port);
 
-/* The same for programs: a proxy, by which pages can be read and executed, or mapped as copies. */
+/* For programs: a proxy, by which pages can be read and executed, or mapped as copies. */
 int paging_proxy(struct vnode *vnode, mach_port_t *port);
 
 /*

@@ -15,6 +15,8 @@
 #define WORDS  64
 #define BODIES 200000
 
+uint32_t pause_turns_left = 1;
+
 void kernel_pause(void)
 {
 }

@@ -23,6 +23,8 @@ uint32_t kernel_lock_word = 1;
 
 static unsigned sends_released, send_onces_released;
 
+uint32_t pause_turns_left = 1;
+
 void kernel_pause(void)
 {
 }

@@ -121,6 +121,8 @@ __attribute__((weak)) void pageout_wake(void)
 	host_pageout_wakes++;
 }
 
+__attribute__((weak)) uint32_t pause_turns_left = 1;
+
 __attribute__((weak)) void kernel_pause(void)
 {
 }

@@ -23,10 +23,12 @@ struct list all_tasks;
 static struct task tasks[TASKS];
 static struct thread threads[THREADS];
 static unsigned pauses;
+uint32_t pause_turns_left = TURNS;
 
 void kernel_pause(void)
 {
 	pauses++;
+	pause_turns_left = TURNS;
 }
 
 struct task *task_find(uint32_t id)

@@ -135,6 +135,8 @@ void page_unqueue(struct page *page)
 	page->queue = PAGE_QUEUE_NONE;
 }
 
+uint32_t pause_turns_left = 1;
+
 void kernel_pause(void)
 {
 }

@@ -282,7 +282,7 @@ static struct stream *stream(uint32_t n)
 	return (struct stream *)&taken[n];
 }
 
-void stream_take(struct stream *stream, const struct prof_sample *sample)
+static void take_one(struct stream *stream, const struct prof_sample *sample)
 {
 	__typeof__(&taken[0]) to = (void *)stream;
 	uint64_t time = prof_u64(sample->time);
@@ -299,28 +299,26 @@ void stream_take(struct stream *stream, const struct prof_sample *sample)
 		to->last_frames[i] = sample->frames[sample->kernel_frames + i];
 }
 
-/* Where samples are written in place: now there is room for so many of them, and now for none. */
-#define PLACE_WORDS 600u
-static uint32_t places[PLACE_WORDS];
-
-uint32_t *stream_place(const struct stream *stream, uint32_t *words)
+/* Now there is room for so many words in one piece, and now for none. */
+uint32_t stream_room(const struct stream *stream)
 {
 	static uint32_t turn;
 
 	(void)stream;
-	*words = turn++ * 37 % PLACE_WORDS;
-	return places;
+	return turn++ * 37 % 600;
 }
 
-void stream_placed(struct stream *stream, uint32_t words, uint32_t samples)
+void stream_take(struct stream *stream, const struct prof_sample *first, uint32_t words,
+		 uint32_t samples)
 {
+	const uint32_t *place = (const uint32_t *)first;
 	uint32_t at = 0;
 
-	EXPECT(words <= PLACE_WORDS && samples > 0);
+	EXPECT_LT(0, samples);
 	for (; samples > 0; samples--) {
-		const struct prof_sample *sample = (const struct prof_sample *)(places + at);
+		const struct prof_sample *sample = (const struct prof_sample *)(place + at);
 
-		stream_take(stream, sample);
+		take_one(stream, sample);
 		at += sample->record.words;
 	}
 	EXPECT_EQ(at, words);
