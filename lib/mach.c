@@ -6,6 +6,7 @@
  */
 #include "mach.h"
 
+#include <mach/messages.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -81,14 +82,8 @@ void mig_put_reply_port(mach_port_t port)
 /* mach_port_mod_refs(self, port, receive, -1), without a reply: there is no port to get it by. */
 void mig_dealloc_reply_port(mach_port_t port)
 {
-	static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-					     .msgt_size = 32,
-					     .msgt_number = 1,
-					     .msgt_inline = TRUE};
-	static const mach_msg_type_t name = {.msgt_name = MACH_MSG_TYPE_PORT_NAME,
-					     .msgt_size = 32,
-					     .msgt_number = 1,
-					     .msgt_inline = TRUE};
+	static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
+	static const mach_msg_type_t name = DESCRIBE_MACH_PORT_NAME_T(1);
 	struct {
 		mach_msg_header_t header;
 		mach_msg_type_t port_type;
@@ -109,7 +104,7 @@ void mig_dealloc_reply_port(mach_port_t port)
 	request.header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 	request.header.msgh_size = sizeof request;
 	request.header.msgh_remote_port = mach_task_self();
-	request.header.msgh_id = 3208;
+	request.header.msgh_id = ID_MACH_PORT_MOD_REFS;
 	mach_msg(&request.header, MACH_SEND_MSG, sizeof request, 0, MACH_PORT_NULL,
 		 MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	syscall_mach_port_deallocate(request.header.msgh_remote_port,

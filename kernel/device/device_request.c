@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include <mach/message.h>
+#include <mach/messages.h>
 #include <mach/mig_errors.h>
 
 #include "base/assert.h"
@@ -24,8 +25,6 @@
 #include "vm/map/copy.h"
 
 /* Ids of the replies: of writes, then of reads; each followed by that of its in-band form. */
-#define WRITE_REPLY_ID 2902
-#define READ_REPLY_ID  2904
 
 struct write_answer {
 	mig_reply_header_t head;
@@ -49,12 +48,7 @@ _Static_assert(sizeof(struct write_answer) == 40 && sizeof(struct read_answer) =
 		       offsetof(struct inband_answer, data) == 36,
 	       "a message's layout is an interface");
 
-static const mach_msg_type_t integer_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = 1,
-};
+static const mach_msg_type_t integer_type = DESCRIBE_UNSIGNED(1);
 
 static struct zone request_zone;
 
@@ -190,7 +184,8 @@ static void send_answer(struct device_request *request, io_return_t result)
 	struct message *message = request->answer;
 	mig_reply_header_t *head = (mig_reply_header_t *)&message->header;
 	bool complex = !request->write && !request->in_band;
-	uint32_t id = (request->write ? WRITE_REPLY_ID : READ_REPLY_ID) + request->in_band;
+	uint32_t id =
+		(request->write ? ID_DEVICE_WRITE_REPLY : ID_DEVICE_READ_REPLY) + request->in_band;
 
 	head->Head = (mach_msg_header_t){
 		.msgh_bits = MACH_MSGH_BITS(request->reply_kind, 0) |

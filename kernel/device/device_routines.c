@@ -135,7 +135,7 @@ kern_return_t ds_device_read(struct device *device, ipc_port_t reply,
 					false,  mode,  record,     (uint32_t)wanted};
 
 	(void)data;
-	(void)size;
+	*size = 0;
 	return start_read(&origin);
 }
 

@@ -232,8 +232,7 @@ kern_return_t host_processor_set_priv(host_t host, processor_set_t name, process
 
 kern_return_t processor_set_create(host_t host, processor_set_t *set, processor_set_t *name)
 {
-	(void)set;
-	(void)name;
+	*set = *name = NULL;
 	return processor_refuse(host);
 }
 

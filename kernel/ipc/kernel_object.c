@@ -8,6 +8,8 @@
  */
 #include "ipc/kernel_object.h"
 
+#include <mach/messages.h>
+
 #include "base/assert.h"
 #include "base/string.h"
 #include "ipc/ipc_port.h"
@@ -27,12 +29,7 @@
 /* Each interface has the ids of one hundred; the next hundred's are those of its replies. */
 #define INTERFACE_SIZE 100u
 
-static const mach_msg_type_t result_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = TRUE,
-};
+static const mach_msg_type_t result_type = DESCRIBE_UNSIGNED(1);
 
 /* ---------------- Around the stubs ---------------- */
 

@@ -9,6 +9,7 @@
 #define IPC_KERNEL_OBJECT_H
 
 #include <mach/mig_errors.h>
+#include <mach/messages.h>
 
 #include "ipc/message.h"
 
@@ -47,20 +48,20 @@ void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply);
 static inline uint32_t kernel_call_room(mach_msg_id_t id)
 {
 	switch (id) {
-	case 2012: /* task_info */
-	case 2017: /* thread_get_state */
-	case 2019: /* thread_info */
-	case 2619: /* host_kernel_version */
-	case 2638: /* host_info */
-	case 2639: /* processor_info */
-	case 2640: /* processor_set_info */
-	case 2646: /* host_get_kernel_version */
-	case 2811: /* device_get_status */
-	case 3804: /* i386_get_ldt */
-	case 4212: /* vm_pages_phys */
+	case ID_TASK_INFO:
+	case ID_THREAD_GET_STATE:
+	case ID_THREAD_INFO:
+	case ID_HOST_KERNEL_VERSION:
+	case ID_HOST_INFO:
+	case ID_PROCESSOR_INFO:
+	case ID_PROCESSOR_SET_INFO:
+	case ID_HOST_GET_KERNEL_VERSION:
+	case ID_DEVICE_GET_STATUS:
+	case ID_I386_GET_LDT:
+	case ID_VM_PAGES_PHYS:
 		return MESSAGE_PAGE;
-	case 4002: /* task_get_sampled_pcs */
-	case 4005: /* thread_get_sampled_pcs */
+	case ID_TASK_GET_SAMPLED_PCS:
+	case ID_THREAD_GET_SAMPLED_PCS:
 		return MESSAGE_BIG;
 	default:
 		return MESSAGE_SMALL;

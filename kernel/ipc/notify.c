@@ -8,6 +8,7 @@
 #include "ipc/notify.h"
 
 #include <mach/message.h>
+#include <mach/messages.h>
 #include <mach/notify.h>
 
 #include "base/assert.h"
@@ -60,12 +61,7 @@ static void set_word(struct message *message, mach_msg_type_name_t type, uint32_
 {
 	mach_no_senders_notification_t *body = (mach_no_senders_notification_t *)&message->header;
 
-	body->not_type = (mach_msg_type_t){
-		.msgt_name = type,
-		.msgt_size = 32,
-		.msgt_number = 1,
-		.msgt_inline = 1,
-	};
+	body->not_type = (mach_msg_type_t)DESCRIBE_MACH_PORT_POLY_T(type, 1);
 	body->not_count = word;
 }
 

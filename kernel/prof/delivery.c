@@ -13,6 +13,8 @@
  */
 #include "prof/stream_internal.h"
 
+#include <mach/messages.h>
+
 #include "base/lock.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
@@ -22,8 +24,6 @@
 #include "thread/tick.h"
 #include "thread/work.h"
 #include "vm/map/copy.h"
-
-#define ID_SAMPLES 2450
 
 /* A message of <mach/prof.defs>, as the generated server half expects it. */
 struct samples_message {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The message of an exception and the answer to it, as <mach/exc.defs> has them. */
 #include <mach/message.h>
+#include <mach/messages.h>
 #include <mach/mig_errors.h>
 
 #include "ipc/message.h"
@@ -8,9 +9,6 @@
 #include "task/exception.h"
 #include "task/task.h"
 #include "thread/thread.h"
-
-#define EXCEPTION_RAISE_ID       2400
-#define EXCEPTION_RAISE_REPLY_ID 2500
 
 struct exception_request {
 	mach_msg_header_t header;
@@ -28,19 +26,9 @@ struct exception_request {
 
 _Static_assert(sizeof(struct exception_request) == 64, "a message's layout is an interface");
 
-static const mach_msg_type_t port_type = {
-	.msgt_name = MACH_MSG_TYPE_PORT_SEND,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = 1,
-};
+static const mach_msg_type_t port_type = DESCRIBE_MACH_PORT_SEND_T(1);
 
-static const mach_msg_type_t integer_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = 1,
-};
+static const mach_msg_type_t integer_type = DESCRIBE_UNSIGNED(1);
 
 struct message *exception_message(struct port *handler, struct port *reply,
 				  const struct exception *exception)
@@ -61,7 +49,7 @@ struct message *exception_message(struct port *handler, struct port *reply,
 			MACH_MSGH_BITS_COMPLEX |
 			MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND, MACH_MSG_TYPE_PORT_SEND_ONCE),
 		.header.msgh_size = sizeof *request,
-		.header.msgh_id = EXCEPTION_RAISE_ID,
+		.header.msgh_id = ID_EXCEPTION_RAISE,
 		.thread_type = port_type,
 		.thread = (mach_port_t)port_copy_send(thread->self_port),
 		.task_type = port_type,
@@ -81,6 +69,6 @@ bool exception_answer_is_success(const struct message *answer)
 {
 	const mig_reply_header_t *reply = (const mig_reply_header_t *)&answer->header;
 
-	return reply->Head.msgh_id == EXCEPTION_RAISE_REPLY_ID &&
+	return reply->Head.msgh_id == ID_EXCEPTION_RAISE_REPLY &&
 	       reply->Head.msgh_size >= sizeof *reply && reply->RetCode == KERN_SUCCESS;
 }

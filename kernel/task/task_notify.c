@@ -3,14 +3,13 @@
 #include "task/task_notify.h"
 
 #include <mach/mach_types.h>
+#include <mach/messages.h>
 
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
 #include "mach/gnumach_server.h"
 #include "task/task.h"
-
-#define NOTIFY_NEW_TASK_ID 4400
 
 struct new_task_message {
 	mach_msg_header_t header;
@@ -47,12 +46,7 @@ kern_return_t register_new_task_notification(host_t host, ipc_port_t notificatio
 
 void task_notify_new(struct task *task, struct task *parent)
 {
-	static const mach_msg_type_t port_type = {
-		.msgt_name = MACH_MSG_TYPE_PORT_SEND,
-		.msgt_size = 32,
-		.msgt_number = 1,
-		.msgt_inline = 1,
-	};
+	static const mach_msg_type_t port_type = DESCRIBE_MACH_PORT_SEND_T(1);
 	struct message *message;
 	struct new_task_message *body;
 
@@ -67,7 +61,7 @@ void task_notify_new(struct task *task, struct task *parent)
 		.header.msgh_bits =
 			MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS(MACH_MSG_TYPE_PORT_SEND, 0),
 		.header.msgh_size = sizeof *body,
-		.header.msgh_id = NOTIFY_NEW_TASK_ID,
+		.header.msgh_id = ID_MACH_NOTIFY_NEW_TASK,
 		.task_type = port_type,
 		.task = (mach_port_t)port_make_send(task->port),
 		.parent_type = port_type,

@@ -6,10 +6,10 @@
 #include "message.h"
 
 #include <mach.h>
+#include <mach/messages.h>
 #include <stdbool.h>
 
-#define ID_SAMPLES 2450
-#define WORD_BITS  32u
+#define WORD_BITS 32u
 
 /* A descriptor of either length, and where the data are. */
 union body {

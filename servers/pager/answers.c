@@ -8,16 +8,9 @@
  */
 #include "pager.h"
 
-#define DATA_UNAVAILABLE_ID 2039
-#define DATA_ERROR_ID       2090
-#define DATA_SUPPLY_ID      2093
+#include <mach/messages.h>
 
-static const mach_msg_type_t word_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = TRUE,
-};
+static const mach_msg_type_t word_type = DESCRIBE_UNSIGNED(1);
 
 /* All three begin so, and the other two consist of this. */
 struct range_message {
@@ -86,7 +79,8 @@ void answer_supply(mach_port_t control, vm_offset_t offset, vm_address_t page, b
 	message.precious_type.msgt_name = MACH_MSG_TYPE_BOOLEAN;
 	message.reply_type.msgt_name = MACH_MSG_TYPE_MAKE_SEND_ONCE;
 	/* A message that is not sent brings its memory back, maybe elsewhere. */
-	if (send(&message.head, control, sizeof message, DATA_SUPPLY_ID) != MACH_MSG_SUCCESS)
+	if (send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_SUPPLY) !=
+	    MACH_MSG_SUCCESS)
 		syscall_vm_deallocate(mach_task_self_cached(), message.data, PAGE_SIZE);
 }
 
@@ -100,7 +94,7 @@ void answer_unavailable(mach_port_t control, vm_offset_t offset)
 	};
 
 	send(&message.head, control, offsetof(struct range_message, error_type),
-	     DATA_UNAVAILABLE_ID);
+	     ID_MEMORY_OBJECT_DATA_UNAVAILABLE);
 }
 
 void answer_error(mach_port_t control, vm_offset_t offset, kern_return_t error)
@@ -114,5 +108,5 @@ void answer_error(mach_port_t control, vm_offset_t offset, kern_return_t error)
 		.error = error,
 	};
 
-	send(&message.head, control, sizeof message, DATA_ERROR_ID);
+	send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_ERROR);
 }

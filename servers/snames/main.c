@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <mach.h>
+#include <mach/messages.h>
 #include <servers/netname_server.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,10 +42,7 @@ static void complain(const char *what)
 /* What every reply begins with. */
 static void begin_reply(const mach_msg_header_t *request, union buffer *reply)
 {
-	static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-					     .msgt_size = 32,
-					     .msgt_number = 1,
-					     .msgt_inline = TRUE};
+	static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
 
 	reply->reply = (mig_reply_header_t){
 		.Head = {.msgh_bits = MACH_MSGH_BITS_REMOTE(request->msgh_bits),

@@ -11,6 +11,7 @@
  * `n_receiving` and `n_threads` are changed atomically; nothing else here changes once the server
  * runs.
  */
+#include <mach/messages.h>
 #include <mach/notify_catch.h>
 #include <ux/bsd_server.h>
 
@@ -26,11 +27,6 @@
 #define THREADS_MAX (2 * UX_THREADS_MAX)
 
 #define KEPT_FOR_ROOT 64 /* Of these: so that root can put things right when all others wait. */
-
-#define ID_EXECVE      101001 /* These two bring data out of line. */
-#define ID_WRITE_LONG  101035
-#define ID_EXIT        101002
-#define ID_THREAD_EXIT 101017
 
 boolean_t bsd_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 boolean_t notify_server(mach_msg_header_t *request, mach_msg_header_t *reply);
@@ -179,10 +175,7 @@ static bool has_payload(const mach_msg_header_t *request, uint32_t payload)
 /* A reply that tells of an error and nothing else. */
 static void serve_refuse(const union buffer *request, union buffer *reply, kern_return_t error)
 {
-	static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-					     .msgt_size = 32,
-					     .msgt_number = 1,
-					     .msgt_inline = TRUE};
+	static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
 
 	reply->reply = (mig_reply_header_t){
 		.Head = {.msgh_bits = MACH_MSGH_BITS_REMOTE(request->head.msgh_bits),
@@ -197,7 +190,7 @@ static void serve_refuse(const union buffer *request, union buffer *reply, kern_
 /* Calls that end the caller do not wait for others; and a program does not expect them to fail. */
 static bool may_always_be_made(const union buffer *request)
 {
-	return request->head.msgh_id == ID_EXIT || request->head.msgh_id == ID_THREAD_EXIT;
+	return request->head.msgh_id == ID_BSD_EXIT || request->head.msgh_id == ID_BSD_THREAD_EXIT;
 }
 
 /* Whether a thread can be spared for a call of the process's, however long that may take. */
@@ -216,7 +209,8 @@ static int bring_data(const union buffer *request)
 {
 	int error;
 
-	if (request->head.msgh_id != ID_EXECVE && request->head.msgh_id != ID_WRITE_LONG)
+	/* The two calls with data out of line. */
+	if (request->head.msgh_id != ID_BSD_EXECVE && request->head.msgh_id != ID_BSD_WRITE_LONG)
 		return 0;
 	ux_unlock();
 	error = body_wire(&request->head);

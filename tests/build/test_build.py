@@ -166,6 +166,68 @@ def test_header_rebuilds_what_includes_it(tree: Path, includers, header: str) ->
     assert set(compiled) == includers(header)
 
 
+def rebuilt(tree: Path, *arguments: str) -> set[str]:
+    """What would be compiled."""
+    told = make(tree, *KIND, "-n", *arguments).stdout
+    return set(re.findall(r'echo "  (?:HOST)?CC +(\S+)"', told))
+
+
+def touched(tree: Path, name: str, *goals: str) -> set[str]:
+    path = tree / name
+    before = path.stat()
+    path.touch()
+    try:
+        return rebuilt(tree, *goals)
+    finally:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(("header", "compiled"), [
+    ("user/sh/jobs.h", r"user/sh/\w+\.c"),
+    ("lib/rollup/rollup.h", r"(lib/rollup|user|tools/gprof|tests/(gprof|monctl)/host)/.*\.c"),
+    ("servers/ux/file/pipe_ring.h", r"(servers/ux|tests/ux/host)/.*\.c"),
+    ("kernel/base/zone.h", r"(kernel|tests/\w+/host|out/.*gen/kernel)/.*\.c"),
+])
+def test_no_more_than_its_part_is_built_again(tree: Path, header: str, compiled: str) -> None:
+    """Of the shell, of programs of both sides, of the server and its tests on the host."""
+    found = touched(tree, header)
+    assert found and all(re.fullmatch(compiled, name) for name in found), found
+    includes = f'"(?:.*/)?{Path(header).name}"'
+    direct = {str(path.relative_to(tree)) for path in (tree / header).parent.glob("*.c")
+              if re.search(includes, path.read_text())}
+    assert direct <= found
+
+
+def test_a_flag_concerns_what_it_is_for(tree: Path) -> None:
+    """Nothing else is compiled again; and what changes no byte concerns nothing."""
+    assert not rebuilt(tree, "WERROR=1")
+    kept = {path: (path.read_text(), path.stat())
+            for path in (tree / "Makefile", tree / BUILT / "obj/text/libprof.")}
+    text = kept[tree / "Makefile"][0]
+    try:
+        (tree / "Makefile").write_text(text.replace("-Ilibprof, ", "-Ilibprof -DNEW, ", 1))
+        found = rebuilt(tree)
+    finally:
+        for path, (text, was) in kept.items():
+            path.write_text(text)
+            os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert found and all(name.startswith("libprof/") for name in found), found
+    assert not rebuilt(tree)
+
+
+def test_the_disk_is_not_made_anew_for_a_folder_s_time(tree: Path) -> None:
+    (tree / "boot/disk/etc").touch()
+    assert make(tree, *KIND, "-q").returncode == 0
+
+
+def test_the_makefile_is_read_in_one_sitting() -> None:
+    text = (ROOT / "Makefile").read_text()
+    assert len(text.splitlines()) <= 300
+    assert re.findall(r"^-?include (.*)$", text, re.MULTILINE) == [
+        "$(shell test -d $(OUT) && find $(OUT) -name '*.d')"]
+    assert text.count("-c -o") == 2, "one rule compiles, and one line the kernel's names"
+
+
 def test_commands_are_shown_on_demand(tree: Path) -> None:
     source = "user/hello/hello.c"
     built = f"{BUILT}/obj/{source}.o"

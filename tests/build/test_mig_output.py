@@ -65,6 +65,35 @@ def test_the_same_files_without_mig(with_mig: Path, without: Path, path: str) ->
     assert archives[0].read_bytes() == archives[1].read_bytes()
 
 
+@pytest.mark.parametrize(("half", "name", "options"), [
+    ("kernel/mach/mach_host_server", "mach/mach_host",
+     ("-DKERNEL_SERVER=1", "-DKERNEL=1", "-server", "{}.c", "-sheader", "{}.h")),
+    ("user/ux/bsd_server", "ux/bsd", ("-DSERVER=1", "-server", "{}.c", "-sheader", "{}.h")),
+])
+def test_what_mig_writes_is_not_touched(tmp_path: Path, half: str, name: str,
+                                        options: tuple[str, ...]) -> None:
+    out = tmp_path / Path(half).name
+    subprocess.run(["i686-gnu-mig", "-n", "-Idefs", *(word.format(out) for word in options),
+                    f"defs/{name}.defs"], cwd=ROOT, check=True)
+    for made in tmp_path.iterdir():
+        kept = OUT / "gen" / Path(half).parent / made.name
+        assert made.read_bytes() == kept.read_bytes(), made.name
+
+
+def test_numbers_of_messages_are_those_of_the_stubs() -> None:
+    """<mach/messages.h> has them from MIG's list, the stubs from the definitions themselves."""
+    text = (OUT / "gen/messages/mach/messages.h").read_text()
+    numbers = {name: int(number) for name, number in re.findall(r"#define ID_(\w+) +(\d+)", text)}
+    found = 0
+    for stubs in (OUT / "gen/user").glob("*/*_user.c"):
+        for name, number in re.findall(r"^/\* (?:Simple)?Routine (\w+) \*/.*?msgh_id = (\d+);",
+                                       stubs.read_text(), re.MULTILINE | re.DOTALL):
+            full = name if stubs.parent.name != "ux" or name.startswith("bsd_") else f"bsd_{name}"
+            assert numbers[full.upper()] == int(number), name
+            found += 1
+    assert found > 200
+
+
 def test_mig_is_not_missed(with_mig: Path, without: Path, path: str) -> None:
     """By any part of the build."""
     done = make(without, f"MIG_OUTPUT={with_mig}/mig-output", "-n", path=path)
@@ -83,7 +112,7 @@ def test_what_to_do_without_mig(without: Path, path: str, output: str, says: str
 
 @pytest.mark.parametrize(("file", "old", "new"), [
     ("defs/ux/bsd.defs", "subsystem", "/* Another. */ subsystem"),
-    ("Makefile", "-DUX_SERVER=1 -server", "-DUX_SERVER=2 -server"),
+    ("tools/mig", "-DSERVER=1 -server", "-DSERVER=2 -server"),
 ])
 def test_output_of_other_definitions(with_mig: Path, tmp_path: Path, path: str, file: str,
                                      old: str, new: str) -> None:

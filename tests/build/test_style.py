@@ -131,6 +131,15 @@ def test_tests_are_written_in_one_vocabulary() -> None:
     assert {macro.partition("_")[0] for macro in places} == {"EXPECT"}, places
 
 
+def test_messages_are_described_by_the_definitions() -> None:
+    """<mach/messages.h> has numbers and descriptors; tests may say which number they expect."""
+    by_hand = re.compile(r"\.msgt_size = 32\b|\bmsgh_id = \d{4}|"
+                         r"^#define (?:ID_\w+|\w+_ID) +[1-9]\d{3,5}\b", re.MULTILINE)
+    offenders = {name_of(path): found for path in CODE
+                 if (found := by_hand.findall(path.read_text()))}
+    assert not offenders
+
+
 def test_kernel_headers_stay_in_the_kernel() -> None:
     """Host tests are made of the kernel's sources; they alone may."""
     offenders = [name_of(path) for path in CODE

@@ -6,6 +6,8 @@
  * machine: cpus=1 arguments="${device-port} ${host-port}" append="fastpath=off"
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
 static mach_port_t self(void)
@@ -80,7 +82,7 @@ TEST(a_name_without_an_end)
 		MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE);
 	message.head.msgh_remote_port = master();
 	message.head.msgh_local_port = reply;
-	message.head.msgh_id = 2800;
+	message.head.msgh_id = ID_DEVICE_OPEN;
 	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG,
 			   sizeof message - sizeof message.room, sizeof message, reply,
 			   MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),

@@ -6,6 +6,8 @@
  * machine: append="pool=16 ramdisk=1,2" module="hello $(ramdisk-create)" arguments="${device-port}"
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
 #define RECORD     512u
@@ -313,7 +315,7 @@ TEST(data_of_another_size)
 		MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE);
 	message.head.msgh_remote_port = device;
 	message.head.msgh_local_port = reply;
-	message.head.msgh_id = 2802;
+	message.head.msgh_id = ID_DEVICE_WRITE;
 	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, sizeof message, 0, 0, 0, 0),
 		  MACH_MSG_SUCCESS);
 	EXPECT_EQ(message_get(&answer, reply, LONG_WAIT), MACH_MSG_SUCCESS);

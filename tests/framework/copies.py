@@ -10,7 +10,7 @@ NOT_NEEDED = ("clang", "defects", "fast", "mutants", "san", "test", "root.lock")
 # The kernel is linked many times there: not as one unit, which takes far longer.  So its objects
 # are others than those in out/.
 MAKE = ("make", "-s", "LTO=")
-OF_THE_KERNEL = ("mach_kernel", "obj/kernel", "obj/gen/*_server.o")
+OF_THE_KERNEL = ("mach_kernel", "obj/kernel", "obj/gen/kernel")
 
 
 def copy_sources(root: Path, copy: Path) -> None:

@@ -8,10 +8,11 @@
  * machine: cpus=2 seed=1
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
-#define EXC_RAISE_ID 2400
-#define BAD_ADDRESS  0x60000123u
+#define BAD_ADDRESS 0x60000123u
 
 /* exception_raise(), as it is received. */
 struct exception_message {
@@ -35,7 +36,7 @@ static bool exception_get(struct exception_message *message, mach_port_t port)
 	return EXPECT_EQ(mach_msg(&message->head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0,
 				  sizeof *message, port, LONG_WAIT, MACH_PORT_NULL),
 			 MACH_MSG_SUCCESS) &&
-	       EXPECT_EQ(message->head.msgh_id, EXC_RAISE_ID);
+	       EXPECT_EQ(message->head.msgh_id, ID_EXCEPTION_RAISE);
 }
 
 static void exception_reply(struct exception_message *message, kern_return_t answer)
@@ -43,7 +44,7 @@ static void exception_reply(struct exception_message *message, kern_return_t ans
 	struct message reply;
 
 	message_head(&reply, message->head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
-		     EXC_RAISE_ID + 100);
+		     ID_EXCEPTION_RAISE_REPLY);
 	reply.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
 	reply.body[1] = (uint32_t)answer;
 	EXPECT_EQ(message_post(&reply, 2), MACH_MSG_SUCCESS);
@@ -409,7 +410,7 @@ TEST(an_answer_to_nobody_gives_its_rights_back)
 	REQUIRE(exception_get(&message, handler));
 	EXPECT_EQ(thread_terminate(thread), KERN_SUCCESS);
 	message_head(&reply, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, carried,
-		     MACH_MSG_TYPE_MAKE_SEND_ONCE, EXC_RAISE_ID + 100);
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, ID_EXCEPTION_RAISE_REPLY);
 	EXPECT_EQ(message_post(&reply, 0), MACH_MSG_SUCCESS);
 	EXPECT_EQ(port_status(carried).mps_msgcount, 1);
 	EXPECT_EQ(port_status(carried).mps_sorights, 1);

@@ -6,6 +6,8 @@
  * Costs are in instructions: under the fixed instruction clock the time stamp counter counts them.
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
 #define ROUNDS 200u
@@ -190,14 +192,11 @@ TEST(calls_are_cheap_with_assertions)
 
 /* ---------------- 3, 4, 5: what calls for samples hand out ---------------- */
 
-#define ID_TASK_ENABLE  4000
-#define ID_TASK_DISABLE 4001
-#define ID_TASK_GET     4002
-#define UNTOUCHED       0x5a5a5a5au
-#define SAMPLE_WORDS    (sizeof(sampled_pc_t) / sizeof(uint32_t))
-#define KERNEL_START    0xc0000000u
+#define UNTOUCHED    0x5a5a5a5au
+#define SAMPLE_WORDS (sizeof(sampled_pc_t) / sizeof(uint32_t))
+#define KERNEL_START 0xc0000000u
 
-/* Room for the answer to ID_TASK_GET: a result, a sequence number, samples; each with its type. */
+/* Room for what task_get_sampled_pcs() answers: result, sequence number, samples; with types. */
 struct samples_message {
 	mach_msg_header_t head;
 	uint32_t body[5 + MAX_PC_SAMPLES * SAMPLE_WORDS + 1];
@@ -243,13 +242,14 @@ static void zero_fill(uint32_t pages)
 /* 4: where nothing is sampled the answer says that and ends; else the count is what was taken. */
 TEST(the_count_of_samples_is_one)
 {
-	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_FAILURE);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE_PC_SAMPLING, 0, 0), KERN_FAILURE);
 	EXPECT_EQ(answer.head.msgh_size, sizeof(mig_reply_header_t));
-	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 1), KERN_FAILURE);
+	EXPECT_EQ(call_for_samples(ID_TASK_GET_SAMPLED_PCS, 2, 1), KERN_FAILURE);
 	EXPECT_EQ(answer.head.msgh_size, sizeof(mig_reply_header_t));
-	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_VM_ZFILL_FAULTS), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE_PC_SAMPLING, 2, SAMPLED_PC_VM_ZFILL_FAULTS),
+		  KERN_SUCCESS);
 	zero_fill(7);
-	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE_PC_SAMPLING, 0, 0), KERN_SUCCESS);
 	EXPECT_EQ(answer.body[3], 7);
 	EXPECT_EQ(answer.body[4], UNTOUCHED);
 }
@@ -259,9 +259,10 @@ TEST(an_overflowed_ring_gives_what_it_has)
 {
 	uint32_t right = 0;
 
-	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_VM_ZFILL_FAULTS), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE_PC_SAMPLING, 2, SAMPLED_PC_VM_ZFILL_FAULTS),
+		  KERN_SUCCESS);
 	zero_fill(600);
-	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 0), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_GET_SAMPLED_PCS, 2, 0), KERN_SUCCESS);
 	EXPECT_EQ(answer.body[3], 600);
 	EXPECT_EQ(answer.body[4],
 		  TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, MAX_PC_SAMPLES * SAMPLE_WORDS));
@@ -270,7 +271,7 @@ TEST(an_overflowed_ring_gives_what_it_has)
 			 answer.body[i + 2] == SAMPLED_PC_VM_ZFILL_FAULTS;
 	EXPECT_EQ(right, MAX_PC_SAMPLES);
 	EXPECT_EQ(answer.body[5 + MAX_PC_SAMPLES * SAMPLE_WORDS], UNTOUCHED);
-	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE_PC_SAMPLING, 0, 0), KERN_SUCCESS);
 }
 
 /* 3: nearly all the time of calls is the kernel's, and no sample tells an address of its. */
@@ -278,17 +279,18 @@ TEST(samples_tell_no_addresses_of_the_kernel)
 {
 	uint32_t n, beyond = 0;
 
-	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE, 2, SAMPLED_PC_PERIODIC), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE_PC_SAMPLING, 2, SAMPLED_PC_PERIODIC),
+		  KERN_SUCCESS);
 	for (uint32_t i = 0; i < 60000; i++)
 		EXPECT_EQ(port_type(self()), MACH_PORT_TYPE_SEND);
-	EXPECT_EQ(call_for_samples(ID_TASK_GET, 2, 0), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_GET_SAMPLED_PCS, 2, 0), KERN_SUCCESS);
 	n = answer.body[3];
 	EXPECT_LT(3, n);
 	for (uint32_t i = 0; i < n && i < MAX_PC_SAMPLES; i++)
 		beyond += answer.body[5 + SAMPLE_WORDS * i] >= KERNEL_START ||
 			  answer.body[6 + SAMPLE_WORDS * i] >= KERNEL_START;
 	EXPECT_EQ(beyond, 0);
-	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE, 0, 0), KERN_SUCCESS);
+	EXPECT_EQ(call_for_samples(ID_TASK_DISABLE_PC_SAMPLING, 0, 0), KERN_SUCCESS);
 }
 
 /* ---------------- 7: writes after a copy ---------------- */

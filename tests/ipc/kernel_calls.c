@@ -8,6 +8,7 @@
  */
 #include <assay.h>
 #include <mach.h>
+#include <mach/messages.h>
 
 #include "check.h"
 
@@ -99,7 +100,7 @@ static mach_msg_return_t send_name(mach_port_t thread, uint32_t size)
 	memset(message.name, 'x', sizeof message.name);
 	message.header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 	message.header.msgh_remote_port = thread;
-	message.header.msgh_id = 4213;
+	message.header.msgh_id = ID_THREAD_SET_NAME;
 	return mach_msg(&message.header, MACH_SEND_MSG, sizeof message - sizeof message.name + size,
 			0, MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 }

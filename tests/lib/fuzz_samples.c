@@ -6,10 +6,9 @@
  */
 #include "fuzz.h"
 
-#define ID_SAMPLES 2450
+#include <mach/messages.h>
 
 /* The answer of task_vtimer_update(), and where in the message the time is that is left. */
-#define ID_TIMER   4702
 #define TIMER_LEFT 12u
 
 /* Where the kernel's code is, with room. */
@@ -67,6 +66,6 @@ void fuzz_forget_timers_own(struct fuzz *fuzz)
 {
 	const mach_msg_header_t *head = (const mach_msg_header_t *)fuzz->buffer;
 
-	if (head->msgh_id == ID_TIMER)
+	if (head->msgh_id == ID_TASK_VTIMER_UPDATE_REPLY)
 		fuzz_clean(fuzz->buffer + TIMER_LEFT, 2);
 }

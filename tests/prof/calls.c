@@ -5,6 +5,7 @@
  *
  * machine: cpus=1 append="pool=12" arguments="${host-port}"
  */
+#include <mach/messages.h>
 #include <mach/prof_catch.h>
 
 #include "check.h"
@@ -320,7 +321,7 @@ TEST(prof_server_calls_receive_samples)
 	EXPECT_EQ(message_get(&message, collected.port, LONG_WAIT), MACH_MSG_SUCCESS);
 	EXPECT(prof_server(&message.head, &reply.head));
 	EXPECT(received > 0);
-	message.head.msgh_id = 2451;
+	message.head.msgh_id = ID_SAMPLES + 1;
 	EXPECT(!prof_server(&message.head, &reply.head));
 	samples_forget(&collected);
 }

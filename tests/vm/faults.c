@@ -7,6 +7,8 @@
  * machine: cpus=2 append="pool=8" arguments="${host-port}" seed=1
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
 #define SELF mach_task_self()
@@ -230,8 +232,7 @@ TEST(wired_pages)
 
 /* ---------------- No memory ---------------- */
 
-#define EXC_RAISE_ID 2400
-#define HOARD        (64u * 1024 * 1024) /* More than there is. */
+#define HOARD (64u * 1024 * 1024) /* More than there is. */
 
 struct exception_message {
 	mach_msg_header_t head;
@@ -266,7 +267,7 @@ TEST(more_than_there_is)
 	EXPECT_EQ(mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof message,
 			   handler, 4 * LONG_WAIT, 0),
 		  MACH_MSG_SUCCESS);
-	EXPECT_EQ(message.head.msgh_id, EXC_RAISE_ID);
+	EXPECT_EQ(message.head.msgh_id, ID_EXCEPTION_RAISE);
 	EXPECT_EQ(message.code, KERN_RESOURCE_SHORTAGE);
 	EXPECT_EQ(right_words(1), MANY);
 	port_drop_send(message.thread);

@@ -8,6 +8,8 @@
  * machine: cpus=2 append="pool=8" seed=2
  */
 #include "check.h"
+
+#include <mach/messages.h>
 #include "ipc.h"
 
 #define SELF   mach_task_self()
@@ -502,8 +504,6 @@ TEST(writing_again_after_sending)
 
 /* ---------------- No memory ---------------- */
 
-#define EXC_RAISE_ID 2400
-
 struct exception_message {
 	mach_msg_header_t head;
 	uint32_t thread_type, thread;
@@ -569,7 +569,7 @@ static void expect_fault(mach_port_t handler, uint32_t code, struct exception_me
 	EXPECT_EQ(mach_msg(&message->head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof *message,
 			   handler, LONG_WAIT, 0),
 		  MACH_MSG_SUCCESS);
-	EXPECT_EQ(message->head.msgh_id, EXC_RAISE_ID);
+	EXPECT_EQ(message->head.msgh_id, ID_EXCEPTION_RAISE);
 	EXPECT_EQ(message->exception, EXC_BAD_ACCESS);
 	EXPECT_EQ(message->code, code);
 }
@@ -580,7 +580,7 @@ static void answer(struct exception_message *message)
 	struct message reply;
 
 	message_head(&reply, message->head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
-		     EXC_RAISE_ID + 100);
+		     ID_EXCEPTION_RAISE_REPLY);
 	reply.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
 	reply.body[1] = KERN_SUCCESS;
 	EXPECT_EQ(message_post(&reply, 2), MACH_MSG_SUCCESS);

@@ -28,10 +28,14 @@ class Target:
     arguments: str = ""  # For make.
 
 
-KERNEL = Target("kernel", ("Makefile", "kernel", "include", "defs", "tools/ksyms", "lib"),
-                "out/fast", ("gen", "obj/kernel", "obj/gen"), "out/fast/mach_kernel", "FAST=1")
-SERVER = Target("server", ("Makefile", "servers", "include", "defs", "lib", "libprof"),
-                "out", ("gen", "obj/gen", "obj/lib", "obj/libprof", "obj/servers", "lib"),
+KERNEL = Target("kernel", ("Makefile", "kernel", "include", "defs", "tools/ksyms",
+                           "tools/mig", "lib"),
+                "out/fast", ("gen", "obj/kernel", "obj/gen", "obj/text"),
+                "out/fast/mach_kernel", "FAST=1")
+SERVER = Target("server", ("Makefile", "servers", "include", "defs", "tools/mig", "lib",
+                           "libprof"),
+                "out", ("gen", "obj/gen", "obj/lib", "obj/libprof", "obj/servers", "obj/text",
+                        "lib"),
                 "out/servers/ux-sample")
 BUNDLED = ROOT / "out" / "mig-output"
 NAMES = re.compile(

@@ -6,6 +6,8 @@
  */
 #include "measure.h"
 
+#include <mach/messages.h>
+
 #include "mach.h"
 
 #define PLACE ((volatile uint8_t *)0x40000000)
@@ -100,14 +102,7 @@ struct exception_reply {
 	kern_return_t result;
 };
 
-#define ID_EXCEPTION_REPLY 2500
-
-static const mach_msg_type_t int_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = true,
-};
+static const mach_msg_type_t int_type = DESCRIBE_UNSIGNED(1);
 
 /* Maps the page that was touched. */
 static void handle_exceptions(void)
@@ -132,7 +127,7 @@ static void handle_exceptions(void)
 		syscall_mach_port_deallocate(self, message.request.task);
 		message.reply.header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0);
 		message.reply.header.msgh_local_port = MACH_PORT_NULL;
-		message.reply.header.msgh_id = ID_EXCEPTION_REPLY;
+		message.reply.header.msgh_id = ID_EXCEPTION_RAISE_REPLY;
 		message.reply.type = int_type;
 		message.reply.result = KERN_SUCCESS;
 		option = MACH_SEND_MSG | MACH_RCV_MSG;
@@ -158,11 +153,6 @@ void bench_exception(uint32_t n)
 }
 
 /* ---------------- A pager ---------------- */
-
-#define ID_INIT         2200
-#define ID_DATA_REQUEST 2203
-#define ID_DATA_SUPPLY  2093
-#define ID_READY        2094
 
 /* memory_object_init() and memory_object_data_request(), as far as they are looked at. */
 struct pager_request {
@@ -207,7 +197,7 @@ static void make_ready(struct pager_ready *message)
 {
 	message->header.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 	message->header.msgh_size = sizeof *message;
-	message->header.msgh_id = ID_READY;
+	message->header.msgh_id = ID_MEMORY_OBJECT_READY;
 	message->cache_type = int_type;
 	message->cache_type.msgt_name = MACH_MSG_TYPE_BOOLEAN;
 	message->may_cache = false;
@@ -244,7 +234,7 @@ static void make_supply(struct pager_supply *message, vm_offset_t offset)
 	message->header.msgh_bits =
 		MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND, 0) | MACH_MSGH_BITS_COMPLEX;
 	message->header.msgh_size = sizeof *message;
-	message->header.msgh_id = ID_DATA_SUPPLY;
+	message->header.msgh_id = ID_MEMORY_OBJECT_DATA_SUPPLY;
 }
 
 static void serve_pages(void)
@@ -262,9 +252,9 @@ static void serve_pages(void)
 			assay_exit(1);
 		control = message.request.control;
 		option = MACH_SEND_MSG | MACH_RCV_MSG;
-		if (message.header.msgh_id == ID_INIT)
+		if (message.header.msgh_id == ID_MEMORY_OBJECT_INIT)
 			make_ready(&message.ready);
-		else if (message.header.msgh_id == ID_DATA_REQUEST)
+		else if (message.header.msgh_id == ID_MEMORY_OBJECT_DATA_REQUEST)
 			make_supply(&message.supply, message.request.offset);
 		else
 			option = MACH_RCV_MSG;

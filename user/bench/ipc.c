@@ -8,6 +8,8 @@
  */
 #include "measure.h"
 
+#include <mach/messages.h>
+
 #include "mach.h"
 
 #define SERVER_NAME  500 /* What the server's task calls its port. */
@@ -40,22 +42,15 @@ struct type_request {
 	char room[MESSAGE_ROOM - sizeof(mach_msg_header_t) - 8];
 };
 
-#define ID_PORT_TYPE 3201
-
 static mach_msg_return_t ask_type(struct type_request *request, mach_port_t task, mach_port_t reply)
 {
 	request->header = (mach_msg_header_t){
 		.msgh_bits = BITS_CALL,
 		.msgh_remote_port = task,
 		.msgh_local_port = reply,
-		.msgh_id = ID_PORT_TYPE,
+		.msgh_id = ID_MACH_PORT_TYPE,
 	};
-	request->name_type = (mach_msg_type_t){
-		.msgt_name = MACH_MSG_TYPE_PORT_NAME,
-		.msgt_size = 32,
-		.msgt_number = 1,
-		.msgt_inline = true,
-	};
+	request->name_type = (mach_msg_type_t)DESCRIBE_MACH_PORT_NAME_T(1);
 	request->name = task;
 	return mach_msg_trap(&request->header, MACH_SEND_MSG | MACH_RCV_MSG,
 			     sizeof request->header + 8, sizeof *request, reply,
@@ -145,11 +140,8 @@ static mach_msg_return_t call_with_memory(struct memory_message *message, mach_p
 		.msgh_local_port = reply,
 		.msgh_id = 1,
 	};
-	message->type = (mach_msg_type_t){
-		.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-		.msgt_size = 32,
-		.msgt_number = PAGE_SIZE / 4,
-	};
+	message->type = (mach_msg_type_t)DESCRIBE_UNSIGNED(PAGE_SIZE / 4);
+	message->type.msgt_inline = false;
 	message->data = data;
 	return mach_msg_trap(&message->header, MACH_SEND_MSG | MACH_RCV_MSG,
 			     offsetof(struct memory_message, room), sizeof *message, reply,

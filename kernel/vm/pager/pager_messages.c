@@ -7,6 +7,7 @@
  */
 #include "vm/pager/pager_messages.h"
 
+#include <mach/messages.h>
 #include <stddef.h>
 
 #include "base/assert.h"
@@ -18,20 +19,6 @@
 #include "vm/map/copy.h"
 #include "vm/page/page.h"
 #include "vm/pager/pager.h"
-
-enum {
-	ID_INIT = 2200,
-	ID_TERMINATE = 2201,
-	ID_COPY = 2202,
-	ID_DATA_REQUEST = 2203,
-	ID_DATA_UNLOCK = 2204,
-	ID_LOCK_COMPLETED = 2206,
-	ID_SUPPLY_COMPLETED = 2207,
-	ID_DATA_RETURN = 2208,
-	ID_CHANGE_COMPLETED = 2209,
-	ID_CREATE = 2250,
-	ID_DATA_INITIALIZE = 2251,
-};
 
 struct word {
 	mach_msg_type_t type;
@@ -61,7 +48,7 @@ _Static_assert(sizeof(struct data_message) == 72, "a message's layout is an inte
 static inline struct word word(mach_msg_type_name_t name, uint32_t value)
 {
 	return (struct word){
-		.type = {.msgt_name = name, .msgt_size = 32, .msgt_number = 1, .msgt_inline = 1},
+		.type = DESCRIBE_MACH_PORT_POLY_T(name, 1),
 		.value = value,
 	};
 }
@@ -131,7 +118,7 @@ static inline struct word *pager_message_begin(struct pager *pager, struct messa
 
 void pager_send_init(struct pager *pager, struct message *message)
 {
-	struct word *words = pager_message_begin(pager, message, ID_INIT, 3);
+	struct word *words = pager_message_begin(pager, message, ID_MEMORY_OBJECT_INIT, 3);
 
 	words[0] = pager_message_send_right(pager->control);
 	words[1] = pager_message_send_right(pager->name);
@@ -142,7 +129,7 @@ void pager_send_init(struct pager *pager, struct message *message)
 void pager_send_terminate(struct pager *pager, struct message *message)
 {
 	struct port *port = pager->port;
-	struct word *words = pager_message_begin(pager, message, ID_TERMINATE, 2);
+	struct word *words = pager_message_begin(pager, message, ID_MEMORY_OBJECT_TERMINATE, 2);
 
 	words[0] = receive_right(pager->control, port);
 	words[1] = receive_right(pager->name, port);
@@ -156,7 +143,7 @@ void pager_send_terminate(struct pager *pager, struct message *message)
 void pager_send_copy(struct pager *pager, struct message *message, uint32_t index, uint32_t size,
 		     struct port *copy)
 {
-	struct word *words = pager_message_begin(pager, message, ID_COPY, 4);
+	struct word *words = pager_message_begin(pager, message, ID_MEMORY_OBJECT_COPY, 4);
 
 	words[0] = pager_message_send_right(pager->control);
 	words[1] = integer(index * PAGE_SIZE);
@@ -182,13 +169,13 @@ static inline void send_wish(struct pager *pager, struct message *message, mach_
 void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
 			uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_DATA_REQUEST, index, rights, woken);
+	send_wish(pager, message, ID_MEMORY_OBJECT_DATA_REQUEST, index, rights, woken);
 }
 
 void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,
 		       uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_DATA_UNLOCK, index, rights, woken);
+	send_wish(pager, message, ID_MEMORY_OBJECT_DATA_UNLOCK, index, rights, woken);
 }
 
 /* The copy tells the pager when it has landed, and so keeps it. */
@@ -224,13 +211,14 @@ void pager_send_return(struct pager *pager, struct message *message, const struc
 
 	body->dirty = boolean(data->dirty);
 	body->kernel_copy = boolean(data->kernel_copy);
-	send_data(pager, message, ID_DATA_RETURN, data, sizeof *body);
+	send_data(pager, message, ID_MEMORY_OBJECT_DATA_RETURN, data, sizeof *body);
 }
 
 void pager_send_initialize(struct pager *pager, struct message *message,
 			   const struct pager_data *data)
 {
-	send_data(pager, message, ID_DATA_INITIALIZE, data, offsetof(struct data_message, dirty));
+	send_data(pager, message, ID_MEMORY_OBJECT_DATA_INITIALIZE, data,
+		  offsetof(struct data_message, dirty));
 }
 
 void pager_send_create(struct port *manager, struct message *message, struct pager *pager,
@@ -238,8 +226,8 @@ void pager_send_create(struct port *manager, struct message *message, struct pag
 {
 	struct word *words = ((struct words_message *)&message->header)->words;
 
-	pager_message_set_header(message, ID_CREATE, WORDS_SIZE(5), port_add_send(manager),
-				 MACH_MSG_TYPE_PORT_SEND);
+	pager_message_set_header(message, ID_MEMORY_OBJECT_CREATE, WORDS_SIZE(5),
+				 port_add_send(manager), MACH_MSG_TYPE_PORT_SEND);
 	message->header.msgh_bits |= BITS_KERNEL_REQUEST;
 	words[0] = receive_right(pager->port, manager);
 	words[1] = integer(size * PAGE_SIZE);
@@ -295,7 +283,7 @@ static struct word *words_of(struct message *message)
 void pager_reply_locked(const struct pager_reply *reply, struct pager *pager, uint32_t offset,
 			uint32_t size)
 {
-	struct message *message = begin_reply(reply, ID_LOCK_COMPLETED, 3);
+	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_LOCK_COMPLETED, 3);
 
 	if (message == NULL)
 		return;
@@ -308,7 +296,7 @@ void pager_reply_locked(const struct pager_reply *reply, struct pager *pager, ui
 void pager_reply_supplied(const struct pager_reply *reply, struct pager *pager,
 			  const struct pager_supplied *supplied)
 {
-	struct message *message = begin_reply(reply, ID_SUPPLY_COMPLETED, 5);
+	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_SUPPLY_COMPLETED, 5);
 
 	if (message == NULL)
 		return;
@@ -322,7 +310,7 @@ void pager_reply_supplied(const struct pager_reply *reply, struct pager *pager,
 
 void pager_reply_changed(const struct pager_reply *reply, const struct pager *pager)
 {
-	struct message *message = begin_reply(reply, ID_CHANGE_COMPLETED, 2);
+	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_CHANGE_COMPLETED, 2);
 
 	if (message == NULL)
 		return;

@@ -8,32 +8,13 @@
  */
 #include "paging/paging.h"
 
-#define READY_ID        2094
-#define SUPPLY_ID       2093
-#define ERROR_ID        2090
-#define LOCK_REQUEST_ID 2044
-#define ATTRIBUTES_ID   2095
+#include <mach/messages.h>
 
-static const mach_msg_type_t word_type = {
-	.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = TRUE,
-};
+static const mach_msg_type_t word_type = DESCRIBE_UNSIGNED(1);
 
-static const mach_msg_type_t boolean_type = {
-	.msgt_name = MACH_MSG_TYPE_BOOLEAN,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = TRUE,
-};
+static const mach_msg_type_t boolean_type = DESCRIBE_BOOLEAN_T(1);
 
-static const mach_msg_type_t once_type = {
-	.msgt_name = MACH_MSG_TYPE_MAKE_SEND_ONCE,
-	.msgt_size = 32,
-	.msgt_number = 1,
-	.msgt_inline = TRUE,
-};
+static const mach_msg_type_t once_type = DESCRIBE_MACH_PORT_MAKE_SEND_ONCE_T(1);
 
 /* A word of a message, with what it is. */
 struct word {
@@ -72,7 +53,7 @@ void answer_ready(mach_port_t control, bool may_cache)
 		struct word may_cache, strategy;
 	} message = {.may_cache = flag(may_cache), .strategy = word(MEMORY_OBJECT_COPY_DELAY)};
 
-	paging_send(&message.head, control, sizeof message, READY_ID, false);
+	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_READY, false);
 }
 
 void answer_attributes(mach_port_t control, bool may_cache)
@@ -84,7 +65,8 @@ void answer_attributes(mach_port_t control, bool may_cache)
 		     .strategy = word(MEMORY_OBJECT_COPY_DELAY),
 		     .reply = {once_type, MACH_PORT_NULL}};
 
-	paging_send(&message.head, control, sizeof message, ATTRIBUTES_ID, true);
+	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_CHANGE_ATTRIBUTES,
+		    true);
 }
 
 void answer_error(mach_port_t control, vm_offset_t offset, vm_size_t size)
@@ -94,7 +76,7 @@ void answer_error(mach_port_t control, vm_offset_t offset, vm_size_t size)
 		struct word offset, size, error;
 	} message = {.offset = word(offset), .size = word(size), .error = word(KERN_MEMORY_ERROR)};
 
-	paging_send(&message.head, control, sizeof message, ERROR_ID, false);
+	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_ERROR, false);
 }
 
 /* The kernel copies so few pages at once, which is why the memory stays this server's. */
@@ -119,8 +101,8 @@ void answer_supply(mach_port_t control, vm_offset_t offset, const void *data, vm
 	};
 
 	/* Without memory for the message the touch of the page fails, and may be tried again. */
-	if (paging_send(&message.head, control, sizeof message, SUPPLY_ID, true) ==
-	    MACH_SEND_NO_BUFFER)
+	if (paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_SUPPLY,
+			true) == MACH_SEND_NO_BUFFER)
 		answer_error(control, offset, size);
 }
 
@@ -141,7 +123,8 @@ static mach_msg_return_t lock_request(mach_port_t control, vm_offset_t offset, v
 		.reply = {once_type, reply},
 	};
 
-	return paging_send(&message.head, control, sizeof message, LOCK_REQUEST_ID, true);
+	return paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_LOCK_REQUEST,
+			   true);
 }
 
 void answer_unlock(mach_port_t control, vm_offset_t offset, vm_size_t size)

@@ -4,6 +4,7 @@
  * program cannot receive.  It does so to itself, and then ends as every program does.
  */
 #include <mach.h>
+#include <mach/messages.h>
 #include <servers/gprof.h>
 #include <servers/netname.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static mach_msg_return_t send_too_much(mach_port_t port)
 		.msgh_bits = MACH_MSGH_BITS_COMPLEX | MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0),
 		.msgh_size = sizeof message,
 		.msgh_remote_port = port,
-		.msgh_id = 4700,
+		.msgh_id = ID_GPROF_MON_SWITCH,
 	};
 	for (int n = 0; n < PARTS; n++) {
 		message.parts[n].type.msgtl_header.msgt_longform = TRUE;

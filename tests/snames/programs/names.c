@@ -5,6 +5,8 @@
  */
 #include "names.h"
 
+#include <mach/messages.h>
+
 #define OF_CLIENT 64   /* Names of one client, */
 #define ALL       8192 /* and of all of them. */
 
@@ -45,10 +47,7 @@ static void send_word(mach_port_t port, int value)
 			 .msgh_size = offsetof(struct word, room),
 			 .msgh_remote_port = port,
 			 .msgh_id = 1},
-		.type = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-			 .msgt_size = 32,
-			 .msgt_number = 1,
-			 .msgt_inline = TRUE},
+		.type = DESCRIBE_UNSIGNED(1),
 		.value = value,
 	};
 

@@ -2,6 +2,8 @@
 /* Whoever sends the name server nonsense harms nobody, and leaves nothing with it. */
 #include "names.h"
 
+#include <mach/messages.h>
+
 struct nonsense {
 	mach_msg_header_t head;
 	mach_msg_type_t type;
@@ -46,28 +48,28 @@ static kern_return_t answer_to(struct nonsense *message)
 
 static void send_unknown(void)
 {
-	struct nonsense message = begin_nonsense(1044, sizeof message.head);
+	struct nonsense message = begin_nonsense(ID_NETNAME_VERSION + 1, sizeof message.head);
 
 	EXPECT_EQ(answer_to(&message), MIG_BAD_ID);
-	message = begin_nonsense(1040, sizeof message.head);
+	message = begin_nonsense(ID_NETNAME_CHECK_IN, sizeof message.head);
 	EXPECT_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
 }
 
 static void send_too_much(void)
 {
-	struct nonsense message = begin_nonsense(1043, sizeof message);
+	struct nonsense message = begin_nonsense(ID_NETNAME_VERSION, sizeof message);
 
 	answer_to(&message);
 }
 
 static void send_rights(mach_msg_type_name_t name)
 {
-	struct nonsense message = begin_nonsense(1042, offsetof(struct nonsense, port) + 4);
+	struct nonsense message =
+		begin_nonsense(ID_NETNAME_CHECK_OUT, offsetof(struct nonsense, port) + 4);
 	mach_port_t port = new_port();
 
 	message.head.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
-	message.type = (mach_msg_type_t){
-		.msgt_name = name, .msgt_size = 32, .msgt_number = 1, .msgt_inline = TRUE};
+	message.type = (mach_msg_type_t)DESCRIBE_MACH_PORT_POLY_T(name, 1);
 	message.port = port;
 	EXPECT_EQ(answer_to(&message), MIG_BAD_ARGUMENTS);
 	mach_port_destroy(mach_task_self(), port);
@@ -75,7 +77,8 @@ static void send_rights(mach_msg_type_name_t name)
 
 static void send_memory(void)
 {
-	struct nonsense message = begin_nonsense(1041, offsetof(struct nonsense, memory) + 4);
+	struct nonsense message =
+		begin_nonsense(ID_NETNAME_LOOK_UP, offsetof(struct nonsense, memory) + 4);
 	static char data[100000];
 
 	message.head.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
@@ -88,16 +91,13 @@ static void send_memory(void)
 /* A name that does not end. */
 static void send_endless_name(void)
 {
-	struct nonsense message = begin_nonsense(1042, 0);
+	struct nonsense message = begin_nonsense(ID_NETNAME_CHECK_OUT, 0);
 	char *at = message.room;
 	static const mach_msg_type_t text = {.msgt_name = MACH_MSG_TYPE_STRING_C,
 					     .msgt_size = 8,
 					     .msgt_number = NETNAME_NAME_MAX,
 					     .msgt_inline = TRUE};
-	static const mach_msg_type_t right = {.msgt_name = MACH_MSG_TYPE_COPY_SEND,
-					      .msgt_size = 32,
-					      .msgt_number = 1,
-					      .msgt_inline = TRUE};
+	static const mach_msg_type_t right = DESCRIBE_MACH_PORT_COPY_SEND_T(1);
 
 	message.type = text;
 	memset(message.text, 'x', sizeof message.text);
@@ -118,10 +118,7 @@ static void send_false_deaths(void)
 	for (mach_port_t name = 1; name < 400; name++) {
 		message.head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 		message.head.msgh_remote_port = server;
-		message.type = (mach_msg_type_t){.msgt_name = MACH_MSG_TYPE_PORT_NAME,
-						 .msgt_size = 32,
-						 .msgt_number = 1,
-						 .msgt_inline = TRUE};
+		message.type = (mach_msg_type_t)DESCRIBE_MACH_PORT_NAME_T(1);
 		message.port = name;
 		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, message.head.msgh_size, 0,
 				   MACH_PORT_NULL, 0, MACH_PORT_NULL),
@@ -151,7 +148,7 @@ static void ask_for_kept(void)
 
 	find_server();
 	strcpy(request.name.text, "names.kept");
-	request.head = begin_nonsense(1041, sizeof request).head;
+	request.head = begin_nonsense(ID_NETNAME_LOOK_UP, sizeof request).head;
 	request.head.msgh_local_port = new_port();
 	EXPECT_EQ(mach_msg(&request.head, MACH_SEND_MSG, sizeof request, 0, MACH_PORT_NULL, 0,
 			   MACH_PORT_NULL),
@@ -165,7 +162,7 @@ static void ask_and_go(void)
 
 	EXPECT_EQ(mach_port_set_qlimit(mach_task_self(), port, 1), KERN_SUCCESS);
 	for (unsigned n = 0; n < 20; n++) {
-		struct nonsense message = begin_nonsense(1043, sizeof message.head);
+		struct nonsense message = begin_nonsense(ID_NETNAME_VERSION, sizeof message.head);
 
 		message.head.msgh_bits =
 			MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND);

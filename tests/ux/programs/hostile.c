@@ -10,21 +10,19 @@
 #include <cthreads.h>
 #include <mach.h>
 #include <mach/memory_object.h>
+#include <mach/messages.h>
 #include <signal.h>
 #include <sys/ux.h>
 #include <sys/wait.h>
 
 #include "check_unix.h"
 
-#define TIMEOUT   5000 /* Milliseconds until an answer is missed. */
-#define PATIENCE  1000 /* Times that others may run first. */
-#define ID_PID    101005
+#define TIMEOUT   5000        /* Milliseconds until an answer is missed. */
+#define PATIENCE  1000        /* Times that others may run first. */
 #define MUCH      (64 * 4096) /* The kernel copies less at once. */
 #define N_SENDERS 20
 #define N_WAITERS 10 /* Processes, each of which makes */
 #define N_CALLS   64 /* so many calls that wait: more than the server has threads. */
-#define ID_READ   101032
-#define ID_WRITE  101035 /* Of data out of line. */
 #define STUDENT   100
 
 union message {
@@ -107,7 +105,7 @@ static void send_memory(vm_address_t data)
 	message.head.msgh_bits =
 		MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0) | MACH_MSGH_BITS_COMPLEX;
 	message.head.msgh_remote_port = server();
-	message.head.msgh_id = ID_PID;
+	message.head.msgh_id = ID_BSD_GETPID;
 	mach_msg(&message.head, MACH_SEND_MSG, sizeof message.memory, 0, MACH_PORT_NULL, 0,
 		 MACH_PORT_NULL);
 }
@@ -121,7 +119,7 @@ static bool server_is_well(void)
 		MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE);
 	message.head.msgh_remote_port = server();
 	message.head.msgh_local_port = reply;
-	message.head.msgh_id = ID_PID;
+	message.head.msgh_id = ID_BSD_GETPID;
 	return mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG | MACH_RCV_TIMEOUT,
 			sizeof message.head, sizeof message, reply, TIMEOUT,
 			MACH_PORT_NULL) == MACH_MSG_SUCCESS &&
@@ -132,10 +130,7 @@ static bool server_is_well(void)
 static void write_memory(vm_address_t data)
 {
 	union message message = {
-		.write = {.fd_type = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-				      .msgt_size = 32,
-				      .msgt_number = 1,
-				      .msgt_inline = TRUE},
+		.write = {.fd_type = DESCRIBE_UNSIGNED(1),
 			  .fd = STDOUT_FILENO,
 			  .type = {.msgtl_header = {.msgt_longform = TRUE},
 				   .msgtl_name = MACH_MSG_TYPE_CHAR,
@@ -147,7 +142,7 @@ static void write_memory(vm_address_t data)
 	message.head.msgh_bits =
 		MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0) | MACH_MSGH_BITS_COMPLEX;
 	message.head.msgh_remote_port = server();
-	message.head.msgh_id = ID_WRITE;
+	message.head.msgh_id = ID_BSD_WRITE_LONG;
 	mach_msg(&message.head, MACH_SEND_MSG, sizeof message.write, 0, MACH_PORT_NULL, 0,
 		 MACH_PORT_NULL);
 }
@@ -278,10 +273,7 @@ TEST(a_process_goes_on_though_its_handler_cannot_begin)
 
 /* ---------------- Calls without end ---------------- */
 
-static const mach_msg_type_t word = {.msgt_name = MACH_MSG_TYPE_INTEGER_32,
-				     .msgt_size = 32,
-				     .msgt_number = 1,
-				     .msgt_inline = TRUE};
+static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
 
 static void send_read(int fd)
 {
@@ -291,7 +283,7 @@ static void send_read(int fd)
 
 	message.head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 	message.head.msgh_remote_port = server();
-	message.head.msgh_id = ID_READ;
+	message.head.msgh_id = ID_BSD_READ;
 	mach_msg(&message.head, MACH_SEND_MSG, sizeof message.read, 0, MACH_PORT_NULL, 0,
 		 MACH_PORT_NULL);
 }

@@ -6,17 +6,14 @@
  * guest: user=root cpus=2 seed=1 limit=30
  */
 #include <mach.h>
+#include <mach/messages.h>
 #include <sys/ux.h>
 
 #include "check_unix.h"
 
-#define TIMEOUT       5000 /* Milliseconds until an answer is missed. */
-#define ID_FIRST      101000
-#define ID_END        101100
-#define ID_EXIT       101002
-#define ID_PID        101005
-#define ID_END_THREAD 101017
-#define ID_UNLINK     101039
+#define TIMEOUT  5000 /* Milliseconds until an answer is missed. */
+#define FIRST_CALL 101000
+#define CALLS_END   101100
 
 union message {
 	mach_msg_header_t head;
@@ -75,15 +72,15 @@ static int ask(mach_msg_id_t id, size_t size, mach_msg_bits_t bits)
 static bool server_is_well(void)
 {
 	memset(&message, 0, sizeof message);
-	return ask(ID_PID, sizeof message.head, 0) == 0;
+	return ask(ID_BSD_GETPID, sizeof message.head, 0) == 0;
 }
 
 TEST(every_id_without_a_body)
 {
-	for (mach_msg_id_t id = ID_FIRST - 10; id < ID_END; id++) {
+	for (mach_msg_id_t id = FIRST_CALL - 10; id < CALLS_END; id++) {
 		int result;
 
-		if (id == ID_EXIT || id == ID_END_THREAD)
+		if (id == ID_BSD_EXIT || id == ID_BSD_THREAD_EXIT)
 			continue;
 		memset(&message, 0, sizeof message);
 		result = ask(id, sizeof message.head + 4 * (unsigned)(id % 5), 0);
@@ -96,7 +93,7 @@ TEST(every_id_without_a_body)
 TEST(more_than_any_request_has)
 {
 	memset(&message, 0, sizeof message);
-	EXPECT_EQ(ask(ID_PID, sizeof message - 16, 0), MIG_SERVER_DIED);
+	EXPECT_EQ(ask(ID_BSD_GETPID, sizeof message - 16, 0), MIG_SERVER_DIED);
 	EXPECT(server_is_well());
 }
 
@@ -108,7 +105,7 @@ static int ask_string(unsigned number)
 						.msgt_number = number,
 						.msgt_inline = TRUE};
 	memset(message.string.text, 'a', sizeof message.string.text);
-	return ask(ID_UNLINK, sizeof message.string, 0);
+	return ask(ID_BSD_UNLINK, sizeof message.string, 0);
 }
 
 TEST(strings_without_an_end)
@@ -128,7 +125,7 @@ static int ask_memory(vm_address_t data, vm_size_t size)
 						     .msgtl_size = 8,
 						     .msgtl_number = size};
 	message.memory.data = data;
-	return ask(ID_PID, sizeof message.memory, MACH_MSGH_BITS_COMPLEX);
+	return ask(ID_BSD_GETPID, sizeof message.memory, MACH_MSGH_BITS_COMPLEX);
 }
 
 /* The server takes no more than half of the machine. */
@@ -176,10 +173,10 @@ static void send_right(mach_msg_type_name_t kind)
 	mach_port_t port = mach_reply_port();
 
 	memset(&message, 0, sizeof message);
-	message.right.type = (mach_msg_type_t){
-		.msgt_name = kind, .msgt_size = 32, .msgt_number = 1, .msgt_inline = TRUE};
+	message.right.type = (mach_msg_type_t)DESCRIBE_MACH_PORT_POLY_T(kind, 1);
 	message.right.port = port;
-	EXPECT_EQ(ask(ID_PID, sizeof message.right, MACH_MSGH_BITS_COMPLEX), MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(ask(ID_BSD_GETPID, sizeof message.right, MACH_MSGH_BITS_COMPLEX),
+		  MIG_BAD_ARGUMENTS);
 	if (kind != MACH_MSG_TYPE_MOVE_RECEIVE)
 		mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1);
 }
@@ -211,7 +208,7 @@ TEST(more_calls_than_a_process_may_make)
 		memset(&message, 0, sizeof message.head);
 		message.head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0);
 		message.head.msgh_remote_port = port;
-		message.head.msgh_id = ID_PID;
+		message.head.msgh_id = ID_BSD_GETPID;
 		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, 0,
 				   MACH_PORT_NULL, 0, MACH_PORT_NULL),
 			  MACH_MSG_SUCCESS);
