@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct list {
 	struct list *next;
@@ -23,6 +24,10 @@ struct list {
 
 /* The object of type `type` whose member `member` is the link `link`. */
 #define list_object(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
+/* The other way; of a head there is no object, which nobody must touch, but the link there is. */
+#define list_link(object, type, member) \
+	((struct list *)((uintptr_t)(object) + offsetof(type, member)))
 
 #define list_first_object(head, type, member) list_object((head)->next, type, member)
 
@@ -39,15 +44,16 @@ struct list {
  * variable.  The body may not remove it; list_for_each_object_removable() also keeps the place, as
  * `after`.
  */
-#define list_for_each_object(type, object, head, member)                                        \
-	for (type *object = list_object((head)->next, type, member); &object->member != (head); \
+#define list_for_each_object(type, object, head, member)             \
+	for (type *object = list_object((head)->next, type, member); \
+	     list_link(object, type, member) != (head);              \
 	     object = list_object(object->member.next, type, member))
 
-#define list_for_each_object_removable(type, object, after, head, member)  \
-	for (type *object = list_object((head)->next, type, member),       \
-		  *after = list_object(object->member.next, type, member); \
-	     &object->member != (head);                                    \
-	     object = after, after = list_object(object->member.next, type, member))
+#define list_for_each_object_removable(type, object, after, head, member) \
+	for (type *object = list_object((head)->next, type, member),      \
+		  *after = list_object((head)->next->next, type, member); \
+	     list_link(object, type, member) != (head); object = after,   \
+		  after = list_object(list_link(object, type, member)->next, type, member))
 
 static inline void list_init(struct list *list)
 {

@@ -30,8 +30,10 @@
 
 #define RING_SAMPLE_WORDS ((uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
 
-/* Where `flags` is in the first word of a sample's `kind`. */
-#define PROF_FLAGS_SHIFT 24
+/* Where `cpu` and `flags` are in the first word of `kind`, and `reserved` in the second. */
+#define PROF_CPU_SHIFT      16
+#define PROF_FLAGS_SHIFT    24
+#define PROF_RESERVED_SHIFT 16
 
 struct ring {
 	uint32_t *next;    /* Where the next record is written; NULL before the first use. */

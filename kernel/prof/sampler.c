@@ -207,13 +207,13 @@ static inline void write_place(struct prof_sample *sample, const struct sampler_
 			       const struct machine_place *place)
 {
 	sample->pc = place->pc;
-	sample->record = cursor->plain.record;
+	sample->record = cursor->record;
 	sample->kernel_pc = place->kernel_pc;
 	sample->thread = place->who[SAMPLER_WHO_THREAD];
 	sample->task = place->who[SAMPLER_WHO_TASK];
 	sample->label = place->who[SAMPLER_WHO_LABEL];
-	sample->kind[0] = cursor->plain.kind[0] | place->flags << PROF_FLAGS_SHIFT;
-	sample->kind[1] = cursor->plain.kind[1];
+	sample->kind[0] = cursor->kind[0] | place->flags << PROF_FLAGS_SHIFT;
+	sample->kind[1] = cursor->kind[1];
 }
 
 /* The sample at the ring's end, with the frames of what was interrupted if they are asked for. */

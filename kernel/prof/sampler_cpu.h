@@ -30,10 +30,13 @@ struct sampler_cursor {
 	 */
 	uint32_t who;
 	uint32_t id;
-	uint32_t mask;            /* None, for all that runs. */
-	uint32_t depth;           /* Of a stack; 0: without. */
-	uint32_t room;            /* Words that a sample may take in the ring. */
-	struct prof_sample plain; /* What is alike in all: the other fields are 0. */
+	uint32_t mask;  /* None, for all that runs. */
+	uint32_t depth; /* Of a stack; 0: without. */
+	uint32_t room;  /* Words that a sample may take in the ring. */
+
+	/* What is alike in all its samples: their fields of these names. */
+	struct prof_record record;
+	uint32_t kind[2];
 
 	/*
 	 * What became of each due time, in numbers that an interrupt adds to by one instruction.

@@ -162,16 +162,15 @@ static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t me
 		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
 		.room = RING_SAMPLE_WORDS + 2 * slots[slot].depth,
-		.plain = {.record = {RING_SAMPLE_WORDS, PROF_SAMPLE, PROF_VERSION},
-			  .flavor = SAMPLED_PC_PERIODIC,
-			  .reserved = (uint16_t)slot},
+		.record = {RING_SAMPLE_WORDS, PROF_SAMPLE, PROF_VERSION},
+		.kind = {0, slot << PROF_RESERVED_SHIFT},
 		.left = SAMPLER_FOLD,
 	};
 
 	set_target(&first, target);
 	first.due = machine_cycles() + schedule_interval(&first.schedule);
 	for (uint32_t n = 0; n < cpu_count(); n++) {
-		first.plain.cpu = (uint8_t)n;
+		first.kind[0] = SAMPLED_PC_PERIODIC | n << PROF_CPU_SHIFT;
 		cpu_sampler_of(n)->cursors[slot] = first;
 	}
 }
