@@ -43,7 +43,7 @@ bool alloc_site_hit(struct alloc_site *site)
 }
 
 /* Watches from the first time on that somebody may ask; false if nobody may. */
-static bool may_inject(void)
+static bool alloc_site_may_inject(void)
 {
 	if (argument_number("inject", 0) == 0)
 		return false;
@@ -61,7 +61,7 @@ TRAP_ABI kern_return_t trap_fail_allocation(uint32_t number, uint32_t nth)
 {
 	struct alloc_site *site = site_number(number);
 
-	if (!may_inject())
+	if (!alloc_site_may_inject())
 		return KERN_NO_ACCESS;
 	if (site == NULL && number != ASSAY_NO_SITE)
 		return KERN_INVALID_ARGUMENT;
@@ -72,7 +72,7 @@ TRAP_ABI kern_return_t trap_fail_allocation(uint32_t number, uint32_t nth)
 }
 
 /* The whole structure is written: what lies behind the name is cleared. */
-static void describe(const struct alloc_site *site, struct assay_allocation_site *info)
+static void alloc_site_describe(const struct alloc_site *site, struct assay_allocation_site *info)
 {
 	memset(info, 0, sizeof *info);
 	strlcpy(info->file, site->file, sizeof info->file);
@@ -87,10 +87,10 @@ TRAP_ABI kern_return_t trap_allocation_site(uint32_t number, user_address_t to)
 	struct assay_allocation_site info;
 	const struct alloc_site *site = site_number(number);
 
-	if (!may_inject())
+	if (!alloc_site_may_inject())
 		return KERN_NO_ACCESS;
 	if (site == NULL)
 		return KERN_INVALID_ARGUMENT;
-	describe(site, &info);
+	alloc_site_describe(site, &info);
 	return copyout(to, &info, sizeof info) ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
 }

@@ -30,15 +30,15 @@ static const char *const known[] = {
 };
 
 /* Boot loaders' configuration files leave ends of lines behind. */
-static bool is_blank(char c)
+static bool argument_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* Ends the word at `p` with a zero and returns what follows. */
-static char *cut_word(char *p)
+static char *argument_cut_word(char *p)
 {
-	while (*p != '\0' && !is_blank(*p))
+	while (*p != '\0' && !argument_is_blank(*p))
 		p++;
 	if (*p != '\0')
 		*p++ = '\0';
@@ -56,7 +56,7 @@ void arguments_init(const char *command_line)
 	strlcpy(whole, line, sizeof(whole));
 	n_words = 0;
 	for (;;) {
-		while (is_blank(*p))
+		while (argument_is_blank(*p))
 			p++;
 		if (*p == '\0')
 			return;
@@ -65,12 +65,12 @@ void arguments_init(const char *command_line)
 			return;
 		}
 		words[n_words++] = p;
-		p = cut_word(p);
+		p = argument_cut_word(p);
 	}
 }
 
 /* Where `word` goes on behind `name` (at `=` or its end), or NULL if it is another argument. */
-static const char *behind_name(const char *word, const char *name)
+static const char *argument_behind_name(const char *word, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -85,7 +85,7 @@ static const char *behind_name(const char *word, const char *name)
 bool argument_present(const char *name)
 {
 	for (unsigned i = 0; i < n_words; i++) {
-		if (behind_name(words[i], name) != NULL)
+		if (argument_behind_name(words[i], name) != NULL)
 			return true;
 	}
 	return false;
@@ -94,12 +94,12 @@ bool argument_present(const char *name)
 /*
  * The text after the last `name=`, or NULL: who adds a word at the end of a line wants it heeded.
  */
-static const char *value_of(const char *name)
+static const char *argument_value_of(const char *name)
 {
 	const char *rest;
 
 	for (unsigned i = n_words; i > 0; i--) {
-		rest = behind_name(words[i - 1], name);
+		rest = argument_behind_name(words[i - 1], name);
 		if (rest != NULL && *rest == '=')
 			return rest + 1;
 	}
@@ -108,7 +108,7 @@ static const char *value_of(const char *name)
 
 bool argument_string(const char *name, char *value, size_t size)
 {
-	const char *text = value_of(name);
+	const char *text = argument_value_of(name);
 
 	assert(value != NULL && size > 0);
 	strlcpy(value, text != NULL ? text : "", size);
@@ -116,7 +116,7 @@ bool argument_string(const char *name, char *value, size_t size)
 }
 
 /* The value of a digit, or a number that is no digit in any base. */
-static uint32_t digit_of(char c)
+static uint32_t argument_digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
 		return (uint32_t)(c - '0');
@@ -128,7 +128,7 @@ static uint32_t digit_of(char c)
 }
 
 /* Reads all of `text`; false if it is empty, has a character too many or does not fit 32 bits. */
-static bool read_number(const char *text, uint32_t *number)
+static bool argument_read_number(const char *text, uint32_t *number)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	uint32_t base = hex ? 16 : 10;
@@ -138,7 +138,7 @@ static bool read_number(const char *text, uint32_t *number)
 	if (*text == '\0')
 		return false;
 	for (; *text != '\0'; text++) {
-		uint32_t digit = digit_of(*text);
+		uint32_t digit = argument_digit_of(*text);
 
 		if (digit >= base)
 			return false;
@@ -153,29 +153,29 @@ static bool read_number(const char *text, uint32_t *number)
 /* A bad number is no reason not to boot: without a console nobody could see why. */
 uint32_t argument_number(const char *name, uint32_t otherwise)
 {
-	const char *text = value_of(name);
+	const char *text = argument_value_of(name);
 	uint32_t number;
 
 	if (text == NULL)
 		return otherwise;
-	if (read_number(text, &number))
+	if (argument_read_number(text, &number))
 		return number;
 	klog("arguments: %s=%s: not a number; taken as %u\n", name, text, otherwise);
 	return otherwise;
 }
 
 /* By its name: whether the value makes sense is for those to say who use it. */
-static bool is_known(const char *word)
+static bool argument_is_known(const char *word)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (behind_name(word, known[i]) != NULL)
+		if (argument_behind_name(word, known[i]) != NULL)
 			return true;
 	}
 	return false;
 }
 
 /* QEMU puts the image's path in front, GRUB does not. */
-static bool is_image_name(unsigned i)
+static bool argument_is_image_name(unsigned i)
 {
 	assert(i < n_words);
 	return i == 0 && strchr(words[i], '=') == NULL;
@@ -185,9 +185,9 @@ const char *arguments_line(void)
 {
 	const char *text = whole;
 
-	if (n_words > 0 && is_image_name(0))
+	if (n_words > 0 && argument_is_image_name(0))
 		text += (size_t)(words[0] - line) + strlen(words[0]);
-	while (is_blank(*text))
+	while (argument_is_blank(*text))
 		text++;
 	return text;
 }
@@ -195,7 +195,7 @@ const char *arguments_line(void)
 void arguments_check(void)
 {
 	for (unsigned i = 0; i < n_words; i++) {
-		if (!is_known(words[i]) && !is_image_name(i))
+		if (!argument_is_known(words[i]) && !argument_is_image_name(i))
 			klog("arguments: \"%s\" is unknown and ignored\n", words[i]);
 	}
 }

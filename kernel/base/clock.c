@@ -43,7 +43,7 @@ enum rounding {
 };
 
 /* A multiplier that rounding has made 2^32 is 2^31 with one bit less behind the point. */
-static struct factor factor_normalise(uint64_t multiplier, uint32_t shift)
+static struct factor clock_factor_normalise(uint64_t multiplier, uint32_t shift)
 {
 	if (multiplier >> 32 != 0) {
 		multiplier >>= 1;
@@ -57,7 +57,7 @@ static struct factor factor_normalise(uint64_t multiplier, uint32_t shift)
  * The factor dividend / divisor, by long division one bit at a time: first the bits of the
  * dividend, then zeros behind the point until the quotient has its 32 bits.
  */
-static struct factor factor_make(uint64_t dividend, uint64_t divisor, enum rounding rounding)
+static struct factor clock_factor_make(uint64_t dividend, uint64_t divisor, enum rounding rounding)
 {
 	uint64_t quotient = 0;
 	uint64_t remainder = 0;
@@ -76,25 +76,26 @@ static struct factor factor_make(uint64_t dividend, uint64_t divisor, enum round
 	assert(quotient >> 31 == 1); /* The quotient's whole part fits. */
 	if (rounding == UP ? remainder > 0 : remainder >= divisor - remainder)
 		quotient++;
-	return factor_normalise(quotient, shift);
+	return clock_factor_normalise(quotient, shift);
 }
 
 /* The low half of two words, shifted by less than a word: one instruction of the machine's. */
-static inline uint32_t shift_words(uint32_t high, uint32_t low, uint32_t shift)
+static inline uint32_t clock_shift_words(uint32_t high, uint32_t low, uint32_t shift)
 {
 	return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
 
 /* value * factor, rounded down: a product of 96 bits, shifted by words and then by bits. */
-static uint64_t factor_apply(uint64_t value, struct factor factor)
+static uint64_t clock_factor_apply(uint64_t value, struct factor factor)
 {
 	uint64_t low = (value & UINT32_MAX) * factor.multiplier;
 	uint64_t high = (value >> 32) * factor.multiplier + (low >> 32);
 
 	if (factor.shift >= 32)
 		return high >> (factor.shift & 31);
-	return (uint64_t)shift_words((uint32_t)(high >> 32), (uint32_t)high, factor.shift) << 32 |
-	       shift_words((uint32_t)high, (uint32_t)low, factor.shift);
+	return (uint64_t)clock_shift_words((uint32_t)(high >> 32), (uint32_t)high, factor.shift)
+		       << 32 |
+	       clock_shift_words((uint32_t)high, (uint32_t)low, factor.shift);
 }
 
 /*
@@ -107,8 +108,8 @@ void clock_init(uint64_t hz, uint64_t cycles_at_zero)
 
 	assert(hz >= HZ_MIN && hz <= HZ_MAX);
 	clock.cycles_at_zero = cycles_at_zero;
-	clock.to_ns = factor_make(NS_PER_SECOND, hz, TO_NEAREST);
-	clock.to_cycles = factor_make(1ull << clock.to_ns.shift, clock.to_ns.multiplier, UP);
+	clock.to_ns = clock_factor_make(NS_PER_SECOND, hz, TO_NEAREST);
+	clock.to_cycles = clock_factor_make(1ull << clock.to_ns.shift, clock.to_ns.multiplier, UP);
 	cycle = ((uint64_t)clock.to_ns.multiplier << 32) >> clock.to_ns.shift;
 	clock.whole = (uint32_t)(cycle >> 32);
 	clock.rest = (uint32_t)cycle;
@@ -123,7 +124,7 @@ uint64_t clock_hz(void)
 
 uint64_t clock_at(uint64_t cycles)
 {
-	return factor_apply(cycles - clock.cycles_at_zero, clock.to_ns);
+	return clock_factor_apply(cycles - clock.cycles_at_zero, clock.to_ns);
 }
 
 uint64_t clock_short_ns(uint32_t cycles)
@@ -137,7 +138,7 @@ uint64_t clock_now(void)
 }
 
 /* How much of the adjustment has been made at `now`. */
-static int64_t adjusted(uint64_t now)
+static int64_t clock_adjusted(uint64_t now)
 {
 	int64_t done = (int64_t)((now - clock.adjust_from) >> ADJUST_SHIFT);
 
@@ -150,7 +151,7 @@ uint64_t clock_wall(void)
 {
 	uint64_t now = clock_now();
 
-	return clock.wall_at_zero + now + (uint64_t)adjusted(now);
+	return clock.wall_at_zero + now + (uint64_t)clock_adjusted(now);
 }
 
 void clock_set_wall(uint64_t ns)
@@ -162,7 +163,7 @@ void clock_set_wall(uint64_t ns)
 int64_t clock_adjust_wall(int64_t ns)
 {
 	uint64_t now = clock_now();
-	int64_t done = adjusted(now);
+	int64_t done = clock_adjusted(now);
 	int64_t left = clock.adjust_by - done;
 
 	clock.wall_at_zero += (uint64_t)done;
@@ -174,13 +175,13 @@ int64_t clock_adjust_wall(int64_t ns)
 uint64_t clock_cycles_to_ns(uint64_t cycles)
 {
 	assert(clock.hz != 0);
-	return factor_apply(cycles, clock.to_ns);
+	return clock_factor_apply(cycles, clock.to_ns);
 }
 
 /* The factor is rounded up, the product down: at most one cycle is missing. */
 uint64_t clock_ns_to_cycles(uint64_t ns)
 {
-	uint64_t cycles = factor_apply(ns, clock.to_cycles);
+	uint64_t cycles = clock_factor_apply(ns, clock.to_cycles);
 
 	assert(clock.hz != 0);
 	return clock_cycles_to_ns(cycles) < ns ? cycles + 1 : cycles;

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/string.h"
 
-static size_t word_length(const char *line)
+static size_t command_word_length(const char *line)
 {
 	size_t length = 0;
 
@@ -15,12 +15,12 @@ static size_t word_length(const char *line)
 }
 
 /* $(...) names something that is done with every module. */
-static bool is_action(const char *word)
+static bool command_is_action(const char *word)
 {
 	return word[0] == '$' && word[1] == '(';
 }
 
-static void strip_folders(const char **word, size_t *length)
+static void command_strip_folders(const char **word, size_t *length)
 {
 	for (size_t n = *length; n > 0; n--) {
 		if ((*word)[n - 1] == '/') {
@@ -57,15 +57,15 @@ const char *command_parse(struct command *command, const char *line)
 
 		while (*line == ' ')
 			line++;
-		length = word_length(line);
+		length = command_word_length(line);
 		if (length == 0)
 			break;
-		if (!is_action(line)) {
+		if (!command_is_action(line)) {
 			const char *word = line;
 			size_t rest = length;
 
 			if (command->count == 0)
-				strip_folders(&word, &rest);
+				command_strip_folders(&word, &rest);
 			wrong = command_add(command, word, rest);
 		}
 		line += length;
@@ -79,11 +79,11 @@ bool command_has_action(const char *line, const char *action)
 {
 	size_t length = strlen(action);
 
-	assert(is_action(action));
-	for (; *line != '\0'; line += word_length(line)) {
+	assert(command_is_action(action));
+	for (; *line != '\0'; line += command_word_length(line)) {
 		while (*line == ' ')
 			line++;
-		if (word_length(line) == length && strncmp(line, action, length) == 0)
+		if (command_word_length(line) == length && strncmp(line, action, length) == 0)
 			return true;
 	}
 	return false;

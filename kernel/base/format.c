@@ -51,13 +51,13 @@ static void format_put(struct formatter *f, char c)
 	f->length++;
 }
 
-static void put_bytes(struct formatter *f, const char *bytes, size_t n)
+static void format_put_bytes(struct formatter *f, const char *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		format_put(f, bytes[i]);
 }
 
-static void put_many(struct formatter *f, char c, size_t n)
+static void format_put_many(struct formatter *f, char c, size_t n)
 {
 	while (n-- > 0)
 		format_put(f, c);
@@ -67,24 +67,24 @@ static void put_many(struct formatter *f, char c, size_t n)
  * Writes `prefix` (a sign) and `text`, padded to the width.  Blanks go before the sign and zeros
  * behind it; text on the left is never padded with zeros, which would change a number.
  */
-static void put_field(struct formatter *f, const struct directive *d, const char *prefix,
-		      const char *text, size_t n)
+static void format_put_field(struct formatter *f, const struct directive *d, const char *prefix,
+			     const char *text, size_t n)
 {
 	size_t prefix_length = strlen(prefix);
 	size_t padding = d->width > prefix_length + n ? d->width - prefix_length - n : 0;
 
 	if (!d->left && !d->zero)
-		put_many(f, ' ', padding);
-	put_bytes(f, prefix, prefix_length);
+		format_put_many(f, ' ', padding);
+	format_put_bytes(f, prefix, prefix_length);
 	if (!d->left && d->zero)
-		put_many(f, '0', padding);
-	put_bytes(f, text, n);
+		format_put_many(f, '0', padding);
+	format_put_bytes(f, text, n);
 	if (d->left)
-		put_many(f, ' ', padding);
+		format_put_many(f, ' ', padding);
 }
 
 /* Takes the last digit off the number: a CPU's own division wherever 32 bits are enough. */
-static unsigned take_digit(uint64_t *number, unsigned base)
+static unsigned format_take_digit(uint64_t *number, unsigned base)
 {
 	uint64_t all = *number;
 
@@ -93,24 +93,24 @@ static unsigned take_digit(uint64_t *number, unsigned base)
 }
 
 /* The digits come last one first, and so fill their room from its end. */
-static void put_number(struct formatter *f, const struct directive *d, const char *prefix,
-		       uint64_t number, const char *alphabet, unsigned base)
+static void format_put_number(struct formatter *f, const struct directive *d, const char *prefix,
+			      uint64_t number, const char *alphabet, unsigned base)
 {
 	char digits[DIGITS_MAX];
 	size_t first = DIGITS_MAX;
 
 	assert(base == 10 || base == 16);
 	do
-		digits[--first] = alphabet[take_digit(&number, base)];
+		digits[--first] = alphabet[format_take_digit(&number, base)];
 	while (number != 0);
-	put_field(f, d, prefix, digits + first, DIGITS_MAX - first);
+	format_put_field(f, d, prefix, digits + first, DIGITS_MAX - first);
 }
 
 /*
  * The next argument, with the type that the caller must have passed.  A cast of one common type
  * would not do: on the machine a long long takes two words of the stack and an int one.
  */
-static uint64_t take_unsigned(struct formatter *f, enum length length)
+static uint64_t format_take_unsigned(struct formatter *f, enum length length)
 {
 	switch (length) {
 	case LENGTH_LONG:
@@ -124,7 +124,7 @@ static uint64_t take_unsigned(struct formatter *f, enum length length)
 	}
 }
 
-static int64_t take_signed(struct formatter *f, enum length length)
+static int64_t format_take_signed(struct formatter *f, enum length length)
 {
 	switch (length) {
 	case LENGTH_LONG:
@@ -139,28 +139,28 @@ static int64_t take_signed(struct formatter *f, enum length length)
 }
 
 /* The value is made positive without sign: the smallest number has no positive one with it. */
-static void put_signed(struct formatter *f, const struct directive *d)
+static void format_put_signed(struct formatter *f, const struct directive *d)
 {
-	int64_t number = take_signed(f, d->length);
+	int64_t number = format_take_signed(f, d->length);
 
 	if (number < 0)
-		put_number(f, d, "-", -(uint64_t)number, LOWER, 10);
+		format_put_number(f, d, "-", -(uint64_t)number, LOWER, 10);
 	else
-		put_number(f, d, "", (uint64_t)number, LOWER, 10);
+		format_put_number(f, d, "", (uint64_t)number, LOWER, 10);
 }
 
 /* All its digits: addresses are read in columns. */
-static void put_pointer(struct formatter *f, const struct directive *d)
+static void format_put_pointer(struct formatter *f, const struct directive *d)
 {
 	uintptr_t pointer = (uintptr_t)va_arg(f->args, void *);
 	char text[2 + 2 * sizeof(pointer)] = "0x";
 
 	for (size_t i = sizeof(text); i > 2; i--, pointer >>= 4)
 		text[i - 1] = LOWER[pointer & 15];
-	put_field(f, d, "", text, sizeof(text));
+	format_put_field(f, d, "", text, sizeof(text));
 }
 
-static void put_string(struct formatter *f, const struct directive *d)
+static void format_put_string(struct formatter *f, const struct directive *d)
 {
 	const char *text = va_arg(f->args, const char *);
 	size_t n = 0;
@@ -170,42 +170,42 @@ static void put_string(struct formatter *f, const struct directive *d)
 	/* Not strlen(): with a precision there need not be a zero at the end. */
 	while (n < d->precision && text[n] != '\0')
 		n++;
-	put_field(f, d, "", text, n);
+	format_put_field(f, d, "", text, n);
 }
 
 /* By way of a field of one character, so that it has a width too. */
-static void put_char(struct formatter *f, const struct directive *d)
+static void format_put_char(struct formatter *f, const struct directive *d)
 {
 	char c = (char)va_arg(f->args, int);
 
-	put_field(f, d, "", &c, 1);
+	format_put_field(f, d, "", &c, 1);
 }
 
 /* An unknown directive is written as it stands: a mistake in a message should not hide the rest. */
-static void put_directive(struct formatter *f, const struct directive *d, char letter)
+static void format_put_directive(struct formatter *f, const struct directive *d, char letter)
 {
 	switch (letter) {
 	case 'd':
 	case 'i':
-		put_signed(f, d);
+		format_put_signed(f, d);
 		break;
 	case 'u':
-		put_number(f, d, "", take_unsigned(f, d->length), LOWER, 10);
+		format_put_number(f, d, "", format_take_unsigned(f, d->length), LOWER, 10);
 		break;
 	case 'x':
-		put_number(f, d, "", take_unsigned(f, d->length), LOWER, 16);
+		format_put_number(f, d, "", format_take_unsigned(f, d->length), LOWER, 16);
 		break;
 	case 'X':
-		put_number(f, d, "", take_unsigned(f, d->length), UPPER, 16);
+		format_put_number(f, d, "", format_take_unsigned(f, d->length), UPPER, 16);
 		break;
 	case 'p':
-		put_pointer(f, d);
+		format_put_pointer(f, d);
 		break;
 	case 's':
-		put_string(f, d);
+		format_put_string(f, d);
 		break;
 	case 'c':
-		put_char(f, d);
+		format_put_char(f, d);
 		break;
 	default:
 		format_put(f, '%');
@@ -215,7 +215,7 @@ static void put_directive(struct formatter *f, const struct directive *d, char l
 }
 
 /* Each function that reads gets where to begin and returns where it stopped. */
-static const char *read_flags(const char *p, struct directive *d)
+static const char *format_read_flags(const char *p, struct directive *d)
 {
 	for (;; p++) {
 		if (*p == '-')
@@ -228,7 +228,7 @@ static const char *read_flags(const char *p, struct directive *d)
 }
 
 /* Digits, or `*` for the next argument; a negative one counts as none. */
-static const char *read_count(struct formatter *f, const char *p, size_t *count)
+static const char *format_read_count(struct formatter *f, const char *p, size_t *count)
 {
 	int argument;
 
@@ -244,7 +244,7 @@ static const char *read_count(struct formatter *f, const char *p, size_t *count)
 }
 
 /* More than two `l` mean no more than two: there is no longer number. */
-static const char *read_length(const char *p, struct directive *d)
+static const char *format_read_length(const char *p, struct directive *d)
 {
 	if (*p == 'z') {
 		d->length = LENGTH_SIZE;
@@ -256,14 +256,14 @@ static const char *read_length(const char *p, struct directive *d)
 }
 
 /* Reads from behind the `%` to the letter, and returns where that is. */
-static const char *read_directive(struct formatter *f, const char *p, struct directive *d)
+static const char *format_read_directive(struct formatter *f, const char *p, struct directive *d)
 {
 	*d = (struct directive){.precision = NO_PRECISION};
-	p = read_flags(p, d);
-	p = read_count(f, p, &d->width);
+	p = format_read_flags(p, d);
+	p = format_read_count(f, p, &d->width);
 	if (*p == '.')
-		p = read_count(f, p + 1, &d->precision);
-	return read_length(p, d);
+		p = format_read_count(f, p + 1, &d->precision);
+	return format_read_length(p, d);
 }
 
 /*
@@ -282,10 +282,10 @@ size_t format_to(format_sink *sink, void *context, const char *format, va_list a
 			format_put(&f, *p);
 			continue;
 		}
-		p = read_directive(&f, p + 1, &d);
+		p = format_read_directive(&f, p + 1, &d);
 		if (*p == '\0')
 			break;
-		put_directive(&f, &d, *p);
+		format_put_directive(&f, &d, *p);
 	}
 	va_end(f.args);
 	return f.length;
@@ -297,7 +297,7 @@ struct buffer {
 	char *end; /* Where the terminating zero goes at the latest. */
 };
 
-static void put_buffer(void *context, char c)
+static void format_put_buffer(void *context, char c)
 {
 	struct buffer *buffer = context;
 
@@ -315,7 +315,7 @@ size_t format_string_va(char *buffer, size_t size, const char *format, va_list a
 	size_t length;
 
 	assert(buffer != NULL && size > 0);
-	length = format_to(put_buffer, &target, format, args);
+	length = format_to(format_put_buffer, &target, format, args);
 	*target.next = '\0';
 	return length;
 }

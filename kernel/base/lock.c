@@ -28,7 +28,7 @@ void kernel_lock(void)
 		kernel_lock_wait();
 }
 
-static void ask_for_handover(void)
+static void lock_ask_for_handover(void)
 {
 	for (uint32_t n = 0; n < n_cpus; n++)
 		if (&cpus[n] != cpu_self())
@@ -41,7 +41,7 @@ void kernel_lock_wait(void)
 
 	while (__atomic_load_n(&served, __ATOMIC_ACQUIRE) != ticket)
 		machine_relax();
-	ask_for_handover();
+	lock_ask_for_handover();
 	while (kernel_locked() || !lock_try())
 		machine_relax();
 	__atomic_store_n(&served, ticket + 1, __ATOMIC_RELEASE);

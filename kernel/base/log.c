@@ -58,47 +58,47 @@ volatile struct log_kept {
 	char bytes[KEPT_BYTES];
 } log_kept __attribute__((used));
 
-static void keep(char c)
+static void log_keep(char c)
 {
 	log_kept.bytes[log_kept.written % KEPT_BYTES] = c;
 	log_kept.written++;
 }
 
 /* cpu_number() is not asked before there is need: messages come before CPUs have numbers. */
-static uint32_t seizer(void)
+static uint32_t log_seizer(void)
 {
 	return __atomic_load_n(&output.seizer, __ATOMIC_ACQUIRE);
 }
 
-static bool seized_by_this_cpu(void)
+static bool log_seized_by_this_cpu(void)
 {
-	return seizer() != 0 && seizer() == 1 + cpu_number();
+	return log_seizer() != 0 && log_seizer() == 1 + cpu_number();
 }
 
 /*
  * Who gets the lock after it has been seized goes no further: the machine is about to end, and the
  * last words belong to another CPU.
  */
-static void output_begin(void)
+static void log_output_begin(void)
 {
-	if (seized_by_this_cpu())
+	if (log_seized_by_this_cpu())
 		return;
 	spinlock_acquire(&output.lock);
-	while (seizer() != 0)
+	while (log_seizer() != 0)
 		machine_relax();
 }
 
 /* A seized lock stays held: the CPU that was printing leaves the next one waiting. */
-static void output_end(void)
+static void log_output_end(void)
 {
-	if (seizer() == 0)
+	if (log_seizer() == 0)
 		spinlock_release(&output.lock);
 }
 
 /*
  * Terminals on a serial line go back to the left only when told; the screen's driver knows better.
  */
-static void put_on(enum machine_console console, char c)
+static void log_put_on(enum machine_console console, char c)
 {
 	if (c == '\n' && (output.with_cr & BIT(console)))
 		machine_console_put(console, '\r');
@@ -110,10 +110,10 @@ static void log_put(uint32_t consoles, char c)
 {
 	assert(consoles < 2 * KEPT);
 	if (consoles & KEPT)
-		keep(c);
+		log_keep(c);
 	for (unsigned console = 0; console < MACHINE_CONSOLES; console++) {
 		if (consoles & BIT(console))
-			put_on(console, c);
+			log_put_on(console, c);
 	}
 	if (c == '\n')
 		output.mid_line &= ~consoles;
@@ -122,12 +122,12 @@ static void log_put(uint32_t consoles, char c)
 }
 
 /* Ends the lines that have been begun on the kernel's consoles, and on no other. */
-static void finish_lines(void)
+static void log_finish_lines(void)
 {
 	log_put(output.kernel & output.mid_line, '\n');
 }
 
-static void put_kernel(void *context, char c)
+static void log_put_kernel(void *context, char c)
 {
 	(void)context;
 	log_put(output.kernel, c);
@@ -140,14 +140,14 @@ static void put_kernel(void *context, char c)
 void klog_va(const char *prefix, const char *format, va_list args)
 {
 	assert(format != NULL);
-	output_begin();
+	log_output_begin();
 	output.mid_log = false;
-	finish_lines();
+	log_finish_lines();
 	while (*prefix != '\0')
 		log_put(output.kernel, *prefix++);
-	format_to(put_kernel, NULL, format, args);
-	finish_lines();
-	output_end();
+	format_to(log_put_kernel, NULL, format, args);
+	log_finish_lines();
+	log_output_end();
 }
 
 void klog(const char *format, ...)
@@ -166,25 +166,25 @@ void klog(const char *format, ...)
 void console_write(const char *bytes, size_t length)
 {
 	assert(bytes != NULL || length == 0);
-	output_begin();
+	log_output_begin();
 	if ((output.kernel & output.programs) != 0)
 		output.mid_log = false;
 	for (size_t i = 0; i < length; i++)
 		log_put(output.programs, bytes[i]);
-	output_end();
+	log_output_end();
 }
 
 /* A line of its own that was begun before goes on, unless something came in between. */
 void log_write(const char *bytes, size_t length)
 {
 	assert(bytes != NULL || length == 0);
-	output_begin();
+	log_output_begin();
 	if (!output.mid_log)
-		finish_lines();
+		log_finish_lines();
 	for (size_t i = 0; i < length; i++)
 		log_put(output.kernel, bytes[i]);
 	output.mid_log = (output.mid_line & output.kernel) != 0;
-	output_end();
+	log_output_end();
 }
 
 /*
@@ -197,7 +197,7 @@ void log_seize(void)
 
 	__atomic_compare_exchange_n(&output.seizer, &nobody, 1 + cpu_number(), false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-	while (!seized_by_this_cpu())
+	while (!log_seized_by_this_cpu())
 		machine_relax();
 }
 

@@ -20,7 +20,7 @@ size_t strlen(const char *string)
 }
 
 /* How two characters compare: as C says, without sign. */
-static int order(char one, char other)
+static int string_order(char one, char other)
 {
 	return (unsigned char)one - (unsigned char)other;
 }
@@ -32,14 +32,14 @@ int strcmp(const char *one, const char *other)
 		one++;
 		other++;
 	}
-	return order(*one, *other);
+	return string_order(*one, *other);
 }
 
 int strncmp(const char *one, const char *other, size_t limit)
 {
 	for (; limit > 0; limit--, one++, other++) {
 		if (*one != *other || *one == '\0')
-			return order(*one, *other);
+			return string_order(*one, *other);
 	}
 	return 0;
 }

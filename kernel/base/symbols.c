@@ -13,7 +13,7 @@
 extern const struct symbol_table symbol_table __attribute__((weak));
 
 /* How many symbols lie at or below `pc`: symbols[0] to symbols[n - 1]. */
-static uint32_t count_up_to(const struct symbol_table *table, uintptr_t pc)
+static uint32_t symbols_count_up_to(const struct symbol_table *table, uintptr_t pc)
 {
 	uint32_t low = 0;
 	uint32_t high = table->count;
@@ -41,7 +41,7 @@ const char *symbol_name(uintptr_t pc, uintptr_t *offset)
 	assert(offset != NULL);
 	if (table == NULL)
 		return NULL;
-	n = count_up_to(table, pc);
+	n = symbols_count_up_to(table, pc);
 	if (n == 0)
 		return NULL;
 	symbol = &table->symbols[n - 1];

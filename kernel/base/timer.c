@@ -72,7 +72,7 @@ bool timer_cancel(struct timer *timer)
  * Moves the timers of this tick from their slot to `due`.  They stay set there: a callback can
  * cancel a timer that is to run after it.
  */
-static void collect_due(struct list *due)
+static void timer_collect_due(struct list *due)
 {
 	struct list *slot = timer_slot_of(wheel.now);
 
@@ -86,11 +86,11 @@ static void collect_due(struct list *due)
 }
 
 /* Runs the timers of one tick.  What a callback sets is due at the next tick or later. */
-static void run_tick(void)
+static void timer_run_tick(void)
 {
 	struct list due = LIST_INITIALIZER(due);
 
-	collect_due(&due);
+	timer_collect_due(&due);
 	while (!list_empty(&due)) {
 		struct timer *timer = list_first_object(&due, struct timer, link);
 
@@ -115,7 +115,7 @@ void timer_advance(uint64_t now)
 	while (wheel.now < now) {
 		wheel.now = wheel.count > 0 ? wheel.now + 1 : now;
 		if (wheel.count > 0)
-			run_tick();
+			timer_run_tick();
 	}
 }
 

@@ -29,7 +29,7 @@ struct type {
 };
 
 /*
- * The descriptions.  Each begins with its location, so that report() takes any of them.
+ * The descriptions.  Each begins with its location, so that ubsan_report() takes any of them.
  *
  * Overflow, shift, bounds, and whatever else is about values of a type.
  */
@@ -44,7 +44,7 @@ struct mismatch {
 	struct location location;
 	const struct type *type;
 	uint8_t log_alignment;
-	uint8_t access; /* A number for access_name(). */
+	uint8_t access; /* A number for ubsan_access_name(). */
 };
 
 /* A null pointer for a parameter that is declared not to be one. */
@@ -97,10 +97,10 @@ static bool reporting;
  * The text is made first and handed to panic() as one: panic() is what prints, stops the other CPUs
  * and shows the backtrace.
  */
-static noreturn void report(const struct location *at, const char *format, ...)
+static noreturn void ubsan_report(const struct location *at, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static noreturn void report(const struct location *at, const char *format, ...)
+static noreturn void ubsan_report(const struct location *at, const char *format, ...)
 {
 	char text[REPORT_SIZE];
 	va_list args;
@@ -116,7 +116,7 @@ static noreturn void report(const struct location *at, const char *format, ...)
 }
 
 /* The number's bits, whether they are in the pointer or behind it. */
-static uint64_t value_bits(unsigned bits, const void *value)
+static uint64_t ubsan_value_bits(unsigned bits, const void *value)
 {
 	if (bits <= 8 * sizeof(value))
 		return (uintptr_t)value;
@@ -125,7 +125,7 @@ static uint64_t value_bits(unsigned bits, const void *value)
 }
 
 /* Writes a value of the type as a number, or a question mark, and returns `text`. */
-static const char *value_text(char *text, const struct type *type, const void *value)
+static const char *ubsan_value_text(char *text, const struct type *type, const void *value)
 {
 	unsigned log_bits = type->info >> 1;
 	unsigned unused; /* Bits above the value's, which come along in the pointer. */
@@ -136,7 +136,7 @@ static const char *value_text(char *text, const struct type *type, const void *v
 		return text;
 	}
 	unused = 64 - (1u << log_bits);
-	number = value_bits(64 - unused, value) << unused;
+	number = ubsan_value_bits(64 - unused, value) << unused;
 	if (type->info & 1)
 		format_string(text, VALUE_SIZE, "%lld", (long long)number >> unused);
 	else
@@ -145,35 +145,36 @@ static const char *value_text(char *text, const struct type *type, const void *v
 }
 
 /* Both operands have the type of the result. */
-static noreturn void report_overflow(const void *at, const void *a, const char *sign, const void *b)
+static noreturn void ubsan_report_overflow(const void *at, const void *a, const char *sign,
+					   const void *b)
 {
 	const struct operation *operation = at;
 	const struct type *type = operation->one;
 	char one[VALUE_SIZE], other[VALUE_SIZE];
 
-	report(at, "%s %s %s does not fit %s", value_text(one, type, a), sign,
-	       value_text(other, type, b), type->name);
+	ubsan_report(at, "%s %s %s does not fit %s", ubsan_value_text(one, type, a), sign,
+		     ubsan_value_text(other, type, b), type->name);
 }
 
 void __ubsan_handle_add_overflow(void *at, void *a, void *b)
 {
-	report_overflow(at, a, "+", b);
+	ubsan_report_overflow(at, a, "+", b);
 }
 
 void __ubsan_handle_sub_overflow(void *at, void *a, void *b)
 {
-	report_overflow(at, a, "-", b);
+	ubsan_report_overflow(at, a, "-", b);
 }
 
 void __ubsan_handle_mul_overflow(void *at, void *a, void *b)
 {
-	report_overflow(at, a, "*", b);
+	ubsan_report_overflow(at, a, "*", b);
 }
 
 /* A division by zero comes here too. */
 void __ubsan_handle_divrem_overflow(void *at, void *a, void *b)
 {
-	report_overflow(at, a, "/", b);
+	ubsan_report_overflow(at, a, "/", b);
 }
 
 void __ubsan_handle_negate_overflow(void *at, void *a)
@@ -181,8 +182,8 @@ void __ubsan_handle_negate_overflow(void *at, void *a)
 	const struct operation *operation = at;
 	char one[VALUE_SIZE];
 
-	report(at, "-(%s) does not fit %s", value_text(one, operation->one, a),
-	       operation->one->name);
+	ubsan_report(at, "-(%s) does not fit %s", ubsan_value_text(one, operation->one, a),
+		     operation->one->name);
 }
 
 /* A distance that is negative or too large, or a bit shifted out of a signed number. */
@@ -191,8 +192,8 @@ void __ubsan_handle_shift_out_of_bounds(void *at, void *a, void *b)
 	const struct operation *operation = at;
 	char one[VALUE_SIZE], other[VALUE_SIZE];
 
-	report(at, "%s of type %s shifted by %s", value_text(one, operation->one, a),
-	       operation->one->name, value_text(other, operation->other, b));
+	ubsan_report(at, "%s of type %s shifted by %s", ubsan_value_text(one, operation->one, a),
+		     operation->one->name, ubsan_value_text(other, operation->other, b));
 }
 
 /* The first type is the array's, the second the index's. */
@@ -201,8 +202,8 @@ void __ubsan_handle_out_of_bounds(void *at, void *index)
 	const struct operation *operation = at;
 	char one[VALUE_SIZE];
 
-	report(at, "index %s of %s", value_text(one, operation->other, index),
-	       operation->one->name);
+	ubsan_report(at, "index %s of %s", ubsan_value_text(one, operation->other, index),
+		     operation->one->name);
 }
 
 void __ubsan_handle_vla_bound_not_positive(void *at, void *bound)
@@ -210,7 +211,7 @@ void __ubsan_handle_vla_bound_not_positive(void *at, void *bound)
 	const struct operation *operation = at;
 	char one[VALUE_SIZE];
 
-	report(at, "an array of %s elements", value_text(one, operation->one, bound));
+	ubsan_report(at, "an array of %s elements", ubsan_value_text(one, operation->one, bound));
 }
 
 /* A bool that is neither 0 nor 1: memory that was never written, or written as something else. */
@@ -219,11 +220,11 @@ void __ubsan_handle_load_invalid_value(void *at, void *value)
 	const struct operation *operation = at;
 	char one[VALUE_SIZE];
 
-	report(at, "%s is no value of %s", value_text(one, operation->one, value),
-	       operation->one->name);
+	ubsan_report(at, "%s is no value of %s", ubsan_value_text(one, operation->one, value),
+		     operation->one->name);
 }
 
-static const char *access_name(const struct mismatch *mismatch)
+static const char *ubsan_access_name(const struct mismatch *mismatch)
 {
 	/* In the compilers' order; C has no more than these. */
 	static const char *const names[] = {"load of", "store to", "reference to", "member of"};
@@ -237,57 +238,57 @@ static const char *access_name(const struct mismatch *mismatch)
 void __ubsan_handle_type_mismatch_v1(void *at, void *pointer)
 {
 	const struct mismatch *mismatch = at;
-	const char *access = access_name(mismatch);
+	const char *access = ubsan_access_name(mismatch);
 	const char *type = mismatch->type->name;
 	uintptr_t alignment = (uintptr_t)1 << mismatch->log_alignment;
 
 	if (pointer == NULL)
-		report(at, "%s null pointer of type %s", access, type);
+		ubsan_report(at, "%s null pointer of type %s", access, type);
 	if (((uintptr_t)pointer & (alignment - 1)) != 0)
-		report(at, "%s %p, which is misaligned for %s", access, pointer, type);
-	report(at, "%s %p, where there is no room for %s", access, pointer, type);
+		ubsan_report(at, "%s %p, which is misaligned for %s", access, pointer, type);
+	ubsan_report(at, "%s %p, where there is no room for %s", access, pointer, type);
 }
 
 /* Arithmetic that wraps around the address space, or that starts or ends at null. */
 void __ubsan_handle_pointer_overflow(void *at, void *base, void *result)
 {
-	report(at, "pointer %p moved to %p", base, result);
+	ubsan_report(at, "pointer %p moved to %p", base, result);
 }
 
 void __ubsan_handle_builtin_unreachable(void *at)
 {
-	report(at, "reached what cannot be reached");
+	ubsan_report(at, "reached what cannot be reached");
 }
 
 void __ubsan_handle_missing_return(void *at)
 {
-	report(at, "the end of a function without its value");
+	ubsan_report(at, "the end of a function without its value");
 }
 
 void __ubsan_handle_nonnull_arg(void *at)
 {
 	const struct nonnull_argument *nonnull = at;
 
-	report(at, "argument %d is null", nonnull->argument);
+	ubsan_report(at, "argument %d is null", nonnull->argument);
 }
 
 /* The only one whose place is not in the description: that is where the function was declared. */
 void __ubsan_handle_nonnull_return_v1(void *attribute, void *at)
 {
 	(void)attribute;
-	report(at, "null returned by a function that never does");
+	ubsan_report(at, "null returned by a function that never does");
 }
 
 void __ubsan_handle_invalid_builtin(void *at)
 {
 	const struct builtin *builtin = at;
 
-	report(at, "%s of zero", builtin->kind == 0 ? "ctz" : "clz");
+	ubsan_report(at, "%s of zero", builtin->kind == 0 ? "ctz" : "clz");
 }
 
 /* Only clang checks what __builtin_assume_aligned() was promised. */
 void __ubsan_handle_alignment_assumption(void *at, void *pointer, void *alignment, void *offset)
 {
-	report(at, "%p is not aligned to %zu with offset %zu", pointer, (size_t)alignment,
-	       (size_t)offset);
+	ubsan_report(at, "%p is not aligned to %zu with offset %zu", pointer, (size_t)alignment,
+		     (size_t)offset);
 }

@@ -50,7 +50,7 @@ void zone_init(struct zone *zone, const char *name, size_t size, size_t alignmen
 	list_add_last(&zones, &zone->link);
 }
 
-static void push_free(struct zone *zone, struct zone_free *element)
+static void zone_push_free(struct zone *zone, struct zone_free *element)
 {
 	element->next = zone->free_list;
 	element->mark = zone_mark_of(element);
@@ -74,12 +74,12 @@ static bool zone_grow(struct zone *zone)
 	data = page_data(page);
 	/* From the end, so that elements go out in the order of their addresses. */
 	for (uint32_t i = zone->per_page; i > 0; i--)
-		push_free(zone, (struct zone_free *)(data + (i - 1) * zone->element_size));
+		zone_push_free(zone, (struct zone_free *)(data + (i - 1) * zone->element_size));
 	return true;
 }
 
 /* What is neither in use nor free has been lost. */
-static bool counts_agree(const struct zone *zone)
+static bool zone_counts_agree(const struct zone *zone)
 {
 	return zone->in_use + zone->free == zone->pages * zone->per_page;
 }
@@ -98,7 +98,7 @@ void *(zone_alloc)(struct zone *zone)
 	element = zone->free_list;
 	/* A wrong mark: someone has written to the element after freeing it. */
 	assert(element->mark == zone_mark_of(element));
-	assert(zone->free > 0 && counts_agree(zone));
+	assert(zone->free > 0 && zone_counts_agree(zone));
 	zone->free_list = element->next;
 	zone->free--;
 	zone->in_use++;
@@ -110,7 +110,7 @@ void *(zone_alloc)(struct zone *zone)
  * Whether the element is on the free list.  A mark is what its owner may have written by accident,
  * or what a user had it write, so that the list is asked before the kernel is called broken.
  */
-static bool is_free(const struct zone *zone, const struct zone_free *element)
+static bool zone_is_free(const struct zone *zone, const struct zone_free *element)
 {
 	const struct zone_free *other = zone->free_list;
 
@@ -122,7 +122,7 @@ static bool is_free(const struct zone *zone, const struct zone_free *element)
 }
 
 /* Whether the address is where an element of this zone begins. */
-static bool is_element(const struct zone *zone, const void *address)
+static bool zone_is_element(const struct zone *zone, const void *address)
 {
 	const struct page *page = page_of_data(address);
 	uint32_t offset = (uint32_t)((uintptr_t)address & PAGE_MASK);
@@ -137,12 +137,12 @@ static bool is_element(const struct zone *zone, const void *address)
  */
 void zone_free(struct zone *zone, void *element)
 {
-	assert(is_element(zone, element));
-	assert(!is_free(zone, element));
+	assert(zone_is_element(zone, element));
+	assert(!zone_is_free(zone, element));
 	assert(zone->in_use > 0);
 	zone->in_use--;
-	push_free(zone, element);
-	assert(counts_agree(zone));
+	zone_push_free(zone, element);
+	assert(zone_counts_agree(zone));
 }
 
 void zone_for_each(void (*visit)(const struct zone *zone, void *context), void *context)

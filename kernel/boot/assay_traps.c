@@ -18,7 +18,7 @@
 #define FOREVER_MS UINT32_MAX
 #define ANY_CPU    UINT32_MAX
 
-static kern_return_t copyout_result(user_address_t to, const void *from, uint32_t size)
+static kern_return_t trap_copyout_result(user_address_t to, const void *from, uint32_t size)
 {
 	return copyout(to, from, size) ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
 }
@@ -51,7 +51,7 @@ TRAP_ABI kern_return_t trap_thread_create(uint32_t entry, uint32_t stack, uint32
 	/* It may be gone by the time that its id has been copied out. */
 	new_id = thread->id;
 	thread_start(thread);
-	return copyout_result(id, &new_id, sizeof new_id);
+	return trap_copyout_result(id, &new_id, sizeof new_id);
 }
 
 TRAP_ABI kern_return_t trap_thread_exit(void)
@@ -124,7 +124,7 @@ TRAP_ABI kern_return_t trap_clock_read(uint32_t clock, user_address_t value)
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}
-	return copyout_result(value, &now, sizeof now);
+	return trap_copyout_result(value, &now, sizeof now);
 }
 
 TRAP_ABI kern_return_t trap_counts(user_address_t counts, uint32_t room, user_address_t n)
@@ -135,7 +135,7 @@ TRAP_ABI kern_return_t trap_counts(user_address_t counts, uint32_t room, user_ad
 	assert(there <= MACHINE_COUNTS);
 	if (!copyout(counts, copy, (room < there ? room : there) * (uint32_t)sizeof copy[0]))
 		return KERN_INVALID_ADDRESS;
-	return copyout_result(n, &there, sizeof there);
+	return trap_copyout_result(n, &there, sizeof there);
 }
 
 TRAP_ABI kern_return_t trap_cpu_info(user_address_t to)
@@ -151,5 +151,5 @@ TRAP_ABI kern_return_t trap_cpu_info(user_address_t to)
 		info.switches += cpu->switches;
 		info.ticks += cpu->ticks;
 	}
-	return copyout_result(to, &info, sizeof info);
+	return trap_copyout_result(to, &info, sizeof info);
 }

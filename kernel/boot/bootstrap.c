@@ -43,8 +43,8 @@ static int first_status;   /* and that status; 0: none did. */
  * Rising from the stack pointer: argc, the addresses of the arguments, 0, 0 (the end of an empty
  * environment), and the arguments' text at the very end of the stack.
  */
-static kern_return_t put_arguments(struct vm_map *map, const struct command *command,
-				   uint32_t *stack)
+static kern_return_t bootstrap_put_arguments(struct vm_map *map, const struct command *command,
+					     uint32_t *stack)
 {
 	uint32_t words[COMMAND_MAX_ARGUMENTS + 3];
 	uint32_t text = (USER_END - command->length) & ~(uint32_t)(sizeof *words - 1);
@@ -63,8 +63,8 @@ static kern_return_t put_arguments(struct vm_map *map, const struct command *com
 	return result;
 }
 
-static const char *make_stack(struct task *task, const struct elf_program *program,
-			      const struct command *command, uint32_t *esp)
+static const char *bootstrap_make_stack(struct task *task, const struct elf_program *program,
+					const struct command *command, uint32_t *esp)
 {
 	uint32_t rights = ASSAY_READ | ASSAY_WRITE;
 
@@ -72,7 +72,7 @@ static const char *make_stack(struct task *task, const struct elf_program *progr
 		rights |= ASSAY_EXECUTE;
 	if (map_allocate(task->map, USER_END - STACK_SIZE, STACK_SIZE, rights) != KERN_SUCCESS)
 		return "leaves no room for a stack";
-	if (put_arguments(task->map, command, esp) != KERN_SUCCESS)
+	if (bootstrap_put_arguments(task->map, command, esp) != KERN_SUCCESS)
 		return "does not fit into memory";
 	return NULL;
 }
@@ -80,7 +80,7 @@ static const char *make_stack(struct task *task, const struct elf_program *progr
 /* ---------------- Programs ---------------- */
 
 /* A task with an address space and names of its own; NULL without memory. */
-static struct task *make_task(const char *name, int number)
+static struct task *bootstrap_make_task(const char *name, int number)
 {
 	struct vm_map *map = map_create();
 
@@ -88,7 +88,8 @@ static struct task *make_task(const char *name, int number)
 }
 
 /* Gives the task a send right to the port, whose name as a number is left in `text`. */
-static const char *give_port(struct task *task, struct port *port, char *text, size_t size)
+static const char *bootstrap_give_port(struct task *task, struct port *port, char *text,
+				       size_t size)
 {
 	uint32_t name;
 
@@ -100,8 +101,8 @@ static const char *give_port(struct task *task, struct port *port, char *text, s
 }
 
 /* Replaces the `${...}` of so many bytes at `place`. */
-static const char *substitute(struct task *task, struct command *command, const char *place,
-			      size_t length)
+static const char *bootstrap_substitute(struct task *task, struct command *command,
+					const char *place, size_t length)
 {
 	static const char *const words[] = {"${host-port}", "${device-port}",
 					    "${kernel-command-line}"};
@@ -115,14 +116,15 @@ static const char *substitute(struct task *task, struct command *command, const 
 			continue;
 		if (ports[n] == NULL)
 			return command_replace(command, place, length, arguments_line());
-		wrong = give_port(task, ports[n], number, sizeof number);
+		wrong = bootstrap_give_port(task, ports[n], number, sizeof number);
 		return wrong != NULL ? wrong : command_replace(command, place, length, number);
 	}
 	return "has a ${...} on its command line that stands for nothing";
 }
 
 /* Replaces what stands for something else in one argument; what it is replaced by is text. */
-static const char *substitute_in(struct task *task, struct command *command, unsigned argument)
+static const char *bootstrap_substitute_in(struct task *task, struct command *command,
+					   unsigned argument)
 {
 	const char *wrong = NULL;
 	size_t from = 0;
@@ -135,25 +137,26 @@ static const char *substitute_in(struct task *task, struct command *command, uns
 		if (place == NULL || wrong != NULL)
 			return wrong;
 		from = (size_t)(place - command->arguments[argument]) + length;
-		wrong = substitute(task, command, place, length);
+		wrong = bootstrap_substitute(task, command, place, length);
 		from += command->length - before;
 	}
 }
 
-static const char *substitute_all(struct task *task, struct command *command)
+static const char *bootstrap_substitute_all(struct task *task, struct command *command)
 {
 	const char *wrong = NULL;
 
 	for (unsigned argument = 0; argument < command->count && wrong == NULL; argument++)
-		wrong = substitute_in(task, command, argument);
+		wrong = bootstrap_substitute_in(task, command, argument);
 	return wrong;
 }
 
 /* Makes the module a task with a thread that is ready to run; NULL, or what is wrong with it. */
-static const char *make_program(int number, struct command *command, struct thread **thread)
+static const char *bootstrap_make_program(int number, struct command *command,
+					  struct thread **thread)
 {
 	const struct boot_range *image = &boot_info.modules[number].image;
-	struct task *task = make_task(command->arguments[0], number);
+	struct task *task = bootstrap_make_task(command->arguments[0], number);
 	struct elf_program program;
 	const char *wrong;
 	uint32_t esp;
@@ -162,19 +165,19 @@ static const char *make_program(int number, struct command *command, struct thre
 		return "does not fit into memory";
 	if (image->end > DIRECT_MAP_SIZE)
 		return "lies beyond the memory that the kernel uses";
-	wrong = substitute_all(task, command);
+	wrong = bootstrap_substitute_all(task, command);
 	if (wrong == NULL)
 		wrong = elf_load(task->map, phys_to_virt(image->start), image->end - image->start,
 				 &program);
 	if (wrong == NULL)
-		wrong = make_stack(task, &program, command, &esp);
+		wrong = bootstrap_make_stack(task, &program, command, &esp);
 	if (wrong != NULL)
 		return wrong;
 	*thread = thread_create_user(task, program.entry, esp, PRIORITY_USER);
 	return *thread == NULL ? "does not fit into memory" : NULL;
 }
 
-static struct thread *load_module(int number)
+static struct thread *bootstrap_load_module(int number)
 {
 	struct command command;
 	struct thread *thread;
@@ -183,38 +186,38 @@ static struct thread *load_module(int number)
 	if (wrong != NULL)
 		machine_refuse("the boot module \"%s\": %s", boot_info.modules[number].command,
 			       wrong);
-	wrong = make_program(number, &command, &thread);
+	wrong = bootstrap_make_program(number, &command, &thread);
 	if (wrong != NULL)
 		machine_refuse("the boot module \"%s\" %s", command.arguments[0], wrong);
 	return thread;
 }
 
 /* The others are RAM disks (device/ramdisk.h). */
-static bool is_program(unsigned module)
+static bool bootstrap_is_program(unsigned module)
 {
 	return !ramdisk_is_module(boot_info.modules[module].command);
 }
 
 /* The programs are copied: the memory that the loader put them in is free. */
-static void free_images(void)
+static void bootstrap_free_images(void)
 {
 	for (unsigned n = 0; n < boot_info.n_modules; n++) {
 		struct boot_range image = boot_info.modules[n].image;
 
-		if (is_program(n))
+		if (bootstrap_is_program(n))
 			page_add_range(page_trunc(image.start), page_round(image.end));
 	}
 }
 
 /* All are loaded before any runs: none sees memory that another's loading changes. */
-static void load_programs(void)
+static void bootstrap_load_programs(void)
 {
 	struct thread *threads[MAX_MODULES];
 
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
-		threads[n] = is_program(n) ? load_module((int)n) : NULL;
+		threads[n] = bootstrap_is_program(n) ? bootstrap_load_module((int)n) : NULL;
 	if (!argument_present("pool"))
-		free_images();
+		bootstrap_free_images();
 	page_levels_set();
 	for (unsigned n = 0; n < boot_info.n_modules; n++) {
 		if (threads[n] != NULL)
@@ -226,19 +229,19 @@ static void load_programs(void)
 void start_programs(void)
 {
 	for (unsigned n = 0; n < boot_info.n_modules; n++)
-		n_running += is_program(n);
+		n_running += bootstrap_is_program(n);
 	if (n_running == 0)
 		machine_refuse("there is no program to run: give the kernel a boot module");
 	pageout_start();
 	sampler_start();
 	delivery_start();
 	report_counts_before();
-	if (thread_create_kernel(load_programs, PRIORITY_SYSTEM) == NULL)
+	if (thread_create_kernel(bootstrap_load_programs, PRIORITY_SYSTEM) == NULL)
 		machine_refuse("there is no memory to start programs with");
 }
 
 /* Each ends by itself, now or on its way to user mode. */
-static void end_servers(void)
+static void bootstrap_end_servers(void)
 {
 	for (unsigned n = 0; n < MAX_MODULES; n++) {
 		if (servers[n] != NULL)
@@ -250,12 +253,12 @@ static void end_servers(void)
  * Servers are for others: with the last of those they end, and with the last server the run, once
  * no task is left that has ended but has threads yet, on their way out of the kernel.
  */
-static void end_if_over(void)
+static void bootstrap_end_if_over(void)
 {
 	if (n_running > 0 || !one_has_ended)
 		return;
 	if (n_servers > 0)
-		end_servers();
+		bootstrap_end_servers();
 	else if (tasks_ending() == 0)
 		machine_exit((uint32_t)first_status);
 }
@@ -268,10 +271,10 @@ void bootstrap_task_serves(struct task *task, bool serves)
 	servers[task->module] = serves ? task : NULL;
 	n_servers += serves ? 1 : -1u;
 	n_running -= serves ? 1 : -1u;
-	end_if_over();
+	bootstrap_end_if_over();
 }
 
-static void program_ended(int module, int status)
+static void bootstrap_program_ended(int module, int status)
 {
 	one_has_ended = true;
 	if (status != 0 && (first_status == 0 || module < first_module)) {
@@ -290,6 +293,6 @@ static void program_ended(int module, int status)
 void bootstrap_task_ended(int module, int status)
 {
 	if (module >= 0)
-		program_ended(module, status);
-	end_if_over();
+		bootstrap_program_ended(module, status);
+	bootstrap_end_if_over();
 }

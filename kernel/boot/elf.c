@@ -52,7 +52,7 @@ static const char *elf_check_header(const struct elf_header *header, uint32_t si
 	return NULL;
 }
 
-static uint32_t rights_of(const struct elf_segment *segment)
+static uint32_t elf_rights_of(const struct elf_segment *segment)
 {
 	uint32_t rights = ASSAY_READ;
 
@@ -63,8 +63,8 @@ static uint32_t rights_of(const struct elf_segment *segment)
 	return rights;
 }
 
-static const char *load_segment(struct vm_map *map, const char *image, uint32_t size,
-				const struct elf_segment *segment)
+static const char *elf_load_segment(struct vm_map *map, const char *image, uint32_t size,
+				    const struct elf_segment *segment)
 {
 	uint32_t start = page_trunc(segment->address);
 	uint32_t end = page_round(segment->address + segment->memory_size);
@@ -77,7 +77,7 @@ static const char *load_segment(struct vm_map *map, const char *image, uint32_t 
 		return "has a segment that lies outside the file";
 	if (end <= start)
 		return "has a segment outside user memory";
-	result = map_allocate(map, start, end - start, rights_of(segment));
+	result = map_allocate(map, start, end - start, elf_rights_of(segment));
 	if (result == KERN_SUCCESS)
 		result = map_write(map, segment->address, image + segment->offset,
 				   segment->file_size);
@@ -106,7 +106,7 @@ const char *elf_load(struct vm_map *map, const void *image, uint32_t size,
 	segments = (const void *)((const char *)image + header->segments);
 	for (unsigned n = 0; n < header->n_segments && wrong == NULL; n++) {
 		if (segments[n].type == SEGMENT_LOAD)
-			wrong = load_segment(map, image, size, &segments[n]);
+			wrong = elf_load_segment(map, image, size, &segments[n]);
 		else if (segments[n].type == SEGMENT_STACK)
 			program->executable_stack = (segments[n].flags & SEGMENT_EXECUTE) != 0;
 	}

@@ -40,7 +40,7 @@ static void report_add(struct gathered *counts, const char *name, uint32_t value
 	counts->n++;
 }
 
-static void add_zone(const struct zone *zone, void *counts)
+static void report_add_zone(const struct zone *zone, void *counts)
 {
 	report_add(counts, zone->name, zone->in_use);
 }
@@ -53,7 +53,7 @@ static void report_gather(struct gathered *counts)
 	report_add(counts, "pages of tables", page_count(PAGE_TABLE));
 	report_add(counts, "kernel stacks", kernel_stack_count());
 	report_add(counts, "timers", timer_count() - pageout_timers() - delivery_timers());
-	zone_for_each(add_zone, counts);
+	zone_for_each(report_add_zone, counts);
 }
 
 void report_begin(uint64_t cycles)
@@ -93,7 +93,7 @@ uint32_t report_counts(struct machine_count *out, uint32_t room)
 }
 
 /* Under no lock: the other CPUs have been stopped. */
-static void publish_counts(void)
+static void report_publish_counts(void)
 {
 	static struct machine_count counts[MACHINE_COUNTS];
 	uint32_t n = report_counts(counts, MACHINE_COUNTS);
@@ -103,7 +103,7 @@ static void publish_counts(void)
 	machine_report.n_counts = n;
 }
 
-static void say(enum machine_outcome outcome, uint32_t status)
+static void report_say(enum machine_outcome outcome, uint32_t status)
 {
 	static const char *const names[] = {
 		[MACHINE_RUNNING] = "running", [MACHINE_EXIT] = "exit",
@@ -120,9 +120,9 @@ static void say(enum machine_outcome outcome, uint32_t status)
 void report_end(enum machine_outcome outcome, uint32_t status)
 {
 	machine_report.tsc_end = machine_cycles();
-	say(outcome, status);
+	report_say(outcome, status);
 	if (outcome == MACHINE_EXIT)
-		publish_counts();
+		report_publish_counts();
 	machine_report.cpus = cpu_count();
 	machine_report.status = status;
 	machine_report.outcome = outcome;

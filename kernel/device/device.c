@@ -46,7 +46,7 @@ io_device_t convert_port_to_device(ipc_port_t port)
 }
 
 /* Takes the port away from the device, whose it is for the last time. */
-static void end_port(struct device *device)
+static void device_end_port(struct device *device)
 {
 	struct port *port = device->port;
 
@@ -54,7 +54,7 @@ static void end_port(struct device *device)
 	port_destroy(port);
 }
 
-static io_return_t open_first(struct device *device, dev_mode_t mode)
+static io_return_t device_open_first(struct device *device, dev_mode_t mode)
 {
 	io_return_t result = D_SUCCESS;
 
@@ -64,7 +64,7 @@ static io_return_t open_first(struct device *device, dev_mode_t mode)
 	if (device->driver->open != NULL)
 		result = device->driver->open(device, mode);
 	if (result != D_SUCCESS)
-		end_port(device);
+		device_end_port(device);
 	return result;
 }
 
@@ -75,7 +75,7 @@ io_return_t device_open(struct device *device, dev_mode_t mode, struct port **ri
 	assert(kernel_locked());
 	assert((device->port == NULL) == (device->opens == 0));
 	if (device->port == NULL)
-		result = open_first(device, mode);
+		result = device_open_first(device, mode);
 	else if (device->driver->open != NULL)
 		result = device->driver->open(device, mode);
 	if (result != D_SUCCESS)
@@ -86,10 +86,10 @@ io_return_t device_open(struct device *device, dev_mode_t mode, struct port **ri
 }
 
 /* The port is dead before the driver answers anybody: nothing new comes by it. */
-static void close_all(struct device *device)
+static void device_close_all(struct device *device)
 {
 	device->opens = 0;
-	end_port(device);
+	device_end_port(device);
 	if (device->driver->close != NULL)
 		device->driver->close(device);
 }
@@ -101,14 +101,14 @@ void device_close(struct device *device)
 	if (device->opens > 1)
 		device->opens--;
 	else
-		close_all(device);
+		device_close_all(device);
 }
 
 void device_no_senders(struct device *device)
 {
 	assert(kernel_locked());
 	assert(device->opens > 0 && device->port->send_rights == 0);
-	close_all(device);
+	device_close_all(device);
 }
 
 void device_module_init(void)

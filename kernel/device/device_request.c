@@ -60,7 +60,7 @@ void device_request_module_init(void)
 /* ---------------- The beginning ---------------- */
 
 /* On behalf of whom: as with every message to the same right. */
-static uint32_t label_of(const struct request_origin *origin)
+static uint32_t request_label_of(const struct request_origin *origin)
 {
 	if (origin->reply_kind == MACH_MSG_TYPE_PORT_SEND_ONCE && port_is_valid(origin->reply) &&
 	    port_is_alive(origin->reply))
@@ -84,7 +84,7 @@ struct device_request *request_create(const struct request_origin *origin)
 		.device = origin->device,
 		.reply = origin->reply,
 		.reply_kind = origin->reply_kind,
-		.label = label_of(origin),
+		.label = request_label_of(origin),
 		.answer = answer,
 		.write = origin->write,
 		.in_band = origin->in_band,
@@ -96,7 +96,7 @@ struct device_request *request_create(const struct request_origin *origin)
 	return request;
 }
 
-static io_return_t try_start(struct device_request *request)
+static io_return_t request_try_start(struct device_request *request)
 {
 	struct device *device = request->device;
 	const struct driver *driver = device->driver;
@@ -114,7 +114,7 @@ static io_return_t try_start(struct device_request *request)
 
 void request_start(struct device_request *request)
 {
-	io_return_t result = try_start(request);
+	io_return_t result = request_try_start(request);
 
 	if (result != D_SUCCESS)
 		request_done(request, result);
@@ -127,7 +127,7 @@ bool request_is_orphan(const struct device_request *request)
 
 /* ---------------- The answer ---------------- */
 
-static uint32_t answer_write(struct device_request *request)
+static uint32_t request_answer_write(struct device_request *request)
 {
 	struct write_answer *answer = (struct write_answer *)&request->answer->header;
 
@@ -137,7 +137,7 @@ static uint32_t answer_write(struct device_request *request)
 }
 
 /* The data goes over to the message. */
-static uint32_t answer_read(struct device_request *request)
+static uint32_t request_answer_read(struct device_request *request)
 {
 	struct read_answer *answer = (struct read_answer *)&request->answer->header;
 
@@ -154,7 +154,7 @@ static uint32_t answer_read(struct device_request *request)
 }
 
 /* A message is whole words: those of the last that are no data are cleared. */
-static uint32_t answer_read_inband(struct device_request *request)
+static uint32_t request_answer_read_inband(struct device_request *request)
 {
 	struct inband_answer *answer = (struct inband_answer *)&request->answer->header;
 	uint32_t padded = (request->done + 3) & ~3u;
@@ -171,15 +171,16 @@ static uint32_t answer_read_inband(struct device_request *request)
 	return offsetof(struct inband_answer, data) + padded;
 }
 
-static uint32_t answer_body(struct device_request *request)
+static uint32_t request_answer_body(struct device_request *request)
 {
 	if (request->write)
-		return answer_write(request);
-	return request->in_band ? answer_read_inband(request) : answer_read(request);
+		return request_answer_write(request);
+	return request->in_band ? request_answer_read_inband(request)
+				: request_answer_read(request);
 }
 
 /* Sends the answer, which takes the reply right. */
-static void send_answer(struct device_request *request, io_return_t result)
+static void request_send_answer(struct device_request *request, io_return_t result)
 {
 	struct message *message = request->answer;
 	mig_reply_header_t *head = (mig_reply_header_t *)&message->header;
@@ -190,7 +191,7 @@ static void send_answer(struct device_request *request, io_return_t result)
 	head->Head = (mach_msg_header_t){
 		.msgh_bits = MACH_MSGH_BITS(request->reply_kind, 0) |
 			     (complex ? MACH_MSGH_BITS_COMPLEX : 0),
-		.msgh_size = answer_body(request),
+		.msgh_size = request_answer_body(request),
 		.msgh_id = (mach_msg_id_t)id,
 	};
 	head->RetCodeType = integer_type;
@@ -201,7 +202,7 @@ static void send_answer(struct device_request *request, io_return_t result)
 }
 
 /* What a request that failed has brought or read is nobody's. */
-static void drop_data(struct device_request *request)
+static void request_drop_data(struct device_request *request)
 {
 	if (request->data != NULL)
 		copy_destroy(request->data);
@@ -220,13 +221,13 @@ void request_done(struct device_request *request, io_return_t result)
 	if (result != D_SUCCESS)
 		request->done = 0;
 	if (result != D_SUCCESS || request->write)
-		drop_data(request);
+		request_drop_data(request);
 	assert(request->data == NULL || request->data->size == request->done);
 	if (port_is_valid(request->reply))
-		send_answer(request, result);
+		request_send_answer(request, result);
 	else
 		message_free(request->answer);
-	drop_data(request);
+	request_drop_data(request);
 	zone_free(&request_zone, request);
 	thread->label = label;
 }

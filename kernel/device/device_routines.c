@@ -19,7 +19,7 @@
 /* ---------------- Opening and closing ---------------- */
 
 /* Whether a name, which came as it is in the message, has an end. */
-static bool has_end(const char *name)
+static bool device_has_end(const char *name)
 {
 	for (unsigned i = 0; i < sizeof(dev_name_t); i++) {
 		if (name[i] == '\0')
@@ -37,7 +37,7 @@ kern_return_t ds_device_open(ipc_port_t master, ipc_port_t reply, mach_msg_type_
 	(void)reply_kind;
 	if (!port_is_valid(master) || master->kind != OBJECT_DEVICE_MASTER)
 		return D_INVALID_OPERATION;
-	device = has_end(name) ? device_find(name) : NULL;
+	device = device_has_end(name) ? device_find(name) : NULL;
 	if (device == NULL)
 		return D_NO_SUCH_DEVICE;
 	return device_open(device, mode, right);
@@ -54,7 +54,7 @@ kern_return_t ds_device_close(struct device *device)
 /* ---------------- Reading and writing ---------------- */
 
 /* Out-of-line data as drivers take it: in pages of its own.  May block. */
-static io_return_t take_data(struct device_request *request, struct copy *data)
+static io_return_t device_take_data(struct device_request *request, struct copy *data)
 {
 	request->data = data;
 	if (data == NULL)
@@ -85,7 +85,7 @@ kern_return_t ds_device_write(struct device *device, ipc_port_t reply,
 	request = request_create(&origin);
 	if (request == NULL)
 		return D_NO_MEMORY;
-	result = take_data(request, (struct copy *)data);
+	result = device_take_data(request, (struct copy *)data);
 	if (result == D_SUCCESS)
 		request_start(request);
 	else
@@ -114,7 +114,7 @@ kern_return_t ds_device_write_inband(struct device *device, ipc_port_t reply,
 }
 
 /* A negative size is one that is too large. */
-static kern_return_t start_read(const struct request_origin *origin)
+static kern_return_t device_start_read(const struct request_origin *origin)
 {
 	struct device_request *request;
 
@@ -136,7 +136,7 @@ kern_return_t ds_device_read(struct device *device, ipc_port_t reply,
 
 	(void)data;
 	*size = 0;
-	return start_read(&origin);
+	return device_start_read(&origin);
 }
 
 kern_return_t ds_device_read_inband(struct device *device, ipc_port_t reply,
@@ -149,7 +149,7 @@ kern_return_t ds_device_read_inband(struct device *device, ipc_port_t reply,
 
 	(void)data;
 	(void)size;
-	return start_read(&origin);
+	return device_start_read(&origin);
 }
 
 /* ---------------- Mapping and status ---------------- */
@@ -189,8 +189,8 @@ kern_return_t ds_device_set_status(struct device *device, dev_flavor_t flavor,
 }
 
 /* The sizes in bytes and in records are told alike. */
-static io_return_t size_of_none(const struct device *device, dev_flavor_t flavor, int *status,
-				uint32_t *n)
+static io_return_t device_size_of_none(const struct device *device, dev_flavor_t flavor,
+				       int *status, uint32_t *n)
 {
 	if (flavor != DEV_GET_SIZE && flavor != DEV_GET_RECORDS)
 		return D_INVALID_OPERATION;
@@ -211,7 +211,7 @@ kern_return_t ds_device_get_status(struct device *device, dev_flavor_t flavor, d
 	if (device == NULL)
 		return D_NO_SUCH_DEVICE;
 	if (device->driver->get_status == NULL)
-		result = size_of_none(device, flavor, status, &n);
+		result = device_size_of_none(device, flavor, status, &n);
 	else
 		result = device->driver->get_status(device, flavor, status, &n);
 	if (result == D_SUCCESS)
@@ -222,7 +222,7 @@ kern_return_t ds_device_get_status(struct device *device, dev_flavor_t flavor, d
 /* ---------------- What no device here does ---------------- */
 
 /* Packets and interrupts for programs: there is no network, and interrupts are the kernel's. */
-static kern_return_t not_here(const struct device *device)
+static kern_return_t device_not_here(const struct device *device)
 {
 	return device == NULL ? D_NO_SUCH_DEVICE : D_INVALID_OPERATION;
 }
@@ -234,7 +234,7 @@ kern_return_t ds_device_set_filter(struct device *device, ipc_port_t receiver, i
 	(void)priority;
 	(void)filter;
 	(void)count;
-	return not_here(device);
+	return device_not_here(device);
 }
 
 kern_return_t ds_device_intr_register(struct device *device, int id, int flags, ipc_port_t receiver)
@@ -242,11 +242,11 @@ kern_return_t ds_device_intr_register(struct device *device, int id, int flags, 
 	(void)id;
 	(void)flags;
 	(void)receiver;
-	return not_here(device);
+	return device_not_here(device);
 }
 
 kern_return_t ds_device_intr_ack(struct device *device, ipc_port_t receiver)
 {
 	(void)receiver;
-	return not_here(device);
+	return device_not_here(device);
 }

@@ -32,19 +32,19 @@ static void line_put(struct line *line, char byte)
 	__atomic_store_n(&line->come, line->come + 1, __ATOMIC_RELEASE);
 }
 
-static uint32_t ring_length(const struct line *line)
+static uint32_t line_ring_length(const struct line *line)
 {
 	return __atomic_load_n(&line->come, __ATOMIC_ACQUIRE) - line->taken;
 }
 
 /* Copies the first `n` bytes, which are there, and leaves them. */
-static void ring_show(const struct line *line, char *to, uint32_t n)
+static void line_ring_show(const struct line *line, char *to, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		to[i] = line->ring[(line->taken + i) % LINE_RING_SIZE];
 }
 
-static void ring_drop(struct line *line, uint32_t n)
+static void line_ring_drop(struct line *line, uint32_t n)
 {
 	__atomic_store_n(&line->taken, line->taken + n, __ATOMIC_RELEASE);
 }
@@ -52,15 +52,15 @@ static void ring_drop(struct line *line, uint32_t n)
 /* ---------------- Input ---------------- */
 
 /* Copies what the request gets of the first `n` bytes; false when there is no memory. */
-static bool show(const struct line *line, struct device_request *request, uint32_t n)
+static bool line_show(const struct line *line, struct device_request *request, uint32_t n)
 {
 	static char together[LINE_RING_SIZE]; /* Too much for a stack; used without a wait. */
 
 	if (request->in_band) {
-		ring_show(line, request->bytes, n);
+		line_ring_show(line, request->bytes, n);
 		return true;
 	}
-	ring_show(line, together, n);
+	line_ring_show(line, together, n);
 	request->data = copy_of_kernel(together, n);
 	return request->data != NULL;
 }
@@ -68,20 +68,20 @@ static bool show(const struct line *line, struct device_request *request, uint32
 /* Answers a request for some bytes while there are some. */
 static void line_give(struct line *line, struct device_request *request)
 {
-	uint32_t n = ring_length(line);
+	uint32_t n = line_ring_length(line);
 
 	if (n > request->size)
 		n = request->size;
-	if (!show(line, request, n)) {
+	if (!line_show(line, request, n)) {
 		request_done(request, D_NO_MEMORY);
 		return;
 	}
-	ring_drop(line, n);
+	line_ring_drop(line, n);
 	request->done = n;
 	request_done(request, D_SUCCESS);
 }
 
-static struct device_request *request_of(struct list *link)
+static struct device_request *line_request_of(struct list *link)
 {
 	return list_object(link, struct device_request, link);
 }
@@ -90,8 +90,8 @@ static struct device_request *request_of(struct list *link)
 static void line_serve(struct line *line)
 {
 	assert(kernel_locked());
-	while (!list_empty(&line->readers) && ring_length(line) > 0) {
-		struct device_request *request = request_of(list_take_first(&line->readers));
+	while (!list_empty(&line->readers) && line_ring_length(line) > 0) {
+		struct device_request *request = line_request_of(list_take_first(&line->readers));
 
 		if (request_is_orphan(request))
 			request_done(request, D_DEVICE_DOWN);
@@ -101,13 +101,13 @@ static void line_serve(struct line *line)
 	}
 }
 
-static void work(struct device_interrupt *interrupt)
+static void line_work(struct device_interrupt *interrupt)
 {
 	line_serve(list_object(interrupt, struct line, input));
 }
 
 /* In the interrupt handler. */
-static bool take_input(struct device_interrupt *interrupt)
+static bool line_take_input(struct device_interrupt *interrupt)
 {
 	struct line *line = list_object(interrupt, struct line, input);
 	unsigned n;
@@ -119,7 +119,7 @@ static bool take_input(struct device_interrupt *interrupt)
 }
 
 /* Readers that are gone would wait for input that may never come: the next one sees them off. */
-static void drop_orphans(struct line *line)
+static void line_drop_orphans(struct line *line)
 {
 	struct list *link, *after;
 	unsigned turn = 0;
@@ -127,10 +127,10 @@ static void drop_orphans(struct line *line)
 	list_for_each_removable (link, after, &line->readers) {
 		if (++turn % PAUSE_TURNS == 0)
 			return; /* The rest is for the next one after. */
-		if (!request_is_orphan(request_of(link)))
+		if (!request_is_orphan(line_request_of(link)))
 			continue;
 		list_remove(link);
-		request_done(request_of(link), D_DEVICE_DOWN);
+		request_done(line_request_of(link), D_DEVICE_DOWN);
 	}
 }
 
@@ -142,9 +142,9 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 		request_done(request, D_SUCCESS);
 		return D_SUCCESS;
 	}
-	drop_orphans(line);
+	line_drop_orphans(line);
 	if ((request->mode & D_NOWAIT) != 0 &&
-	    (ring_length(line) == 0 || !list_empty(&line->readers)))
+	    (line_ring_length(line) == 0 || !list_empty(&line->readers)))
 		return D_WOULD_BLOCK;
 	list_add_last(&line->readers, &request->link);
 	line_serve(line);
@@ -154,7 +154,7 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 /* ---------------- Output ---------------- */
 
 /* Up to the end of the first line in them, if that is not too long. */
-static uint32_t chunk_of(const char *bytes, uint32_t size)
+static uint32_t line_chunk_of(const char *bytes, uint32_t size)
 {
 	uint32_t n = 0;
 
@@ -184,7 +184,7 @@ io_return_t line_print(struct device_request *request,
 	for (uint32_t written = 0; written < request->done; written += n) {
 		if (written > 0)
 			kernel_rest();
-		n = chunk_of(bytes + written, request->done - written);
+		n = line_chunk_of(bytes + written, request->done - written);
 		put(bytes + written, n);
 	}
 	request_done(request, D_SUCCESS);
@@ -214,9 +214,9 @@ static void line_close(struct device *device)
 	struct line *line = line_of(device);
 
 	machine_console_listen(line->console, line->number, false);
-	ring_drop(line, ring_length(line));
+	line_ring_drop(line, line_ring_length(line));
 	while (!list_empty(&line->readers)) {
-		request_done(request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
+		request_done(line_request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
 		pause_each();
 	}
 }
@@ -237,7 +237,7 @@ void line_add(struct line *line, const char *name, enum machine_console console,
 		.state = line,
 		.record_size = 1,
 	};
-	line->input = (struct device_interrupt){.acknowledge = take_input, .work = work};
+	line->input = (struct device_interrupt){.acknowledge = line_take_input, .work = line_work};
 	line->console = console;
 	line->put = put;
 	list_init(&line->readers);

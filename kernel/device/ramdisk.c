@@ -35,7 +35,7 @@ bool ramdisk_is_module(const char *command)
 }
 
 /* The number at `text`, with nothing behind it but a comma; 0 for what is none, or too large. */
-static uint32_t read_mib(const char *text)
+static uint32_t ramdisk_read_mib(const char *text)
 {
 	uint32_t number = 0;
 
@@ -59,9 +59,9 @@ uint32_t ramdisk_wanted(unsigned n)
 	}
 	if (text == NULL)
 		return 0;
-	if (read_mib(text) == 0)
+	if (ramdisk_read_mib(text) == 0)
 		klog("arguments: ramdisk=%s: not a list of sizes in MiB\n", value);
-	return read_mib(text) * MEGABYTE;
+	return ramdisk_read_mib(text) * MEGABYTE;
 }
 
 bool ramdisk_add(uint32_t start, uint32_t size)
@@ -78,7 +78,7 @@ bool ramdisk_add(uint32_t start, uint32_t size)
 
 /* ---------------- Requests ---------------- */
 
-static uint32_t records_of(const struct device *device)
+static uint32_t ramdisk_records_of(const struct device *device)
 {
 	const volatile struct machine_ramdisk *disk = device->state;
 
@@ -102,7 +102,7 @@ static void ramdisk_read_page(char *to, const char *from, uint32_t size)
 }
 
 /* Fills the pages of the request, which are nobody else's. */
-static void read_pages(struct device_request *request, const char *from)
+static void ramdisk_read_pages(struct device_request *request, const char *from)
 {
 	struct list *link;
 
@@ -119,20 +119,20 @@ static void read_pages(struct device_request *request, const char *from)
 
 static io_return_t ramdisk_read(struct device *device, struct device_request *request)
 {
-	io_return_t result = disk_check(request, records_of(device));
+	io_return_t result = disk_check(request, ramdisk_records_of(device));
 
 	if (result != D_SUCCESS)
 		return result;
 	if (!disk_make_room(request))
 		return D_NO_MEMORY;
-	read_pages(request, ramdisk_place_of(device, request));
+	ramdisk_read_pages(request, ramdisk_place_of(device, request));
 	request_done(request, D_SUCCESS);
 	return D_SUCCESS;
 }
 
 static io_return_t ramdisk_write(struct device *device, struct device_request *request)
 {
-	io_return_t result = disk_check(request, records_of(device));
+	io_return_t result = disk_check(request, ramdisk_records_of(device));
 
 	if (result != D_SUCCESS)
 		return result;
@@ -147,7 +147,7 @@ static io_return_t ramdisk_write(struct device *device, struct device_request *r
 static io_return_t ramdisk_status(struct device *device, dev_flavor_t flavor, int *status,
 				  uint32_t *n)
 {
-	return disk_get_status(records_of(device), flavor, status, n);
+	return disk_get_status(ramdisk_records_of(device), flavor, status, n);
 }
 
 static const struct driver driver = {

@@ -61,7 +61,7 @@ _Static_assert(offsetof(struct virtio_rings, used) % 4 == 0, "as the device want
 
 /* ---------------- The start ---------------- */
 
-static bool reset(struct virtio *virtio)
+static bool virtio_reset(struct virtio *virtio)
 {
 	virtio->common->status = 0;
 	for (unsigned n = 0; n < RESET_TRIES; n++) {
@@ -71,18 +71,18 @@ static bool reset(struct virtio *virtio)
 	return false;
 }
 
-static void add_status(struct virtio *virtio, uint8_t bits)
+static void virtio_add_status(struct virtio *virtio, uint8_t bits)
 {
 	virtio->common->status |= bits;
 }
 
-static uint32_t offered(struct virtio *virtio, uint32_t half)
+static uint32_t virtio_offered(struct virtio *virtio, uint32_t half)
 {
 	virtio->common->device_features_select = half;
 	return virtio->common->device_features;
 }
 
-static void accept(struct virtio *virtio, uint32_t half, uint32_t features)
+static void virtio_accept(struct virtio *virtio, uint32_t half, uint32_t features)
 {
 	virtio->common->driver_features_select = half;
 	virtio->common->driver_features = features;
@@ -90,29 +90,29 @@ static void accept(struct virtio *virtio, uint32_t half, uint32_t features)
 
 const char *virtio_begin(struct virtio *virtio, uint32_t wanted)
 {
-	if (!reset(virtio))
+	if (!virtio_reset(virtio))
 		return "it does not answer a reset";
-	add_status(virtio, STATUS_ACKNOWLEDGE);
-	add_status(virtio, STATUS_DRIVER);
-	virtio->features = offered(virtio, 0) & wanted;
-	if ((offered(virtio, FEATURES_HIGH) & FEATURE_VERSION_1) == 0)
+	virtio_add_status(virtio, STATUS_ACKNOWLEDGE);
+	virtio_add_status(virtio, STATUS_DRIVER);
+	virtio->features = virtio_offered(virtio, 0) & wanted;
+	if ((virtio_offered(virtio, FEATURES_HIGH) & FEATURE_VERSION_1) == 0)
 		return "it is older than version 1 of virtio";
-	accept(virtio, 0, virtio->features);
-	accept(virtio, FEATURES_HIGH, FEATURE_VERSION_1);
-	add_status(virtio, STATUS_FEATURES_OK);
+	virtio_accept(virtio, 0, virtio->features);
+	virtio_accept(virtio, FEATURES_HIGH, FEATURE_VERSION_1);
+	virtio_add_status(virtio, STATUS_FEATURES_OK);
 	if ((virtio->common->status & STATUS_FEATURES_OK) == 0)
 		return "it does not agree on what both can do";
 	return NULL;
 }
 
 /* The parts of a slot follow each other; where a chain ends is said when it is given. */
-static void chain_slots(struct virtio *virtio)
+static void virtio_chain_slots(struct virtio *virtio)
 {
 	for (unsigned n = 0; n < virtio->slots * VIRTIO_PARTS; n++)
 		virtio->descriptors[n].next = (uint16_t)(n + 1);
 }
 
-static void set_address(volatile uint32_t words[2], uint32_t physical)
+static void virtio_set_address(volatile uint32_t words[2], uint32_t physical)
 {
 	words[0] = physical;
 	words[1] = 0;
@@ -132,12 +132,13 @@ static bool virtio_allocate(struct virtio *virtio, uint16_t size)
 	virtio->descriptors = page_data(descriptors);
 	virtio->rings = page_data(rings);
 	virtio->slots = size / VIRTIO_PARTS;
-	chain_slots(virtio);
+	virtio_chain_slots(virtio);
 	physical = page_physical(rings);
 	common->queue_size = size;
-	set_address(common->queue_descriptors, page_physical(descriptors));
-	set_address(common->queue_available, physical + offsetof(struct virtio_rings, available));
-	set_address(common->queue_used, physical + offsetof(struct virtio_rings, used));
+	virtio_set_address(common->queue_descriptors, page_physical(descriptors));
+	virtio_set_address(common->queue_available,
+			   physical + offsetof(struct virtio_rings, available));
+	virtio_set_address(common->queue_used, physical + offsetof(struct virtio_rings, used));
 	return true;
 }
 
@@ -167,12 +168,12 @@ const char *virtio_queue_init(struct virtio *virtio)
 
 void virtio_ready(struct virtio *virtio)
 {
-	add_status(virtio, STATUS_DRIVER_OK);
+	virtio_add_status(virtio, STATUS_DRIVER_OK);
 }
 
 void virtio_fail(struct virtio *virtio)
 {
-	add_status(virtio, STATUS_FAILED);
+	virtio_add_status(virtio, STATUS_FAILED);
 }
 
 /* ---------------- The queue ---------------- */

@@ -95,7 +95,7 @@ static unsigned n_disks;
 /* ---------------- Requests under way ---------------- */
 
 /* How much of the request the next piece takes: whole records. */
-static uint32_t piece_size(const struct disk *disk, const struct flight *flight)
+static uint32_t virtio_disk_piece_size(const struct disk *disk, const struct flight *flight)
 {
 	uint32_t left = flight->request->size - flight->request->done;
 	uint32_t most = disk->max_pages * PAGE_SIZE - flight->offset;
@@ -128,7 +128,7 @@ static unsigned disk_add_pages(struct disk *disk, unsigned slot)
 	return part;
 }
 
-static void send_piece(struct disk *disk, unsigned slot)
+static void virtio_disk_send_piece(struct disk *disk, unsigned slot)
 {
 	struct flight *flight = &disk->flights[slot];
 	const struct device_request *request = flight->request;
@@ -141,7 +141,7 @@ static void send_piece(struct disk *disk, unsigned slot)
 		.record = (uint64_t)request->record + request->done / DISK_RECORD_SIZE,
 	};
 	envelope->status = STATUS_NONE;
-	flight->piece = piece_size(disk, flight);
+	flight->piece = virtio_disk_piece_size(disk, flight);
 	virtio_part(&disk->virtio, slot, 0, physical, sizeof envelope->header, false);
 	last = disk_add_pages(disk, slot);
 	virtio_part(&disk->virtio, slot, last, physical + offsetof(struct envelope, status),
@@ -160,7 +160,7 @@ static unsigned disk_free_slot(const struct disk *disk)
 }
 
 /* Gives slots to requests as long as there are both. */
-static void start_waiting(struct disk *disk)
+static void virtio_disk_start_waiting(struct disk *disk)
 {
 	bool any = false;
 	unsigned slot;
@@ -174,7 +174,7 @@ static void start_waiting(struct disk *disk)
 			.page = request->data->pages.next,
 			.offset = request->data->offset,
 		};
-		send_piece(disk, slot);
+		virtio_disk_send_piece(disk, slot);
 		any = true;
 	}
 	if (any)
@@ -195,7 +195,7 @@ static io_return_t disk_judge(const struct disk *disk, unsigned slot, uint32_t w
 }
 
 /* The slot is free before the request is answered. */
-static void piece_done(struct disk *disk, unsigned slot, uint32_t written)
+static void virtio_disk_piece_done(struct disk *disk, unsigned slot, uint32_t written)
 {
 	struct flight *flight = &disk->flights[slot];
 	struct device_request *request = flight->request;
@@ -204,7 +204,7 @@ static void piece_done(struct disk *disk, unsigned slot, uint32_t written)
 	if (result == D_SUCCESS) {
 		request->done += flight->piece;
 		if (request->done < request->size) {
-			send_piece(disk, slot);
+			virtio_disk_send_piece(disk, slot);
 			virtio_kick(&disk->virtio);
 			return;
 		}
@@ -226,8 +226,8 @@ static void disk_work(struct device_interrupt *interrupt)
 
 	assert(kernel_locked());
 	while ((slot = virtio_take(&disk->virtio, &written)) != VIRTIO_NONE)
-		piece_done(disk, slot, written);
-	start_waiting(disk);
+		virtio_disk_piece_done(disk, slot, written);
+	virtio_disk_start_waiting(disk);
 }
 
 /* ---------------- The device ---------------- */
@@ -237,7 +237,7 @@ static io_return_t disk_take(struct disk *disk, struct device_request *request)
 	assert(request->data->kind == COPY_PAGES && request->data->size >= request->size);
 	request->done = 0;
 	list_add_last(&disk->waiting, &request->link);
-	start_waiting(disk);
+	virtio_disk_start_waiting(disk);
 	return D_SUCCESS;
 }
 
@@ -284,7 +284,7 @@ struct virtio *virtio_disk_next(void)
 }
 
 /* Records are counted in 32 bits: what is beyond 2 TiB is left alone. */
-static uint32_t capacity(const struct disk *disk)
+static uint32_t virtio_disk_capacity(const struct disk *disk)
 {
 	const volatile uint32_t *config = disk->virtio.config;
 
@@ -292,7 +292,7 @@ static uint32_t capacity(const struct disk *disk)
 }
 
 /* How many pages a piece may have; false if they are too few, or records are too small for it. */
-static bool read_limits(struct disk *disk)
+static bool virtio_disk_read_limits(struct disk *disk)
 {
 	const volatile uint32_t *config = disk->virtio.config;
 	uint32_t features = disk->virtio.features;
@@ -316,9 +316,10 @@ static const char *disk_set_up(struct disk *disk)
 
 	if (wrong != NULL)
 		return wrong;
-	if (virtio->config_size < CONFIG_WORDS * sizeof *virtio->config || !read_limits(disk))
+	if (virtio->config_size < CONFIG_WORDS * sizeof *virtio->config ||
+	    !virtio_disk_read_limits(disk))
 		return "its blocks are too large, or its requests too small";
-	if (capacity(disk) == 0)
+	if (virtio_disk_capacity(disk) == 0)
 		return "it has no room";
 	envelopes = page_alloc_zeroed(PAGE_KERNEL);
 	if (envelopes == NULL)
@@ -340,7 +341,7 @@ const char *virtio_disk_start(struct virtio *virtio)
 		return wrong;
 	}
 	list_init(&disk->waiting);
-	disk->records = capacity(disk);
+	disk->records = virtio_disk_capacity(disk);
 	disk->read_only = (virtio->features & FEATURE_READ_ONLY) != 0;
 	disk->device = (struct device){
 		.name = names[n_disks],

@@ -31,7 +31,7 @@ static uint32_t host_memory_size(void)
 	return pages * PAGE_SIZE;
 }
 
-static struct port *port_of(enum object_kind kind, void *object)
+static struct port *host_port_of(enum object_kind kind, void *object)
 {
 	struct port *port = port_create(kind, object);
 
@@ -42,13 +42,13 @@ static struct port *port_of(enum object_kind kind, void *object)
 
 void host_module_init(void)
 {
-	the_host.port = port_of(OBJECT_HOST, &the_host);
-	the_host.priv_port = port_of(OBJECT_HOST_PRIV, &the_host);
-	the_host.device_port = port_of(OBJECT_DEVICE_MASTER, &the_host);
-	default_set.port = port_of(OBJECT_PSET, &default_set);
-	default_set.name_port = port_of(OBJECT_PSET_NAME, &default_set);
+	the_host.port = host_port_of(OBJECT_HOST, &the_host);
+	the_host.priv_port = host_port_of(OBJECT_HOST_PRIV, &the_host);
+	the_host.device_port = host_port_of(OBJECT_DEVICE_MASTER, &the_host);
+	default_set.port = host_port_of(OBJECT_PSET, &default_set);
+	default_set.name_port = host_port_of(OBJECT_PSET_NAME, &default_set);
 	for (uint32_t n = 0; n < MAX_CPUS; n++)
-		processors[n].port = port_of(OBJECT_PROCESSOR, &processors[n]);
+		processors[n].port = host_port_of(OBJECT_PROCESSOR, &processors[n]);
 }
 
 /* ---------------- What there is ---------------- */
@@ -70,7 +70,7 @@ static kern_return_t host_info_basic(host_info_t out, mach_msg_type_number_t *co
 	return KERN_SUCCESS;
 }
 
-static kern_return_t processor_slots(host_info_t out, mach_msg_type_number_t *count)
+static kern_return_t host_processor_slots(host_info_t out, mach_msg_type_number_t *count)
 {
 	if (*count < MAX_CPUS)
 		return KERN_INVALID_ARGUMENT;
@@ -94,7 +94,7 @@ static kern_return_t host_info_sched(host_info_t out, mach_msg_type_number_t *co
 	return KERN_SUCCESS;
 }
 
-static kern_return_t load_info(host_info_t out, mach_msg_type_number_t *count)
+static kern_return_t host_load_info(host_info_t out, mach_msg_type_number_t *count)
 {
 	struct host_load_info info;
 
@@ -114,18 +114,18 @@ kern_return_t host_info(host_t host, int flavor, host_info_t out, mach_msg_type_
 	case HOST_BASIC_INFO:
 		return host_info_basic(out, count);
 	case HOST_PROCESSOR_SLOTS:
-		return processor_slots(out, count);
+		return host_processor_slots(out, count);
 	case HOST_SCHED_INFO:
 		return host_info_sched(out, count);
 	case HOST_LOAD_INFO:
-		return load_info(out, count);
+		return host_load_info(out, count);
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}
 }
 
 /* The whole array is sent: what is behind the string is cleared. */
-static kern_return_t give_version(host_t host, char out[KERNEL_VERSION_MAX])
+static kern_return_t host_give_version(host_t host, char out[KERNEL_VERSION_MAX])
 {
 	if (host == NULL)
 		return KERN_INVALID_ARGUMENT;
@@ -136,12 +136,12 @@ static kern_return_t give_version(host_t host, char out[KERNEL_VERSION_MAX])
 
 kern_return_t host_kernel_version(host_t host, kernel_version_t out)
 {
-	return give_version(host, out);
+	return host_give_version(host, out);
 }
 
 kern_return_t host_get_kernel_version(host_t host, new_kernel_version_t out)
 {
-	return give_version(host, out);
+	return host_give_version(host, out);
 }
 
 /* ---------------- The machine ---------------- */

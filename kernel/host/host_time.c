@@ -18,7 +18,7 @@
 #define SECONDS_MAX    (1ll << 34)
 #define ADJUSTMENT_MAX (1ll << 32)
 
-static time_value64_t split(uint64_t ns)
+static time_value64_t host_time_split(uint64_t ns)
 {
 	uint64_t seconds = divide(ns, NS_PER_SECOND);
 
@@ -26,9 +26,9 @@ static time_value64_t split(uint64_t ns)
 				.nanoseconds = (int64_t)(ns - seconds * NS_PER_SECOND)};
 }
 
-static time_value64_t split_signed(int64_t ns)
+static time_value64_t host_time_split_signed(int64_t ns)
 {
-	time_value64_t time = split((uint64_t)(ns < 0 ? -ns : ns));
+	time_value64_t time = host_time_split((uint64_t)(ns < 0 ? -ns : ns));
 
 	if (ns < 0) {
 		time.seconds = -time.seconds;
@@ -37,14 +37,14 @@ static time_value64_t split_signed(int64_t ns)
 	return time;
 }
 
-static time_value_t narrow(time_value64_t time)
+static time_value_t host_time_narrow(time_value64_t time)
 {
 	return (time_value_t){.seconds = (long_integer_t)time.seconds,
 			      .microseconds = (integer_t)time.nanoseconds / NS_PER_MICROSECOND};
 }
 
 /* The parts need not be normal: a multiplication cannot overflow what `microseconds` holds. */
-static time_value64_t widen(time_value_t time)
+static time_value64_t host_time_widen(time_value_t time)
 {
 	return (time_value64_t){.seconds = time.seconds,
 				.nanoseconds = (int64_t)time.microseconds * NS_PER_MICROSECOND};
@@ -56,7 +56,7 @@ kern_return_t host_get_time(host_t host, time_value_t *time)
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	*time = narrow(split(clock_wall()));
+	*time = host_time_narrow(host_time_split(clock_wall()));
 	return KERN_SUCCESS;
 }
 
@@ -64,7 +64,7 @@ kern_return_t host_get_time64(host_t host, time_value64_t *time)
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	*time = split(clock_wall());
+	*time = host_time_split(clock_wall());
 	return KERN_SUCCESS;
 }
 
@@ -72,7 +72,7 @@ kern_return_t host_get_uptime64(host_t host, time_value64_t *uptime)
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	*uptime = split(clock_now());
+	*uptime = host_time_split(clock_now());
 	return KERN_SUCCESS;
 }
 
@@ -91,10 +91,10 @@ kern_return_t host_set_time64(host_t host, time_value64_t time)
 
 kern_return_t host_set_time(host_t host, time_value_t time)
 {
-	return host_set_time64(host, widen(time));
+	return host_set_time64(host, host_time_widen(time));
 }
 
-static bool is_adjustment(time_value64_t time)
+static bool host_time_is_adjustment(time_value64_t time)
 {
 	return time.seconds > -ADJUSTMENT_MAX && time.seconds < ADJUSTMENT_MAX &&
 	       time.nanoseconds > -ADJUSTMENT_MAX * NS_PER_MICROSECOND &&
@@ -105,9 +105,9 @@ kern_return_t host_adjust_time64(host_t host, time_value64_t adjustment, time_va
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	if (!is_adjustment(adjustment))
+	if (!host_time_is_adjustment(adjustment))
 		return KERN_INVALID_ARGUMENT;
-	*old = split_signed(
+	*old = host_time_split_signed(
 		clock_adjust_wall(adjustment.seconds * NS_PER_SECOND + adjustment.nanoseconds));
 	return KERN_SUCCESS;
 }
@@ -115,9 +115,9 @@ kern_return_t host_adjust_time64(host_t host, time_value64_t adjustment, time_va
 kern_return_t host_adjust_time(host_t host, time_value_t adjustment, time_value_t *old)
 {
 	time_value64_t wide;
-	kern_return_t result = host_adjust_time64(host, widen(adjustment), &wide);
+	kern_return_t result = host_adjust_time64(host, host_time_widen(adjustment), &wide);
 
 	if (result == KERN_SUCCESS)
-		*old = narrow(wide);
+		*old = host_time_narrow(wide);
 	return result;
 }

@@ -63,13 +63,13 @@ static kern_return_t processor_give_rights(void (*each)(struct rights *rights), 
 	return KERN_SUCCESS;
 }
 
-static void each_processor(struct rights *rights)
+static void processor_each_processor(struct rights *rights)
 {
 	for (uint32_t n = 0; n < n_cpus; n++)
 		processor_gather(rights, processors[n].port);
 }
 
-static void each_task(struct rights *rights)
+static void processor_each_task(struct rights *rights)
 {
 	list_for_each_object (struct task, task, &all_tasks, link)
 		processor_gather(rights, task->port);
@@ -83,7 +83,7 @@ static void processor_each_thread(struct rights *rights)
 	}
 }
 
-static void each_set_name(struct rights *rights)
+static void processor_each_set_name(struct rights *rights)
 {
 	processor_gather(rights, default_set.name_port);
 }
@@ -91,27 +91,28 @@ static void each_set_name(struct rights *rights)
 kern_return_t host_processors(host_t host, processor_array_t *list, mach_msg_type_number_t *count)
 {
 	return host == NULL ? KERN_INVALID_ARGUMENT
-			    : processor_give_rights(each_processor, list, count);
+			    : processor_give_rights(processor_each_processor, list, count);
 }
 
 kern_return_t host_processor_sets(host_t host, processor_set_name_array_t *list,
 				  mach_msg_type_number_t *count)
 {
 	return host == NULL ? KERN_INVALID_ARGUMENT
-			    : processor_give_rights(each_set_name, list, count);
+			    : processor_give_rights(processor_each_set_name, list, count);
 }
 
 kern_return_t processor_set_processors(processor_set_t set, processor_array_t *list,
 				       mach_msg_type_number_t *count)
 {
 	return set == NULL ? KERN_INVALID_ARGUMENT
-			   : processor_give_rights(each_processor, list, count);
+			   : processor_give_rights(processor_each_processor, list, count);
 }
 
 kern_return_t processor_set_tasks(processor_set_t set, task_array_t *list,
 				  mach_msg_type_number_t *count)
 {
-	return set == NULL ? KERN_INVALID_ARGUMENT : processor_give_rights(each_task, list, count);
+	return set == NULL ? KERN_INVALID_ARGUMENT
+			   : processor_give_rights(processor_each_task, list, count);
 }
 
 kern_return_t processor_set_threads(processor_set_t set, thread_array_t *list,
@@ -141,8 +142,8 @@ static kern_return_t processor_info_basic(processor_t processor, processor_info_
 	return KERN_SUCCESS;
 }
 
-static kern_return_t ticks_info(processor_t processor, processor_info_t out,
-				mach_msg_type_number_t *count)
+static kern_return_t processor_ticks_info(processor_t processor, processor_info_t out,
+					  mach_msg_type_number_t *count)
 {
 	const struct cpu *cpu = &cpus[processor - processors];
 	struct processor_ticks_info info = {
@@ -167,7 +168,7 @@ kern_return_t processor_info(processor_t processor, int flavor, host_t *host, pr
 	case PROCESSOR_BASIC_INFO:
 		return processor_info_basic(processor, out, count);
 	case PROCESSOR_TICKS_INFO:
-		return ticks_info(processor, out, count);
+		return processor_ticks_info(processor, out, count);
 	default:
 		return KERN_FAILURE;
 	}
@@ -241,7 +242,8 @@ kern_return_t processor_set_destroy(processor_set_t set)
 	return processor_refuse(set);
 }
 
-static kern_return_t set_basic_info(processor_set_info_t out, mach_msg_type_number_t *count)
+static kern_return_t processor_set_basic_info(processor_set_info_t out,
+					      mach_msg_type_number_t *count)
 {
 	struct rights tasks = {.ports = NULL};
 	struct rights threads = {.ports = NULL};
@@ -250,7 +252,7 @@ static kern_return_t set_basic_info(processor_set_info_t out, mach_msg_type_numb
 
 	if (*count < PROCESSOR_SET_BASIC_INFO_COUNT)
 		return KERN_FAILURE;
-	each_task(&tasks);
+	processor_each_task(&tasks);
 	processor_each_thread(&threads);
 	load_read(&load);
 	info = (struct processor_set_basic_info){
@@ -265,7 +267,8 @@ static kern_return_t set_basic_info(processor_set_info_t out, mach_msg_type_numb
 	return KERN_SUCCESS;
 }
 
-static kern_return_t set_sched_info(processor_set_info_t out, mach_msg_type_number_t *count)
+static kern_return_t processor_set_sched_info(processor_set_info_t out,
+					      mach_msg_type_number_t *count)
 {
 	struct processor_set_sched_info info = {
 		.policies = (integer_t)sched_policies,
@@ -287,9 +290,9 @@ kern_return_t processor_set_info(processor_set_t set, int flavor, host_t *host,
 	*host = &the_host;
 	switch (flavor) {
 	case PROCESSOR_SET_BASIC_INFO:
-		return set_basic_info(out, count);
+		return processor_set_basic_info(out, count);
 	case PROCESSOR_SET_SCHED_INFO:
-		return set_sched_info(out, count);
+		return processor_set_sched_info(out, count);
 	default:
 		return KERN_INVALID_ARGUMENT;
 	}

@@ -14,7 +14,7 @@
 #include "thread/thread.h"
 #include "thread/work.h"
 
-static bool is_priority(int priority)
+static bool priority_is_priority(int priority)
 {
 	return priority >= PRIORITY_BEST && priority <= PRIORITY_WORST;
 }
@@ -27,7 +27,7 @@ static bool is_priority(int priority)
  */
 kern_return_t thread_priority(thread_t thread, int priority, boolean_t set_max)
 {
-	if (thread == NULL || !is_priority(priority))
+	if (thread == NULL || !priority_is_priority(priority))
 		return KERN_INVALID_ARGUMENT;
 	if (priority < thread->max_priority)
 		return priority < thread->task->max_priority ? KERN_NO_ACCESS : KERN_FAILURE;
@@ -47,14 +47,14 @@ static void priority_set_limit(struct thread *thread, int limit)
 /* Whoever has the port of the set may go beyond the limits of the thread and of its task. */
 kern_return_t thread_max_priority(thread_t thread, processor_set_t set, int max_priority)
 {
-	if (thread == NULL || set == NULL || !is_priority(max_priority))
+	if (thread == NULL || set == NULL || !priority_is_priority(max_priority))
 		return KERN_INVALID_ARGUMENT;
 	priority_set_limit(thread, max_priority);
 	return KERN_SUCCESS;
 }
 
 /* KERN_FAILURE if the limit of some thread does not allow it; the others have it then. */
-static kern_return_t change_threads(struct task *task, int priority)
+static kern_return_t priority_change_threads(struct task *task, int priority)
 {
 	kern_return_t result = KERN_SUCCESS;
 
@@ -68,12 +68,12 @@ static kern_return_t change_threads(struct task *task, int priority)
 
 kern_return_t task_priority(task_t task, int priority, boolean_t threads_too)
 {
-	if (task == NULL || !is_priority(priority))
+	if (task == NULL || !priority_is_priority(priority))
 		return KERN_INVALID_ARGUMENT;
 	if (priority < task->max_priority)
 		return KERN_NO_ACCESS;
 	task->priority = (uint8_t)priority;
-	return threads_too ? change_threads(task, priority) : KERN_SUCCESS;
+	return threads_too ? priority_change_threads(task, priority) : KERN_SUCCESS;
 }
 
 /* Threads that stand at the old limit move with it; those that have better ones lose them. */
@@ -81,7 +81,7 @@ kern_return_t task_max_priority(task_t task, processor_set_t set, int max_priori
 {
 	int old;
 
-	if (task == NULL || set == NULL || !is_priority(max_priority))
+	if (task == NULL || set == NULL || !priority_is_priority(max_priority))
 		return KERN_INVALID_ARGUMENT;
 	old = task->max_priority;
 	task->max_priority = (uint8_t)max_priority;
@@ -125,7 +125,7 @@ static void priority_each_thread(void (*change)(struct thread *thread))
 	}
 }
 
-static void forget_policy(struct thread *thread)
+static void priority_forget_policy(struct thread *thread)
 {
 	if ((sched_policies & thread->policy) == 0) {
 		thread->policy = POLICY_TIMESHARE;
@@ -135,7 +135,7 @@ static void forget_policy(struct thread *thread)
 
 void thread_policies_reset(void)
 {
-	priority_each_thread(forget_policy);
+	priority_each_thread(priority_forget_policy);
 }
 
 /* No thread is ever without its stack; what is left to give is the last pages. */
@@ -149,7 +149,7 @@ kern_return_t thread_wire(host_t host, thread_t thread, boolean_t wired)
 
 /* ---------------- The processor set ---------------- */
 
-static void obey_set(struct thread *thread)
+static void priority_obey_set(struct thread *thread)
 {
 	if (thread->max_priority < sched_max_priority)
 		priority_set_limit(thread, sched_max_priority);
@@ -158,11 +158,11 @@ static void obey_set(struct thread *thread)
 /* For threads to come; threads that are there keep what they have unless they are to change. */
 kern_return_t processor_set_max_priority(processor_set_t set, int max_priority, boolean_t change)
 {
-	if (set == NULL || !is_priority(max_priority))
+	if (set == NULL || !priority_is_priority(max_priority))
 		return KERN_INVALID_ARGUMENT;
 	sched_max_priority = (uint8_t)max_priority;
 	if (change)
-		priority_each_thread(obey_set);
+		priority_each_thread(priority_obey_set);
 	return KERN_SUCCESS;
 }
 

@@ -53,7 +53,7 @@ void fast_path_init(void)
 /* ---------------- Calls of the kernel ---------------- */
 
 /* Whether whoever receives from the port must wait, and gets the port's name as it is. */
-static inline bool port_is_quiet(const struct port *port)
+static inline bool fast_path_port_is_quiet(const struct port *port)
 {
 	return port->n_messages == 0 && port->set == NULL && !port->has_payload;
 }
@@ -62,18 +62,20 @@ static inline bool port_is_quiet(const struct port *port)
  * Whether the answer can go to the caller at once: it fits, and the call has not changed who
  * receives it.
  */
-static inline bool answers_directly(const struct mach_msg_words *words, const struct space *space,
-				    const struct message *answer, const struct port *port)
+static inline bool fast_path_answers_directly(const struct mach_msg_words *words,
+					      const struct space *space,
+					      const struct message *answer, const struct port *port)
 {
 	return kernel_call_replies(answer) && answer->header.msgh_size <= words->rcv_size &&
-	       port->receiver == space && port->name == words->rcv_name && port_is_quiet(port) &&
-	       list_empty(&port->receivers.waiters);
+	       port->receiver == space && port->name == words->rcv_name &&
+	       fast_path_port_is_quiet(port) && list_empty(&port->receivers.waiters);
 }
 
 /* Takes the answer, which carries nothing, with its right to the caller's own port. */
-static inline mach_msg_return_t answer_directly(const struct mach_msg_words *words,
-						struct task *task, mach_msg_header_t *answer,
-						struct port *port)
+static inline mach_msg_return_t fast_path_answer_directly(const struct mach_msg_words *words,
+							  struct task *task,
+							  mach_msg_header_t *answer,
+							  struct port *port)
 {
 	answer->msgh_bits = BITS_REPLY_GIVEN;
 	answer->msgh_remote_port = MACH_PORT_NULL;
@@ -87,8 +89,8 @@ static inline mach_msg_return_t answer_directly(const struct mach_msg_words *wor
 
 /* The same for an answer that carries rights or memory, or is not for the caller at once. */
 static __attribute__((noinline)) mach_msg_return_t
-answer_as_message(const struct mach_msg_words *words, struct thread *thread, struct message *answer,
-		  bool directly)
+fast_path_answer_as_message(const struct mach_msg_words *words, struct thread *thread,
+			    struct message *answer, bool directly)
 {
 	const mach_msg_header_t *asked = &thread->receive.inbox.message.header;
 	struct port *port = (struct port *)asked->msgh_local_port;
@@ -107,10 +109,9 @@ answer_as_message(const struct mach_msg_words *words, struct thread *thread, str
 }
 
 /* A call by the request in the inbox to the object of `port`, for an answer to `reply`. */
-static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach_msg_words *words,
-							       struct thread *thread,
-							       struct port *port,
-							       struct port *reply)
+static __attribute__((noinline)) mach_msg_return_t
+fast_path_call_kernel(const struct mach_msg_words *words, struct thread *thread, struct port *port,
+		      struct port *reply)
 {
 	struct message *request = &thread->receive.inbox.message;
 	uint32_t room = kernel_call_room(request->header.msgh_id);
@@ -136,10 +137,10 @@ static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach
 	thread->task->messages_sent++;
 	kernel_call(request, answer);
 	port_release_send(port);
-	directly = answers_directly(words, thread->task->space, answer, reply);
+	directly = fast_path_answers_directly(words, thread->task->space, answer, reply);
 	if (!directly || answer->header.msgh_bits != 0)
-		return answer_as_message(words, thread, answer, directly);
-	result = answer_directly(words, thread->task, &answer->header, reply);
+		return fast_path_answer_as_message(words, thread, answer, directly);
+	result = fast_path_answer_directly(words, thread->task, &answer->header, reply);
 	if (room != MESSAGE_SMALL)
 		message_free(answer);
 	return result;
@@ -148,7 +149,8 @@ static __attribute__((noinline)) mach_msg_return_t call_kernel(const struct mach
 /* ---------------- Calls of a server ---------------- */
 
 /* Whether somebody waits for a message of the port, and the first takes so many bytes directly. */
-static inline bool find_receiver(const struct port *port, uint32_t size, struct thread **receiver)
+static inline bool fast_path_find_receiver(const struct port *port, uint32_t size,
+					   struct thread **receiver)
 {
 	const struct wait_queue *queue =
 		port->set == NULL ? &port->receivers : &port->set->receivers;
@@ -178,9 +180,9 @@ static inline void fast_path_give_reply_right(struct space *space, struct entry 
  * Writes the message in the inbox of `receiver` as if it had received it by itself: what the sender
  * has in its own inbox, with the names of the receiver's space.
  */
-static inline void fill_inbox(struct thread *receiver, const struct thread *sender,
-			      struct port *port, mach_msg_bits_t bits, mach_port_name_t reply,
-			      uint32_t size)
+static inline void fast_path_fill_inbox(struct thread *receiver, const struct thread *sender,
+					struct port *port, mach_msg_bits_t bits,
+					mach_port_name_t reply, uint32_t size)
 {
 	mach_msg_header_t *to = &receiver->receive.inbox.message.header;
 	const mach_msg_header_t *from = &sender->receive.inbox.message.header;
@@ -235,14 +237,14 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
  */
 
 /* A client's call of a server: it is going to wait at its reply port. */
-static inline struct thread *send_request(struct thread *thread, struct port *port,
-					  struct port *reply, uint32_t size)
+static inline struct thread *fast_path_send_request(struct thread *thread, struct port *port,
+						    struct port *reply, uint32_t size)
 {
 	struct thread *receiver;
 	struct space *space;
 	struct entry *entry;
 
-	if (!find_receiver(port, size, &receiver))
+	if (!fast_path_find_receiver(port, size, &receiver))
 		return NULL;
 	space = receiver->task->space;
 	entry = space->first_free;
@@ -251,12 +253,12 @@ static inline struct thread *send_request(struct thread *thread, struct port *po
 
 	fast_path_give_reply_right(space, entry, reply, thread->label);
 	receiver->label = thread->label;
-	fill_inbox(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
+	fast_path_fill_inbox(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
 	return receiver;
 }
 
 /* Where a server is going to wait: at a port or set that has no message; else NULL. */
-static inline struct wait_queue *served_queue(struct entry *entry)
+static inline struct wait_queue *fast_path_served_queue(struct entry *entry)
 {
 	if ((entry->type & MACH_PORT_TYPE_RECEIVE) != 0) {
 		struct port *port = entry->port;
@@ -269,15 +271,15 @@ static inline struct wait_queue *served_queue(struct entry *entry)
 }
 
 /* A server's reply: its right to the client's port is used up, and it waits for the next client. */
-static inline struct thread *send_reply(struct thread *thread, struct space *space,
-					struct entry *to, uint32_t size)
+static inline struct thread *fast_path_send_reply(struct thread *thread, struct space *space,
+						  struct entry *to, uint32_t size)
 {
 	struct port *port = to->port;
 	struct thread *receiver;
 
 	if (to->request != NULL || to->accepting != NULL || !port_is_alive(port))
 		return NULL;
-	if (!find_receiver(port, size, &receiver))
+	if (!fast_path_find_receiver(port, size, &receiver))
 		return NULL;
 
 	space_free_plain(space, to);
@@ -286,7 +288,7 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
 	port->refs--;
 	port->send_once_rights--;
 	receiver->label = port->label;
-	fill_inbox(receiver, thread, port, BITS_REPLY_GIVEN, MACH_PORT_NULL, size);
+	fast_path_fill_inbox(receiver, thread, port, BITS_REPLY_GIVEN, MACH_PORT_NULL, size);
 	return receiver;
 }
 
@@ -294,8 +296,8 @@ static inline struct thread *send_reply(struct thread *thread, struct space *spa
  * The entry of a near name, in use or not, which is mostly the one of the last time; for other
  * names one that is not in use.
  */
-static inline struct entry *known_entry(const struct space *space, struct known_name *known,
-					uint32_t name)
+static inline struct entry *fast_path_known_entry(const struct space *space,
+						  struct known_name *known, uint32_t name)
 {
 	struct entry *entry = known->entry;
 
@@ -328,19 +330,19 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	if (!inbox_copyin(thread, words->message, size))
 		return FAST_PATH_DECLINED;
 	space = thread->task->space;
-	to = known_entry(space, &thread->sends_to, header->msgh_remote_port);
-	from = known_entry(space, &thread->receives_from, words->rcv_name);
+	to = fast_path_known_entry(space, &thread->sends_to, header->msgh_remote_port);
+	from = fast_path_known_entry(space, &thread->receives_from, words->rcv_name);
 	if (request && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
 	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
-	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {
+	    header->msgh_local_port == words->rcv_name && fast_path_port_is_quiet(from->port)) {
 		if (to->port->kind != OBJECT_NONE)
-			return call_kernel(words, thread, to->port, from->port);
+			return fast_path_call_kernel(words, thread, to->port, from->port);
 		queue = &from->port->receivers;
-		receiver = send_request(thread, to->port, from->port, size);
+		receiver = fast_path_send_request(thread, to->port, from->port, size);
 	} else if (!request && to->type == MACH_PORT_TYPE_SEND_ONCE &&
 		   header->msgh_local_port == MACH_PORT_NULL) {
-		queue = served_queue(from);
-		receiver = queue == NULL ? NULL : send_reply(thread, space, to, size);
+		queue = fast_path_served_queue(from);
+		receiver = queue == NULL ? NULL : fast_path_send_reply(thread, space, to, size);
 	} else {
 		return FAST_PATH_DECLINED;
 	}

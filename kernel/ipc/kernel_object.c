@@ -43,7 +43,7 @@ bool ipc_port_check_circularity(struct port *port, struct port *reply_port)
 }
 
 /* Of a string the user need not have sent the end; the stubs hand out 64 bytes whatever came. */
-static void end_string(struct message *request)
+static void kernel_call_end_string(struct message *request)
 {
 	uint32_t longest = sizeof(mach_msg_header_t) + sizeof(mach_msg_type_t) + 64;
 	uint32_t size = request->header.msgh_size;
@@ -54,7 +54,7 @@ static void end_string(struct message *request)
 }
 
 /* The stub for the request, which is ready for it then; NULL if no interface has its id. */
-static inline mig_routine_t routine_of(struct message *request)
+static inline mig_routine_t kernel_call_routine_of(struct message *request)
 {
 	const mach_msg_header_t *header = &request->header;
 
@@ -66,7 +66,7 @@ static inline mig_routine_t routine_of(struct message *request)
 	case 32: return mach_port_server_routine(header);
 	case 38: return mach_i386_server_routine(header);
 	case 40: return mach4_server_routine(header);
-	case 42: end_string(request); return gnumach_server_routine(header);
+	case 42: kernel_call_end_string(request); return gnumach_server_routine(header);
 	case 46: return assay_server_routine(header);
 	default: return NULL;
 	}
@@ -74,8 +74,8 @@ static inline mig_routine_t routine_of(struct message *request)
 }
 
 /* Writes a reply that says no more than `result`, but for where it goes. */
-static inline void reply_init(mig_reply_header_t *reply, const mach_msg_header_t *request,
-			      kern_return_t result)
+static inline void kernel_call_reply_init(mig_reply_header_t *reply,
+					  const mach_msg_header_t *request, kern_return_t result)
 {
 	reply->Head.msgh_bits = 0;
 	reply->Head.msgh_size = sizeof *reply;
@@ -87,9 +87,9 @@ static inline void reply_init(mig_reply_header_t *reply, const mach_msg_header_t
 void kernel_call(struct message *request, struct message *reply)
 {
 	mig_reply_header_t *answer = (mig_reply_header_t *)&reply->header;
-	mig_routine_t routine = routine_of(request);
+	mig_routine_t routine = kernel_call_routine_of(request);
 
-	reply_init(answer, &request->header, MIG_BAD_ID);
+	kernel_call_reply_init(answer, &request->header, MIG_BAD_ID);
 	if (routine != NULL)
 		routine(&request->header, &answer->Head);
 	assert(answer->Head.msgh_size <= reply->room);
@@ -100,7 +100,7 @@ void kernel_call(struct message *request, struct message *reply)
 /*
  * A device answers later: its routine has taken the reply right, if it says that there is no reply.
  */
-static bool keeps_reply_right(const mach_msg_header_t *asked)
+static bool kernel_call_keeps_reply_right(const mach_msg_header_t *asked)
 {
 	return (uint32_t)asked->msgh_id / INTERFACE_SIZE == 28;
 }
@@ -115,7 +115,7 @@ bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
 	reply->header.msgh_seqno = 0;
 	if (port_is_valid(port) && kernel_call_replies(reply))
 		return true;
-	if (message_result(reply) == MIG_NO_REPLY && keeps_reply_right(asked))
+	if (message_result(reply) == MIG_NO_REPLY && kernel_call_keeps_reply_right(asked))
 		return false;
 	message_destroy_body(reply);
 	if (port_is_valid(port))
@@ -124,7 +124,7 @@ bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
 }
 
 /* On behalf of whom the reply is: the one for whom the reply right was made. */
-static uint32_t label_of_reply(const struct message *reply)
+static uint32_t kernel_call_label_of_reply(const struct message *reply)
 {
 	const struct port *port = message_remote(reply);
 
@@ -137,7 +137,7 @@ static uint32_t label_of_reply(const struct message *reply)
 void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
 {
 	if (kernel_call_answered(asked, reply)) {
-		reply->label = label_of_reply(reply);
+		reply->label = kernel_call_label_of_reply(reply);
 		message_send_always(reply);
 	} else {
 		message_free(reply);
@@ -146,20 +146,21 @@ void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
 
 /* ---------------- The general path ---------------- */
 
-static void use_up_right(const mach_msg_header_t *asked)
+static void kernel_call_use_up_right(const mach_msg_header_t *asked)
 {
 	right_release((struct port *)asked->msgh_remote_port,
 		      MACH_MSGH_BITS_REMOTE(asked->msgh_bits));
 }
 
 /* There is no memory for a reply: the request itself becomes one that says so. */
-static void answer_shortage(struct message *request)
+static void kernel_call_answer_shortage(struct message *request)
 {
 	mach_msg_header_t asked = request->header;
 
 	message_destroy_body(request);
-	use_up_right(&asked);
-	reply_init((mig_reply_header_t *)&request->header, &asked, KERN_RESOURCE_SHORTAGE);
+	kernel_call_use_up_right(&asked);
+	kernel_call_reply_init((mig_reply_header_t *)&request->header, &asked,
+			       KERN_RESOURCE_SHORTAGE);
 	kernel_call_answer(&asked, request);
 }
 
@@ -167,7 +168,7 @@ static void answer_shortage(struct message *request)
  * A request that asks for no reply, whose result nobody will see: needs no memory.  What pagers
  * answer when there is none left is such a request.
  */
-static void call_without_reply(struct message *request)
+static void kernel_call_without_reply(struct message *request)
 {
 	struct {
 		struct message message;
@@ -177,7 +178,7 @@ static void call_without_reply(struct message *request)
 
 	message_init(&reply.message, MESSAGE_SMALL);
 	kernel_call(request, &reply.message);
-	use_up_right(&request->header);
+	kernel_call_use_up_right(&request->header);
 	answered = kernel_call_answered(&request->header, &reply.message);
 	assert(!answered);
 	message_free(request);
@@ -189,16 +190,16 @@ void kernel_object_send(struct message *request)
 	struct message *reply;
 
 	if (!port_is_valid(message_local(request)) && room == MESSAGE_SMALL) {
-		call_without_reply(request);
+		kernel_call_without_reply(request);
 		return;
 	}
 	reply = message_alloc(room);
 	if (reply == NULL) {
-		answer_shortage(request);
+		kernel_call_answer_shortage(request);
 		return;
 	}
 	kernel_call(request, reply);
-	use_up_right(&request->header);
+	kernel_call_use_up_right(&request->header);
 	kernel_call_answer(&request->header, reply);
 	message_free(request);
 }

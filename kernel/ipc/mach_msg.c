@@ -41,22 +41,22 @@ static inline mach_msg_return_t mach_msg_send(const struct mach_msg_words *words
 }
 
 /* Tells the size of a message that stays where it is, as its header would. */
-static mach_msg_return_t tell_size(user_address_t user, uint32_t size)
+static mach_msg_return_t mach_msg_tell_size(user_address_t user, uint32_t size)
 {
 	copyout(user + offsetof(mach_msg_header_t, msgh_size), &size, sizeof size);
 	return MACH_RCV_TOO_LARGE;
 }
 
 /* mach_msg_received() without a message of the kernel's. */
-static mach_msg_return_t received_elsewhere(const struct mach_msg_words *words,
-					    mach_msg_return_t result)
+static mach_msg_return_t mach_msg_received_elsewhere(const struct mach_msg_words *words,
+						     mach_msg_return_t result)
 {
 	struct thread *thread = current_thread();
 
 	if (result == MACH_MSG_SUCCESS)
 		return inbox_copyout(thread, words->message);
 	if (result == MACH_RCV_TOO_LARGE)
-		return tell_size(words->message, thread->receive.size);
+		return mach_msg_tell_size(words->message, thread->receive.size);
 	return result;
 }
 
@@ -67,7 +67,7 @@ mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg
 	bool watch = (words->option & MACH_RCV_NOTIFY) != 0;
 
 	if (message == NULL)
-		return received_elsewhere(words, result);
+		return mach_msg_received_elsewhere(words, result);
 	thread->task->messages_received++;
 	if (result == MACH_MSG_SUCCESS && watch && words->notify == MACH_PORT_NULL)
 		result = MACH_RCV_INVALID_NOTIFY;
@@ -88,7 +88,7 @@ mach_msg_return_t mach_msg_receive(const struct mach_msg_words *words, struct th
  * without either half there is nothing to do.
  */
 static __attribute__((noinline)) mach_msg_return_t
-send_and_receive(const struct mach_msg_words *words)
+mach_msg_send_and_receive(const struct mach_msg_words *words)
 {
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 	struct thread *woken = NULL;
@@ -108,7 +108,7 @@ TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
 
 	if (words.option == fast_path_option)
 		result = fast_path(&words);
-	return result == FAST_PATH_DECLINED ? send_and_receive(&words) : result;
+	return result == FAST_PATH_DECLINED ? mach_msg_send_and_receive(&words) : result;
 }
 
 /* A fresh receive right, for replies; MACH_PORT_NULL when there is no room for it. */

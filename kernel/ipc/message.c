@@ -38,7 +38,7 @@ _Static_assert(HEADER_OFFSET + MESSAGE_MAX <= KERNEL_MEMORY_MAX, "the largest me
 
 /* ---------------- Allocation ---------------- */
 
-static struct message *init(struct message *message, uint32_t room)
+static struct message *message_init_if_any(struct message *message, uint32_t room)
 {
 	if (message != NULL)
 		message_init(message, room);
@@ -46,16 +46,16 @@ static struct message *init(struct message *message, uint32_t room)
 }
 
 /* The allocation site is where message_alloc() was called. */
-static struct message *page_alloc_message(void)
+static struct message *message_page_alloc_message(void)
 {
 	struct message *message = message_take_from(&page_messages);
 
 	if (message == NULL)
 		message = (zone_alloc)(&page_messages.zone);
-	return init(message, MESSAGE_PAGE);
+	return message_init_if_any(message, MESSAGE_PAGE);
 }
 
-static struct message *big_alloc(void)
+static struct message *message_big_alloc(void)
 {
 	struct message *message = message_take_from(&big_messages);
 
@@ -64,10 +64,10 @@ static struct message *big_alloc(void)
 		if (message != NULL)
 			big_messages.zone.in_use++;
 	}
-	return init(message, MESSAGE_BIG);
+	return message_init_if_any(message, MESSAGE_BIG);
 }
 
-static void big_free(struct message *message)
+static void message_big_free(struct message *message)
 {
 	if (big_messages.zone.free < BIG_KEPT) {
 		message_keep_in(&big_messages, message);
@@ -81,14 +81,14 @@ struct message *message_make(uint32_t size)
 {
 	assert(size >= sizeof(mach_msg_header_t));
 	if (size <= MESSAGE_SMALL)
-		return init((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
+		return message_init_if_any((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
 	if (size <= MESSAGE_PAGE)
-		return page_alloc_message();
+		return message_page_alloc_message();
 	if (size <= MESSAGE_BIG)
-		return big_alloc();
+		return message_big_alloc();
 	if (size > MESSAGE_MAX)
 		return NULL;
-	return init((kernel_memory_alloc)(HEADER_OFFSET + size), size);
+	return message_init_if_any((kernel_memory_alloc)(HEADER_OFFSET + size), size);
 }
 
 void message_unmake(struct message *message)
@@ -97,7 +97,7 @@ void message_unmake(struct message *message)
 	if (message->room == MESSAGE_PAGE)
 		message_keep_in(&page_messages, message);
 	else if (message->room == MESSAGE_BIG)
-		big_free(message);
+		message_big_free(message);
 	else
 		kernel_memory_free(message, HEADER_OFFSET + message->room);
 }
@@ -171,7 +171,7 @@ void message_destroy_body(struct message *message)
 	}
 }
 
-static void destroy_one(struct message *message)
+static void message_destroy_one(struct message *message)
 {
 	mach_msg_bits_t bits = message->header.msgh_bits;
 	struct port *remote = message_remote(message);
@@ -202,7 +202,7 @@ void message_destroy(struct message *message)
 		return;
 	busy = true;
 	while (!list_empty(&doomed)) {
-		destroy_one(list_object(list_take_first(&doomed), struct message, link));
+		message_destroy_one(list_object(list_take_first(&doomed), struct message, link));
 		kernel_pause();
 	}
 	busy = false;

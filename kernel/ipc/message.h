@@ -43,8 +43,9 @@ struct space;
 struct message {
 	struct list link; /* In a port's queue, or on the list of what is to be destroyed. */
 	uint32_t magic;
-	uint32_t room;  /* Bytes from `header` on. */
-	uint32_t label; /* Whoever receives it may work on behalf of this (turn_header()). */
+	uint32_t room; /* Bytes from `header` on. */
+	uint32_t
+		label; /* Whoever receives it may work on behalf of this (copyout_turn_header()). */
 	struct message *accepted; /* What is sent when it is accepted (MACH_SEND_NOTIFY), its remote
 				     port the send-once right of whom to tell; or NULL. */
 	uint32_t accepted_name;   /* What name the sender knows the port by, 0 when it is gone. */

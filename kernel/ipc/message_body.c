@@ -8,12 +8,12 @@
 /* What one element of a part of rights must measure, in bits. */
 #define RIGHT_BITS (8 * sizeof(mach_port_t))
 
-static uint32_t round_to_word(uint32_t length)
+static uint32_t body_round_to_word(uint32_t length)
 {
 	return (length + 3) & ~3u;
 }
 
-static const mach_msg_type_long_t *long_form(const struct part *part)
+static const mach_msg_type_long_t *body_long_form(const struct part *part)
 {
 	return (const mach_msg_type_long_t *)part->type;
 }
@@ -22,8 +22,8 @@ static const mach_msg_type_long_t *long_form(const struct part *part)
  * Reads the descriptor at the walk's place; *huge says that the data is more than `length` can say.
  * Never looks beyond the message's end: MACH_SEND_MSG_TOO_SMALL.
  */
-static inline mach_msg_return_t decode_type(const struct body_walk *walk, struct part *part,
-					    bool *huge)
+static inline mach_msg_return_t body_decode_type(const struct body_walk *walk, struct part *part,
+						 bool *huge)
 {
 	mach_msg_type_t *type = (mach_msg_type_t *)walk->at;
 	uint32_t left = (uint32_t)(walk->end - walk->at);
@@ -38,8 +38,9 @@ static inline mach_msg_return_t decode_type(const struct body_walk *walk, struct
 
 		if (left < sizeof(mach_msg_type_long_t))
 			return MACH_SEND_MSG_TOO_SMALL;
-		part->name = long_form(part)->msgtl_name;
-		bytes = ((uint64_t)long_form(part)->msgtl_number * long_form(part)->msgtl_size +
+		part->name = body_long_form(part)->msgtl_name;
+		bytes = ((uint64_t)body_long_form(part)->msgtl_number *
+				 body_long_form(part)->msgtl_size +
 			 7) /
 			8;
 		*huge = bytes > UINT32_MAX;
@@ -58,8 +59,8 @@ static inline mach_msg_return_t decode_type(const struct body_walk *walk, struct
  * Takes the walk past the data.  MACH_SEND_MSG_TOO_SMALL; MACH_SEND_INVALID_MEMORY for more
  * out-of-line data than there are addresses.
  */
-static inline mach_msg_return_t decode_data(struct body_walk *walk, const struct part *part,
-					    bool huge)
+static inline mach_msg_return_t body_decode_data(struct body_walk *walk, const struct part *part,
+						 bool huge)
 {
 	uint32_t left = (uint32_t)(walk->end - (char *)part->data);
 	uint32_t used = sizeof(uint32_t);
@@ -67,7 +68,7 @@ static inline mach_msg_return_t decode_data(struct body_walk *walk, const struct
 	if (part->in_line) {
 		if (huge || part->length > left)
 			return MACH_SEND_MSG_TOO_SMALL;
-		used = round_to_word(part->length);
+		used = body_round_to_word(part->length);
 	} else if (huge) {
 		return MACH_SEND_INVALID_MEMORY;
 	}
@@ -78,10 +79,10 @@ static inline mach_msg_return_t decode_data(struct body_walk *walk, const struct
 }
 
 /* Whether the descriptor's fields go together. */
-static bool type_is_valid(const struct part *part)
+static bool body_type_is_valid(const struct part *part)
 {
 	const mach_msg_type_t *type = part->type;
-	uint32_t size = type->msgt_longform ? long_form(part)->msgtl_size : type->msgt_size;
+	uint32_t size = type->msgt_longform ? body_long_form(part)->msgtl_size : type->msgt_size;
 
 	if (part->rights && size != RIGHT_BITS)
 		return false;
@@ -105,17 +106,17 @@ static inline bool body_is_word(const char *at, const char *end)
 	return end - at >= (int)WORD_SIZE && (*(const uint32_t *)at & ~0xffu) == ONE_WORD;
 }
 
-static inline mach_msg_type_name_t name_of_word(const char *at)
+static inline mach_msg_type_name_t body_name_of_word(const char *at)
 {
 	return *(const uint8_t *)at;
 }
 
 /* Takes the walk past words that are not rights. */
-static inline void skip_words(struct body_walk *walk)
+static inline void body_skip_words(struct body_walk *walk)
 {
 	char *at = walk->at;
 
-	while (body_is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(name_of_word(at))) {
+	while (body_is_word(at, walk->end) && !MACH_MSG_TYPE_PORT_ANY(body_name_of_word(at))) {
 		at += WORD_SIZE;
 		pause_each();
 	}
@@ -123,10 +124,10 @@ static inline void skip_words(struct body_walk *walk)
 }
 
 /* Takes the walk past one word that is a right; false: what comes next is something else. */
-static inline bool next_right(struct body_walk *walk, struct part *part)
+static inline bool body_next_right(struct body_walk *walk, struct part *part)
 {
 	char *at = walk->at;
-	mach_msg_type_name_t name = name_of_word(at);
+	mach_msg_type_name_t name = body_name_of_word(at);
 
 	if (!body_is_word(at, walk->end) || !MACH_MSG_TYPE_PORT_ANY(name))
 		return false;
@@ -141,38 +142,39 @@ static inline bool next_right(struct body_walk *walk, struct part *part)
 }
 
 /* One word that may be a right and is none. */
-static inline bool is_no_right(const char *at, const char *end)
+static inline bool body_is_no_right(const char *at, const char *end)
 {
-	return body_is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(name_of_word(at)) &&
+	return body_is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(body_name_of_word(at)) &&
 	       ((const uint32_t *)at)[1] == MACH_PORT_NULL;
 }
 
 /* Takes the walk past such a word, of which there is nothing to take but its kind; or false. */
-static inline bool skip_no_right(struct body_walk *walk)
+static inline bool body_skip_no_right(struct body_walk *walk)
 {
 	char *at = walk->at;
 
-	if (!is_no_right(at, walk->end))
+	if (!body_is_no_right(at, walk->end))
 		return false;
-	((mach_msg_type_t *)at)->msgt_name = right_after(name_of_word(at));
+	((mach_msg_type_t *)at)->msgt_name = right_after(body_name_of_word(at));
 	walk->at = at + WORD_SIZE;
 	return true;
 }
 
 /* ---------------- Whole bodies ---------------- */
 
-static mach_msg_return_t check_other(struct body_walk *walk, struct part *part)
+static mach_msg_return_t body_check_other(struct body_walk *walk, struct part *part)
 {
 	bool huge;
-	mach_msg_return_t result = decode_type(walk, part, &huge);
+	mach_msg_return_t result = body_decode_type(walk, part, &huge);
 
 	if (result != MACH_MSG_SUCCESS)
 		return result;
-	return type_is_valid(part) ? decode_data(walk, part, huge) : MACH_SEND_INVALID_TYPE;
+	return body_type_is_valid(part) ? body_decode_data(walk, part, huge)
+					: MACH_SEND_INVALID_TYPE;
 }
 
 /* Adds a special part, which is in its place if there is one, to what is known of the body. */
-static inline void add_part(struct body *body, const struct part *part)
+static inline void body_add_part(struct body *body, const struct part *part)
 {
 	body->rights |= part->rights;
 	body->out_of_line |= !part->in_line;
@@ -180,7 +182,7 @@ static inline void add_part(struct body *body, const struct part *part)
 }
 
 /* What is known of a body without special parts, or that is wrong. */
-static mach_msg_return_t forget(struct body *body, mach_msg_return_t why)
+static mach_msg_return_t body_refuse(struct body *body, mach_msg_return_t why)
 {
 	body->rights = false;
 	body->out_of_line = false;
@@ -189,19 +191,19 @@ static mach_msg_return_t forget(struct body *body, mach_msg_return_t why)
 }
 
 /* The body has been checked, and has more special parts than there are places. */
-static mach_msg_return_t note_all(struct message *message, struct body *body)
+static mach_msg_return_t body_note_all(struct message *message, struct body *body)
 {
 	struct part *parts = kernel_memory_alloc(body->n_parts * sizeof *parts);
 	struct body_walk walk;
 
 	if (parts == NULL)
-		return forget(body, MACH_SEND_NO_BUFFER);
+		return body_refuse(body, MACH_SEND_NO_BUFFER);
 	body->parts = parts;
 	body_begin(&walk, message);
 	for (uint32_t i = 0; i < body->n_parts;) {
 		const struct part *part = body_next(&walk);
 
-		if (!is_no_right((const char *)part->type, walk.end))
+		if (!body_is_no_right((const char *)part->type, walk.end))
 			parts[i++] = *part;
 	}
 	return MACH_MSG_SUCCESS;
@@ -211,39 +213,39 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 {
 	struct body_walk walk;
 
-	forget(body, MACH_MSG_SUCCESS);
+	body_refuse(body, MACH_MSG_SUCCESS);
 	body->parts = body->few;
 	body->moved = NULL;
 	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return MACH_MSG_SUCCESS;
 	body_begin(&walk, message);
-	for (skip_words(&walk); walk.at < walk.end; skip_words(&walk)) {
+	for (body_skip_words(&walk); walk.at < walk.end; body_skip_words(&walk)) {
 		struct part *part =
 			body->n_parts < BODY_FEW ? &body->few[body->n_parts] : &walk.part;
 		mach_msg_return_t result = MACH_MSG_SUCCESS;
 
 		pause_each();
-		if (skip_no_right(&walk)) {
+		if (body_skip_no_right(&walk)) {
 			body->rights = true;
 			continue;
 		}
-		if (!next_right(&walk, part))
-			result = check_other(&walk, part);
+		if (!body_next_right(&walk, part))
+			result = body_check_other(&walk, part);
 		if (result != MACH_MSG_SUCCESS)
-			return forget(body, result);
+			return body_refuse(body, result);
 		if (part_is_special(part))
-			add_part(body, part);
+			body_add_part(body, part);
 	}
-	return body->n_parts > BODY_FEW ? note_all(message, body) : MACH_MSG_SUCCESS;
+	return body->n_parts > BODY_FEW ? body_note_all(message, body) : MACH_MSG_SUCCESS;
 }
 
-static void next_other(struct body_walk *walk)
+static void body_next_other(struct body_walk *walk)
 {
 	bool huge;
-	mach_msg_return_t result = decode_type(walk, &walk->part, &huge);
+	mach_msg_return_t result = body_decode_type(walk, &walk->part, &huge);
 
 	if (result == MACH_MSG_SUCCESS)
-		result = decode_data(walk, &walk->part, huge);
+		result = body_decode_data(walk, &walk->part, huge);
 	assert(result == MACH_MSG_SUCCESS);
 }
 
@@ -251,9 +253,9 @@ struct part *body_next(struct body_walk *walk)
 {
 	struct part *part = &walk->part;
 
-	for (skip_words(walk); walk->at < walk->end; skip_words(walk)) {
-		if (!next_right(walk, part))
-			next_other(walk);
+	for (body_skip_words(walk); walk->at < walk->end; body_skip_words(walk)) {
+		if (!body_next_right(walk, part))
+			body_next_other(walk);
 		pause_each();
 		if (part_is_special(part))
 			return part;

@@ -22,7 +22,7 @@
 /* ---------------- Memory ---------------- */
 
 /* An array of names.  The message has it when this succeeds. */
-static mach_msg_return_t bring_names(const struct part *part, user_address_t address)
+static mach_msg_return_t body_copyin_bring_names(const struct part *part, user_address_t address)
 {
 	void *names;
 
@@ -39,7 +39,7 @@ static mach_msg_return_t bring_names(const struct part *part, user_address_t add
 	return MACH_MSG_SUCCESS;
 }
 
-static mach_msg_return_t refusal(kern_return_t why)
+static mach_msg_return_t body_copyin_refusal(kern_return_t why)
 {
 	switch (why) {
 	case KERN_SUCCESS:
@@ -53,18 +53,18 @@ static mach_msg_return_t refusal(kern_return_t why)
 	}
 }
 
-static mach_msg_return_t bring_data(const struct part *part)
+static mach_msg_return_t body_copyin_bring_data(const struct part *part)
 {
 	struct copy *copy;
 	kern_return_t result = copy_take(current_task()->map, part->address, part->length, &copy);
 
 	if (result == KERN_SUCCESS)
 		*part->data = (uint32_t)copy;
-	return refusal(result);
+	return body_copyin_refusal(result);
 }
 
-/* As bring_data(), for a part that moves, when nothing of the message is waited for after it. */
-static mach_msg_return_t bring_moved(struct body *body, const struct part *part)
+/* body_copyin_bring_data() for a part that moves; nothing of the message is waited for after it. */
+static mach_msg_return_t body_copyin_bring_moved(struct body *body, const struct part *part)
 {
 	struct copy *copy;
 	kern_return_t result = copy_move(current_task()->map, part->address, part->length, &copy);
@@ -73,7 +73,7 @@ static mach_msg_return_t bring_moved(struct body *body, const struct part *part)
 		*part->data = (uint32_t)copy;
 		body->moved = copy;
 	}
-	return refusal(result);
+	return body_copyin_refusal(result);
 }
 
 /* The first part that moves is brought last: so its pages need not be copied. */
@@ -94,14 +94,14 @@ mach_msg_return_t body_bring_memory(struct body *body)
 		if (result != MACH_MSG_SUCCESS || part->length == 0)
 			continue;
 		if (part->rights)
-			result = bring_names(part, part->address);
+			result = body_copyin_bring_names(part, part->address);
 		else if (part->type->msgt_deallocate && moved == NULL)
 			moved = part;
 		else
-			result = bring_data(part);
+			result = body_copyin_bring_data(part);
 	}
 	if (result == MACH_MSG_SUCCESS && moved != NULL)
-		result = bring_moved(body, moved);
+		result = body_copyin_bring_moved(body, moved);
 	return result;
 }
 
@@ -185,7 +185,7 @@ static bool body_copyin_take_name(struct space *space, uint32_t *name,
  * The receive right is in the message.  One that would end up in its own queue could never be
  * received: the message is marked, and destroyed where others are queued.
  */
-static void send_receive_right(struct message *message, struct port *port)
+static void body_copyin_send_receive_right(struct message *message, struct port *port)
 {
 	struct port *dest = message_remote(message);
 
@@ -210,7 +210,7 @@ static bool body_copyin_take_names(struct space *space, struct message *message,
 			good = body_copyin_take_name(space, &names[i], part->name);
 		if (part->name == MACH_MSG_TYPE_MOVE_RECEIVE &&
 		    port_is_valid((struct port *)names[i]))
-			send_receive_right(message, (struct port *)names[i]);
+			body_copyin_send_receive_right(message, (struct port *)names[i]);
 		pause_each();
 	}
 	part_set_name(part, right_after(part->name));
@@ -258,7 +258,7 @@ void names_take_back(struct space *space, uint32_t *names, uint32_t n, mach_msg_
 }
 
 /* Takes a part's memory out of the map; rights in it stay names, to be taken back. */
-static void take_back_memory(const struct part *part)
+static void body_copyin_take_back_memory(const struct part *part)
 {
 	user_address_t address = *part->data;
 
@@ -266,7 +266,7 @@ static void take_back_memory(const struct part *part)
 	if (part->length == 0 || address == 0)
 		return;
 	if (part->rights)
-		bring_names(part, address);
+		body_copyin_bring_names(part, address);
 	body_copyin_unmap(address, part->length);
 }
 
@@ -286,7 +286,7 @@ void message_take_back(struct space *space, struct message *message)
 	body_begin(&walk, message);
 	while ((bits & MACH_MSGH_BITS_COMPLEX) != 0 && (part = body_next(&walk)) != NULL) {
 		if (!part->in_line)
-			take_back_memory(part);
+			body_copyin_take_back_memory(part);
 		names_take_back(space, part_rights(part), part_n_rights(part), part->name);
 	}
 	message_set_ports(message, PORT_NULL, PORT_NULL);

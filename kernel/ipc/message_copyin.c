@@ -30,7 +30,7 @@ struct header {
 	struct port *cancel; /* MACH_SEND_CANCEL: no port-deleted goes there; or NULL. */
 };
 
-static bool moves(mach_msg_type_name_t disposition)
+static bool copyin_moves(mach_msg_type_name_t disposition)
 {
 	return disposition == MACH_MSG_TYPE_MOVE_SEND ||
 	       disposition == MACH_MSG_TYPE_MOVE_SEND_ONCE;
@@ -40,12 +40,13 @@ static bool moves(mach_msg_type_name_t disposition)
  * Destination and reply are one name, and either could be taken alone.  A send-once right cannot be
  * both, and two moved send rights take two user references; of all else there is enough for two.
  */
-static mach_msg_return_t check_same(const struct header *header)
+static mach_msg_return_t copyin_check_same(const struct header *header)
 {
 	if (header->dest_type == MACH_MSG_TYPE_MOVE_SEND_ONCE ||
 	    header->reply_type == MACH_MSG_TYPE_MOVE_SEND_ONCE)
 		return MACH_SEND_INVALID_DEST;
-	if (moves(header->dest_type) && moves(header->reply_type) && header->dest->refs < 2)
+	if (copyin_moves(header->dest_type) && copyin_moves(header->reply_type) &&
+	    header->dest->refs < 2)
 		return MACH_SEND_INVALID_DEST;
 	return MACH_MSG_SUCCESS;
 }
@@ -78,12 +79,12 @@ copyin_check_header(struct space *space, const mach_msg_header_t *user, struct h
 	header->reply = reply;
 	header->dest_type = dest_type;
 	header->reply_type = reply_type;
-	return dest == reply ? check_same(header) : MACH_MSG_SUCCESS;
+	return dest == reply ? copyin_check_same(header) : MACH_MSG_SUCCESS;
 }
 
 /* MACH_SEND_CANCEL: `notify` must be a receive right. */
 static inline mach_msg_return_t
-check_cancel(struct space *space, const struct mach_msg_words *words, struct header *header)
+copyin_check_cancel(struct space *space, const struct mach_msg_words *words, struct header *header)
 {
 	struct entry *entry;
 
@@ -101,7 +102,7 @@ check_cancel(struct space *space, const struct mach_msg_words *words, struct hea
  * The entry loses `n` user references to the message.  If they are its last and the notification
  * that this would cause goes to `cancel`, there will be none.
  */
-static void cancel_notification(struct entry *entry, uint32_t n, const struct port *cancel)
+static void copyin_cancel_notification(struct entry *entry, uint32_t n, const struct port *cancel)
 {
 	struct port *previous;
 	kern_return_t result;
@@ -114,21 +115,21 @@ static void cancel_notification(struct entry *entry, uint32_t n, const struct po
 	port_use_send_once(previous);
 }
 
-static void cancel_notifications(const struct header *header)
+static void copyin_cancel_notifications(const struct header *header)
 {
-	uint32_t dest = moves(header->dest_type);
-	uint32_t reply = header->reply != NULL && moves(header->reply_type);
+	uint32_t dest = copyin_moves(header->dest_type);
+	uint32_t reply = header->reply != NULL && copyin_moves(header->reply_type);
 
 	if (header->reply == header->dest)
 		dest += reply;
 	else if (reply != 0)
-		cancel_notification(header->reply, reply, header->cancel);
+		copyin_cancel_notification(header->reply, reply, header->cancel);
 	if (dest != 0)
-		cancel_notification(header->dest, dest, header->cancel);
+		copyin_cancel_notification(header->dest, dest, header->cancel);
 }
 
-static inline struct port *take_reply_right(const struct header *header,
-					    const mach_msg_header_t *user)
+static inline struct port *copyin_take_reply_right(const struct header *header,
+						   const mach_msg_header_t *user)
 {
 	if (header->reply == NULL)
 		return (struct port *)user->msgh_local_port; /* PORT_NULL or PORT_DEAD_NAME. */
@@ -139,8 +140,8 @@ static inline struct port *take_reply_right(const struct header *header,
  * Notes on whose behalf the message is.  One by a send-once right is for whom that was made; if the
  * thread works for the same, it has answered, and works for itself.
  */
-static inline void take_label(struct message *message, const struct port *dest,
-			      mach_msg_type_name_t right)
+static inline void copyin_take_label(struct message *message, const struct port *dest,
+				     mach_msg_type_name_t right)
 {
 	struct thread *thread = current_thread();
 
@@ -157,28 +158,28 @@ static inline void take_label(struct message *message, const struct port *dest,
  * header's other bits.  Where both are of one name the right that moves goes last: the other is
  * made from it.
  */
-static inline void take_header(struct message *message, const struct header *header,
-			       mach_msg_bits_t other)
+static inline void copyin_take_header(struct message *message, const struct header *header,
+				      mach_msg_bits_t other)
 {
 	mach_msg_type_name_t dest_type = right_after(header->dest_type);
 	mach_msg_type_name_t reply_type = 0;
 	struct port *dest, *reply;
 
 	if (header->cancel != PORT_NULL)
-		cancel_notifications(header);
-	if (header->dest == header->reply && moves(header->dest_type)) {
+		copyin_cancel_notifications(header);
+	if (header->dest == header->reply && copyin_moves(header->dest_type)) {
 		reply = right_take(header->reply, header->reply_type);
 		dest = right_take(header->dest, header->dest_type);
 	} else {
 		dest = right_take(header->dest, header->dest_type);
-		reply = take_reply_right(header, &message->header);
+		reply = copyin_take_reply_right(header, &message->header);
 	}
 	assert(port_is_valid(dest));
 	if (header->reply_type != 0)
 		reply_type = right_after(header->reply_type);
 	message->header.msgh_bits = other | MACH_MSGH_BITS(dest_type, reply_type);
 	message_set_ports(message, dest, reply);
-	take_label(message, dest, dest_type);
+	copyin_take_label(message, dest, dest_type);
 }
 
 /* ---------------- The message ---------------- */
@@ -189,7 +190,7 @@ static inline mach_msg_return_t copyin_check_names(struct space *space,
 						   const struct message *message,
 						   struct header *header)
 {
-	mach_msg_return_t result = check_cancel(space, words, header);
+	mach_msg_return_t result = copyin_check_cancel(space, words, header);
 
 	return result == MACH_MSG_SUCCESS ? copyin_check_header(space, &message->header, header)
 					  : result;
@@ -199,7 +200,7 @@ static inline mach_msg_return_t copyin_check_names(struct space *space,
 static inline mach_msg_return_t copyin_take_names(struct space *space, struct message *message,
 						  const struct header *header, struct body *body)
 {
-	take_header(message, header, body_is_special(body) ? MACH_MSGH_BITS_COMPLEX : 0);
+	copyin_take_header(message, header, body_is_special(body) ? MACH_MSGH_BITS_COMPLEX : 0);
 	if (body->rights && !body_take_rights(space, message, body)) {
 		message_destroy(message);
 		return MACH_SEND_INVALID_RIGHT;
@@ -248,7 +249,7 @@ static mach_msg_return_t copyin_take(struct space *space, const struct mach_msg_
  * Copies what the user wrote.  Of a header alone all but msgh_seqno and msgh_size is read, which
  * are the kernel's to fill in.
  */
-static inline bool read_message(struct message *message, user_address_t user, uint32_t size)
+static inline bool copyin_read_message(struct message *message, user_address_t user, uint32_t size)
 {
 	if (size == sizeof message->header && copyin_header(&message->header.msgh_bits, user))
 		return true;
@@ -270,7 +271,7 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 	message = message_alloc(size);
 	if (message == NULL)
 		return MACH_SEND_NO_BUFFER;
-	if (!read_message(message, words->message, size)) {
+	if (!copyin_read_message(message, words->message, size)) {
 		message_free(message);
 		return body_unread(MACH_SEND_INVALID_DATA);
 	}

@@ -50,8 +50,8 @@ static inline mach_msg_return_t copyout_give(struct space *space, mach_port_t *p
 }
 
 /* As copyout_give(), but drops what cannot be given and leaves MACH_PORT_NULL. */
-static mach_msg_return_t give_or_drop(struct space *space, mach_port_t *place,
-				      mach_msg_type_name_t kind)
+static mach_msg_return_t copyout_give_or_drop(struct space *space, mach_port_t *place,
+					      mach_msg_type_name_t kind)
 {
 	mach_msg_return_t lack = copyout_give(space, place, kind);
 
@@ -119,7 +119,7 @@ static mach_msg_return_t copyout_give_reply_right(struct space *space, struct me
  * owner has said that all messages count.  What comes by a send-once right is an answer itself, and
  * brings back what the thread was doing when it made that.
  */
-static inline void set_label(const struct message *message, const struct port *dest)
+static inline void copyout_set_label(const struct message *message, const struct port *dest)
 {
 	const mach_msg_header_t *header = &message->header;
 	struct thread *thread = current_thread();
@@ -136,7 +136,7 @@ static inline void set_label(const struct message *message, const struct port *d
  * to, msgh_local_port until now, is a name already.  The receive right may have left the space, or
  * be gone, since the message was taken.  Sets the current thread's label.
  */
-static inline void turn_header(const struct space *space, struct message *message)
+static inline void copyout_turn_header(const struct space *space, struct message *message)
 {
 	mach_msg_header_t *header = &message->header;
 	mach_msg_bits_t bits = header->msgh_bits;
@@ -145,7 +145,7 @@ static inline void turn_header(const struct space *space, struct message *messag
 	struct port *dest = message_remote(message);
 	bool is_own = dest->receiver == space;
 
-	set_label(message, dest);
+	copyout_set_label(message, dest);
 	header->msgh_remote_port = header->msgh_local_port;
 	if (!is_own) {
 		header->msgh_local_port = port_is_alive(dest) ? MACH_PORT_NULL : MACH_PORT_DEAD;
@@ -175,14 +175,14 @@ static mach_msg_return_t copyout_give_rights(struct space *space, const struct p
 	mach_msg_return_t lacks = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		lacks |= give_or_drop(space, &rights[i], part->name);
+		lacks |= copyout_give_or_drop(space, &rights[i], part->name);
 		pause_each();
 	}
 	return lacks;
 }
 
 /* Maps the copy, and takes it on success, when the address is in *place. */
-static kern_return_t give_copy(struct copy *copy, uint32_t *place)
+static kern_return_t copyout_give_copy(struct copy *copy, uint32_t *place)
 {
 	if (copy == NULL)
 		return KERN_RESOURCE_SHORTAGE;
@@ -190,7 +190,7 @@ static kern_return_t give_copy(struct copy *copy, uint32_t *place)
 }
 
 /* The part has no data then, and its descriptor says so. */
-static mach_msg_return_t lose_memory(struct part *part, kern_return_t why)
+static mach_msg_return_t copyout_lose_memory(struct part *part, kern_return_t why)
 {
 	*part->data = 0;
 	if (part->type->msgt_longform)
@@ -201,37 +201,37 @@ static mach_msg_return_t lose_memory(struct part *part, kern_return_t why)
 }
 
 /* Gives an array of what are names by now. */
-static mach_msg_return_t give_names(struct space *space, struct part *part)
+static mach_msg_return_t copyout_give_names(struct space *space, struct part *part)
 {
 	uint32_t *names = part_rights(part);
 	uint32_t length = part->length;
 	struct copy *copy = copy_of_kernel(names, length);
-	kern_return_t result = give_copy(copy, part->data);
+	kern_return_t result = copyout_give_copy(copy, part->data);
 	mach_msg_return_t lacks = 0;
 
 	if (result != KERN_SUCCESS) {
 		if (copy != NULL)
 			copy_destroy(copy);
 		names_take_back(space, names, part_n_rights(part), part->name);
-		lacks = lose_memory(part, result);
+		lacks = copyout_lose_memory(part, result);
 	}
 	kernel_memory_free(names, length);
 	return lacks;
 }
 
-static mach_msg_return_t give_data(struct part *part)
+static mach_msg_return_t copyout_give_data(struct part *part)
 {
 	struct copy *copy = (struct copy *)*part->data;
-	kern_return_t result = give_copy(copy, part->data);
+	kern_return_t result = copyout_give_copy(copy, part->data);
 
 	if (result == KERN_SUCCESS)
 		return 0;
 	copy_destroy(copy);
-	return lose_memory(part, result);
+	return copyout_lose_memory(part, result);
 }
 
 /* Gives what the body has; returns MACH_MSG_IPC_... and MACH_MSG_VM_... for what was lost. */
-static mach_msg_return_t give_body(struct space *space, struct message *message)
+static mach_msg_return_t copyout_give_body(struct space *space, struct message *message)
 {
 	mach_msg_return_t lacks = 0;
 	struct body_walk walk;
@@ -246,7 +246,8 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 		if (part->in_line)
 			continue;
 		if (part->length != 0)
-			lacks |= part->rights ? give_names(space, part) : give_data(part);
+			lacks |= part->rights ? copyout_give_names(space, part)
+					      : copyout_give_data(part);
 		part->type->msgt_deallocate = true;
 	}
 	return lacks;
@@ -255,8 +256,8 @@ static mach_msg_return_t give_body(struct space *space, struct message *message)
 /* ---------------- The message ---------------- */
 
 /* Writes the message, whose rights and memory are the receiver's; takes it. */
-static inline mach_msg_return_t write_message(struct space *space, struct message *message,
-					      user_address_t user)
+static inline mach_msg_return_t copyout_write_message(struct space *space, struct message *message,
+						      user_address_t user)
 {
 	const mach_msg_header_t *header = &message->header;
 
@@ -280,9 +281,9 @@ mach_msg_return_t message_copyout(struct message *message, user_address_t user, 
 		message_copyout_header(message, user);
 		return result;
 	}
-	turn_header(space, message);
-	lacks = give_body(space, message);
-	result = write_message(space, message, user);
+	copyout_turn_header(space, message);
+	lacks = copyout_give_body(space, message);
+	result = copyout_write_message(space, message, user);
 	if (result != MACH_MSG_SUCCESS)
 		return result;
 	return lacks == 0 ? MACH_MSG_SUCCESS : MACH_RCV_BODY_ERROR | lacks;
@@ -299,7 +300,7 @@ mach_msg_return_t message_copyout_header(struct message *message, user_address_t
 		right_release(reply, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));
 		message->header.msgh_local_port = MACH_PORT_NULL;
 	}
-	turn_header(current_task()->space, message);
+	copyout_turn_header(current_task()->space, message);
 	written = copyout(user, &message->header, sizeof message->header);
 	message_free(message);
 	return written ? MACH_MSG_SUCCESS : MACH_RCV_INVALID_DATA;
@@ -317,9 +318,9 @@ mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *me
 	mach_msg_bits_t bits = header->msgh_bits & ~MACH_MSGH_BITS_CIRCULAR;
 	mach_msg_return_t lacks;
 
-	lacks = give_or_drop(space, &header->msgh_remote_port, MACH_MSGH_BITS_REMOTE(bits));
-	lacks |= give_or_drop(space, &header->msgh_local_port, MACH_MSGH_BITS_LOCAL(bits));
-	lacks |= give_body(space, message);
+	lacks = copyout_give_or_drop(space, &header->msgh_remote_port, MACH_MSGH_BITS_REMOTE(bits));
+	lacks |= copyout_give_or_drop(space, &header->msgh_local_port, MACH_MSGH_BITS_LOCAL(bits));
+	lacks |= copyout_give_body(space, message);
 	header->msgh_bits = bits;
 	copyout(user, header, offsetof(mach_msg_header_t, msgh_seqno));
 	copyout(user + offsetof(mach_msg_header_t, msgh_id), &header->msgh_id,

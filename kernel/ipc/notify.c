@@ -57,7 +57,7 @@ static void notify_set_header(struct message *message, struct port *notify, mach
 }
 
 /* The one word of the body with its descriptor. */
-static void set_word(struct message *message, mach_msg_type_name_t type, uint32_t word)
+static void notify_set_word(struct message *message, mach_msg_type_name_t type, uint32_t word)
 {
 	mach_no_senders_notification_t *body = (mach_no_senders_notification_t *)&message->header;
 
@@ -66,11 +66,11 @@ static void set_word(struct message *message, mach_msg_type_name_t type, uint32_
 }
 
 /* Takes the message and the right. */
-static void send_word(struct port *notify, struct message *message, mach_msg_id_t id,
-		      mach_msg_type_name_t type, uint32_t word)
+static void notify_send_word(struct port *notify, struct message *message, mach_msg_id_t id,
+			     mach_msg_type_name_t type, uint32_t word)
 {
 	notify_set_header(message, notify, id, sizeof(mach_no_senders_notification_t));
-	set_word(message, type, word);
+	notify_set_word(message, type, word);
 	message_send_always(message);
 }
 
@@ -84,17 +84,17 @@ static void notify_lose(struct port *notify)
 
 void notify_dead_name(struct port *notify, struct message *message, uint32_t name)
 {
-	send_word(notify, message, MACH_NOTIFY_DEAD_NAME, MACH_MSG_TYPE_PORT_NAME, name);
+	notify_send_word(notify, message, MACH_NOTIFY_DEAD_NAME, MACH_MSG_TYPE_PORT_NAME, name);
 }
 
 void notify_port_deleted(struct port *notify, struct message *message, uint32_t name)
 {
-	send_word(notify, message, MACH_NOTIFY_PORT_DELETED, MACH_MSG_TYPE_PORT_NAME, name);
+	notify_send_word(notify, message, MACH_NOTIFY_PORT_DELETED, MACH_MSG_TYPE_PORT_NAME, name);
 }
 
 void notify_msg_accepted(struct port *notify, struct message *message, uint32_t name)
 {
-	send_word(notify, message, MACH_NOTIFY_MSG_ACCEPTED, MACH_MSG_TYPE_PORT_NAME, name);
+	notify_send_word(notify, message, MACH_NOTIFY_MSG_ACCEPTED, MACH_MSG_TYPE_PORT_NAME, name);
 }
 
 void notify_no_senders(struct port *notify, uint32_t make_send_count)
@@ -104,8 +104,8 @@ void notify_no_senders(struct port *notify, uint32_t make_send_count)
 	if (message == NULL)
 		notify_lose(notify);
 	else
-		send_word(notify, message, MACH_NOTIFY_NO_SENDERS, MACH_MSG_TYPE_INTEGER_32,
-			  make_send_count);
+		notify_send_word(notify, message, MACH_NOTIFY_NO_SENDERS, MACH_MSG_TYPE_INTEGER_32,
+				 make_send_count);
 }
 
 void notify_send_once(struct port *notify)
@@ -138,6 +138,6 @@ void notify_port_destroyed(struct port *notify, struct port *dead)
 	notify_set_header(message, notify, MACH_NOTIFY_PORT_DESTROYED,
 			  sizeof(mach_port_destroyed_notification_t));
 	message->header.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
-	set_word(message, MACH_MSG_TYPE_PORT_RECEIVE, (mach_port_t)dead);
+	notify_set_word(message, MACH_MSG_TYPE_PORT_RECEIVE, (mach_port_t)dead);
 	message_send_always(message);
 }

@@ -65,7 +65,7 @@ void port_free(struct port *port)
 /* ---------------- Rights ---------------- */
 
 /* A kernel's object that nobody owns but who has a right to its port ends. */
-static void end_object(struct port *port)
+static void port_end_object(struct port *port)
 {
 	void *object = port->object;
 
@@ -99,7 +99,7 @@ void port_no_more_senders(struct port *port)
 		port->no_senders = PORT_NULL;
 		notify_no_senders(notify, port->make_send_count);
 	} else {
-		end_object(port);
+		port_end_object(port);
 	}
 }
 
@@ -125,7 +125,7 @@ void port_forget_send_once(struct port *port)
 }
 
 /* Drops the reference that `destination` holds, if it is set. */
-static void clear_destination(struct port *port)
+static void port_clear_destination(struct port *port)
 {
 	struct port *destination = port->destination;
 
@@ -147,7 +147,7 @@ void port_release_receive(struct port *port)
 	assert(port->magic == PORT_MAGIC && port->state == PORT_MOVING);
 	notify = port->port_destroyed;
 	port->port_destroyed = PORT_NULL;
-	clear_destination(port);
+	port_clear_destination(port);
 	if (notify == PORT_NULL) {
 		port_destroy(port);
 	} else if (!port_is_alive(notify) || port_makes_cycle(port, notify)) {
@@ -200,7 +200,7 @@ void port_set_receiver(struct port *port, struct space *space, uint32_t name)
 {
 	assert(port->state == PORT_MOVING || port->state == PORT_KERNEL);
 	assert(port->kind == OBJECT_NONE);
-	clear_destination(port);
+	port_clear_destination(port);
 	if (port->limit > PORT_LIMIT_MAX)
 		port->limit = PORT_LIMIT_DEFAULT;
 	port->state = PORT_HELD;
@@ -223,7 +223,7 @@ bool port_makes_cycle(const struct port *port, const struct port *destination)
 /* ---------------- The end ---------------- */
 
 /* Requests about a port that can no longer come true: their send-once rights are given back. */
-static void drop_requests(struct port *port)
+static void port_drop_requests(struct port *port)
 {
 	struct port *no_senders = port->no_senders;
 
@@ -245,10 +245,10 @@ void port_destroy(struct port *port)
 	port->state = PORT_DEAD;
 	port->kind = OBJECT_NONE;
 	port->object = NULL;
-	clear_destination(port);
+	port_clear_destination(port);
 	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_DIED);
 	request_port_died(port);
-	drop_requests(port);
+	port_drop_requests(port);
 	if (port->pager != NULL)
 		pager_port_died(port->pager);
 	if (port->stream != NULL)

@@ -42,7 +42,7 @@ static kern_return_t port_take_name(struct space *space, mach_port_name_t name,
 }
 
 /* The new port's one reference becomes that of the entry's receive right. */
-static kern_return_t allocate_receive(struct space *space, mach_port_name_t *name)
+static kern_return_t port_allocate_receive(struct space *space, mach_port_name_t *name)
 {
 	struct port *port = port_create(OBJECT_NONE, NULL);
 	kern_return_t result;
@@ -58,7 +58,7 @@ static kern_return_t allocate_receive(struct space *space, mach_port_name_t *nam
 	return result;
 }
 
-static kern_return_t allocate_set(struct space *space, mach_port_name_t *name)
+static kern_return_t port_allocate_set(struct space *space, mach_port_name_t *name)
 {
 	struct entry *entry;
 	struct port_set *set = port_set_create(MACH_PORT_NULL);
@@ -78,7 +78,7 @@ static kern_return_t allocate_set(struct space *space, mach_port_name_t *name)
 	return KERN_SUCCESS;
 }
 
-static kern_return_t allocate_dead_name(struct space *space, mach_port_name_t *name)
+static kern_return_t port_allocate_dead_name(struct space *space, mach_port_name_t *name)
 {
 	struct entry *entry;
 	kern_return_t result = port_take_name(space, *name, &entry);
@@ -99,11 +99,11 @@ static kern_return_t port_allocate_named(struct space *space, mach_port_right_t 
 		return KERN_INVALID_TASK;
 	switch (right) {
 	case MACH_PORT_RIGHT_RECEIVE:
-		return allocate_receive(space, name);
+		return port_allocate_receive(space, name);
 	case MACH_PORT_RIGHT_PORT_SET:
-		return allocate_set(space, name);
+		return port_allocate_set(space, name);
 	case MACH_PORT_RIGHT_DEAD_NAME:
-		return allocate_dead_name(space, name);
+		return port_allocate_dead_name(space, name);
 	default:
 		return KERN_INVALID_VALUE;
 	}
@@ -131,7 +131,7 @@ kern_return_t mach_port_allocate_name(struct space *space, mach_port_right_t rig
 /* ---------------- Other names ---------------- */
 
 /* What `from` holds and what others know of it moves to `to`, a new entry of the same space. */
-static void move_entry(struct entry *from, struct entry *to)
+static void port_move_entry(struct entry *from, struct entry *to)
 {
 	bool hashed = (from->type & MACH_PORT_TYPE_SEND_RECEIVE) != 0;
 
@@ -177,7 +177,7 @@ kern_return_t mach_port_rename(struct space *space, mach_port_name_t old_name,
 	result = space_take_chosen_name(space, new_name, &to);
 	if (result != KERN_SUCCESS)
 		return result;
-	move_entry(from, to);
+	port_move_entry(from, to);
 	return KERN_SUCCESS;
 }
 
@@ -194,7 +194,7 @@ kern_return_t mach_port_destroy(struct space *space, mach_port_name_t name)
 }
 
 /* Drops `count` of the user references of a send right or a dead name, which has that many. */
-static void drop_references(struct entry *entry, uint32_t count)
+static void port_drop_references(struct entry *entry, uint32_t count)
 {
 	assert(count > 0 && count <= entry->refs);
 	if (count < entry->refs) {
@@ -213,7 +213,7 @@ kern_return_t mach_port_deallocate(struct space *space, mach_port_name_t name)
 	if (entry == NULL)
 		return result;
 	if ((entry->type & (MACH_PORT_TYPE_SEND | MACH_PORT_TYPE_DEAD_NAME)) != 0)
-		drop_references(entry, 1);
+		port_drop_references(entry, 1);
 	else if (entry->type == MACH_PORT_TYPE_SEND_ONCE)
 		port_release_send_once(right_take(entry, MACH_MSG_TYPE_MOVE_SEND_ONCE));
 	else
@@ -222,8 +222,8 @@ kern_return_t mach_port_deallocate(struct space *space, mach_port_name_t name)
 }
 
 /* A right that an entry has once or not at all. */
-static kern_return_t drop_single(struct entry *entry, mach_port_right_t right,
-				 mach_port_delta_t delta)
+static kern_return_t port_drop_single(struct entry *entry, mach_port_right_t right,
+				      mach_port_delta_t delta)
 {
 	if (delta == 0)
 		return KERN_SUCCESS;
@@ -237,7 +237,7 @@ static kern_return_t drop_single(struct entry *entry, mach_port_right_t right,
 }
 
 /* The references of a send right or dead name change by `delta`. */
-static kern_return_t change_references(struct entry *entry, mach_port_delta_t delta)
+static kern_return_t port_change_references(struct entry *entry, mach_port_delta_t delta)
 {
 	int64_t references = (int64_t)entry->refs + delta;
 
@@ -246,7 +246,7 @@ static kern_return_t change_references(struct entry *entry, mach_port_delta_t de
 	if (delta > 0 && references > USER_REFERENCES_MAX)
 		return KERN_UREFS_OVERFLOW;
 	if (delta < 0)
-		drop_references(entry, entry->refs - (uint32_t)references);
+		port_drop_references(entry, entry->refs - (uint32_t)references);
 	else
 		entry->refs = (uint32_t)references;
 	return KERN_SUCCESS;
@@ -266,8 +266,8 @@ kern_return_t mach_port_mod_refs(struct space *space, mach_port_name_t name,
 	if ((entry->type & MACH_PORT_TYPE(right)) == 0)
 		return KERN_INVALID_RIGHT;
 	if (right == MACH_PORT_RIGHT_SEND || right == MACH_PORT_RIGHT_DEAD_NAME)
-		return change_references(entry, delta);
-	return drop_single(entry, right, delta);
+		return port_change_references(entry, delta);
+	return port_drop_single(entry, right, delta);
 }
 
 /* ---------------- From one task to another ---------------- */

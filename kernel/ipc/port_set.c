@@ -43,7 +43,7 @@ void port_set_release(struct port_set *set)
 	zone_free(&set_zone, set);
 }
 
-static void remove_all(struct list *members)
+static void port_set_remove_all(struct list *members)
 {
 	while (!list_empty(members)) {
 		port_set_remove(list_first_object(members, struct port, set_link));
@@ -55,8 +55,8 @@ static void remove_all(struct list *members)
 void port_set_destroy(struct port_set *set)
 {
 	assert(set->magic == PORT_SET_MAGIC);
-	remove_all(&set->ready);
-	remove_all(&set->quiet);
+	port_set_remove_all(&set->ready);
+	port_set_remove_all(&set->quiet);
 	queue_interrupt_receivers(&set->receivers, MACH_RCV_PORT_DIED);
 	port_set_release(set);
 }

@@ -35,7 +35,8 @@ static kern_return_t status_find(struct space *space, mach_port_name_t name, mac
 }
 
 /* The port whose receive right the name denotes. */
-static kern_return_t find_receive(struct space *space, mach_port_name_t name, struct port **port)
+static kern_return_t port_status_find_receive(struct space *space, mach_port_name_t name,
+					      struct port **port)
 {
 	struct entry *entry;
 	kern_return_t result = status_find(space, name, MACH_PORT_TYPE_RECEIVE, &entry);
@@ -47,7 +48,7 @@ static kern_return_t find_receive(struct space *space, mach_port_name_t name, st
 
 /* ---------------- What names denote ---------------- */
 
-static mach_port_type_t type_of(const struct entry *entry)
+static mach_port_type_t port_status_type_of(const struct entry *entry)
 {
 	mach_port_type_t type = entry->type;
 
@@ -67,12 +68,12 @@ kern_return_t mach_port_type(struct space *space, mach_port_name_t name, mach_po
 	entry = space_find(space, name);
 	if (entry == NULL)
 		return KERN_INVALID_NAME;
-	*ptype = type_of(entry);
+	*ptype = port_status_type_of(entry);
 	return KERN_SUCCESS;
 }
 
 /* An array in kernel memory that is to be filled with `n` words and sent; NULL without memory. */
-static uint32_t *words_alloc(uint32_t n)
+static uint32_t *port_status_words_alloc(uint32_t n)
 {
 	if (n > KERNEL_MEMORY_MAX / sizeof(uint32_t))
 		return NULL;
@@ -80,7 +81,7 @@ static uint32_t *words_alloc(uint32_t n)
 }
 
 /* Gives the array back and leaves a copy of it, which goes out in the place of its address. */
-static struct copy *words_copy(uint32_t *words, uint32_t n)
+static struct copy *port_status_words_copy(uint32_t *words, uint32_t n)
 {
 	struct copy *copy = copy_of_kernel(words, n * sizeof(uint32_t));
 
@@ -89,7 +90,7 @@ static struct copy *words_copy(uint32_t *words, uint32_t n)
 }
 
 /* Fills both arrays, which have room for all names. */
-static void list_names(struct space *space, uint32_t *names, uint32_t *types)
+static void port_status_list_names(struct space *space, uint32_t *names, uint32_t *types)
 {
 	struct entry *entry = space_next(space, 0);
 	uint32_t n = 0;
@@ -97,7 +98,7 @@ static void list_names(struct space *space, uint32_t *names, uint32_t *types)
 	while (entry != NULL) {
 		assert(n < space->n_entries);
 		names[n] = entry->name;
-		types[n++] = type_of(entry);
+		types[n++] = port_status_type_of(entry);
 		pause_each();
 		entry = space_next(space, entry->name + 1);
 	}
@@ -105,22 +106,23 @@ static void list_names(struct space *space, uint32_t *names, uint32_t *types)
 }
 
 /* The two lists as copies, both or none. */
-static kern_return_t copy_names(struct space *space, struct copy **names, struct copy **types)
+static kern_return_t port_status_copy_names(struct space *space, struct copy **names,
+					    struct copy **types)
 {
 	uint32_t n = space->n_entries;
-	uint32_t *words = words_alloc(n);
+	uint32_t *words = port_status_words_alloc(n);
 	uint32_t *more;
 
 	if (words == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	more = words_alloc(n);
+	more = port_status_words_alloc(n);
 	if (more == NULL) {
 		kernel_memory_free(words, n * sizeof(uint32_t));
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	list_names(space, words, more);
-	*names = words_copy(words, n);
-	*types = words_copy(more, n);
+	port_status_list_names(space, words, more);
+	*names = port_status_words_copy(words, n);
+	*types = port_status_words_copy(more, n);
 	if (*names != NULL && *types != NULL)
 		return KERN_SUCCESS;
 	if (*names != NULL)
@@ -142,7 +144,7 @@ kern_return_t mach_port_names(struct space *space, mach_port_name_array_t *names
 		return KERN_INVALID_TASK;
 	n = space->n_entries;
 	if (n > 0)
-		result = copy_names(space, &name_copy, &type_copy);
+		result = port_status_copy_names(space, &name_copy, &type_copy);
 	if (result != KERN_SUCCESS)
 		return result;
 	*names = (mach_port_name_array_t)name_copy;
@@ -179,7 +181,7 @@ kern_return_t mach_port_get_receive_status(struct space *space, mach_port_name_t
 					   mach_port_status_t *status)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -206,7 +208,7 @@ kern_return_t mach_port_set_qlimit(struct space *space, mach_port_name_t name,
 
 	if (qlimit > PORT_LIMIT_MAX)
 		return KERN_INVALID_VALUE;
-	result = find_receive(space, name, &port);
+	result = port_status_find_receive(space, name, &port);
 	if (result != KERN_SUCCESS)
 		return result;
 	port->limit = qlimit;
@@ -219,7 +221,7 @@ kern_return_t mach_port_set_mscount(struct space *space, mach_port_name_t name,
 				    mach_port_mscount_t mscount)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS)
 		port->make_send_count = mscount;
@@ -230,7 +232,7 @@ kern_return_t mach_port_set_seqno(struct space *space, mach_port_name_t name,
 				  mach_port_seqno_t seqno)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS)
 		port->seqno = seqno;
@@ -241,7 +243,7 @@ kern_return_t mach_port_set_protected_payload(struct space *space, mach_port_nam
 					      natural_t payload)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS) {
 		port->has_payload = true;
@@ -253,7 +255,7 @@ kern_return_t mach_port_set_protected_payload(struct space *space, mach_port_nam
 kern_return_t mach_port_clear_protected_payload(struct space *space, mach_port_name_t name)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS) {
 		port->has_payload = false;
@@ -265,7 +267,7 @@ kern_return_t mach_port_clear_protected_payload(struct space *space, mach_port_n
 kern_return_t port_one_way_counts(struct space *space, mach_port_name_t name, boolean_t counts)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS)
 		port->one_way_counts = counts != 0;
@@ -302,7 +304,7 @@ kern_return_t mach_port_set_ktype(struct host *host, struct space *space, mach_p
 /* ---------------- Port sets ---------------- */
 
 /* Adds the names of ports on one of a set's lists to `names`; returns how many there are then. */
-static uint32_t list_members(const struct list *members, uint32_t *names, uint32_t n)
+static uint32_t port_status_list_members(const struct list *members, uint32_t *names, uint32_t n)
 {
 	list_for_each_object (struct port, port, members, set_link) {
 		names[n++] = port->name;
@@ -324,12 +326,13 @@ kern_return_t mach_port_get_set_status(struct space *space, mach_port_name_t nam
 		return result;
 	n = entry->set->n_members;
 	if (n > 0) {
-		uint32_t *names = words_alloc(n);
+		uint32_t *names = port_status_words_alloc(n);
 
 		if (names == NULL)
 			return KERN_RESOURCE_SHORTAGE;
-		list_members(&entry->set->quiet, names, list_members(&entry->set->ready, names, 0));
-		copy = words_copy(names, n);
+		port_status_list_members(&entry->set->quiet, names,
+					 port_status_list_members(&entry->set->ready, names, 0));
+		copy = port_status_words_copy(names, n);
 		if (copy == NULL)
 			return KERN_RESOURCE_SHORTAGE;
 	}
@@ -343,7 +346,7 @@ kern_return_t mach_port_move_member(struct space *space, mach_port_name_t member
 {
 	struct port *port;
 	struct entry *entry;
-	kern_return_t result = find_receive(space, member, &port);
+	kern_return_t result = port_status_find_receive(space, member, &port);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -364,11 +367,11 @@ kern_return_t mach_port_move_member(struct space *space, mach_port_name_t member
 /* Each takes the send-once right `notify` on success, and leaves that of the request which it
  * replaces, or PORT_NULL, in *previous. */
 
-static kern_return_t request_port_destroyed(struct space *space, mach_port_name_t name,
-					    struct port *notify, struct port **previous)
+static kern_return_t port_status_request_port_destroyed(struct space *space, mach_port_name_t name,
+							struct port *notify, struct port **previous)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS) {
 		*previous = port->port_destroyed;
@@ -378,12 +381,12 @@ static kern_return_t request_port_destroyed(struct space *space, mach_port_name_
 }
 
 /* With no senders left and at least `sync` send rights made there is nothing to wait for. */
-static kern_return_t request_no_senders(struct space *space, mach_port_name_t name,
-					mach_port_mscount_t sync, struct port *notify,
-					struct port **previous)
+static kern_return_t port_status_request_no_senders(struct space *space, mach_port_name_t name,
+						    mach_port_mscount_t sync, struct port *notify,
+						    struct port **previous)
 {
 	struct port *port;
-	kern_return_t result = find_receive(space, name, &port);
+	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -397,7 +400,7 @@ static kern_return_t request_no_senders(struct space *space, mach_port_name_t na
 }
 
 /* The name is dead already: the notification goes out at once. */
-static kern_return_t notify_dead_now(struct entry *entry, struct port *notify)
+static kern_return_t port_status_notify_dead_now(struct entry *entry, struct port *notify)
 {
 	struct message *message;
 
@@ -425,7 +428,7 @@ static kern_return_t status_request_dead_name(struct space *space, mach_port_nam
 	if (!at_once || notify == PORT_NULL)
 		return KERN_INVALID_ARGUMENT;
 	*previous = PORT_NULL;
-	return notify_dead_now(entry, notify);
+	return port_status_notify_dead_now(entry, notify);
 }
 
 kern_return_t mach_port_request_notification(struct space *space, mach_port_name_t name,
@@ -440,9 +443,9 @@ kern_return_t mach_port_request_notification(struct space *space, mach_port_name
 	case MACH_NOTIFY_PORT_DESTROYED:
 		if (sync != 0)
 			return KERN_INVALID_VALUE;
-		return request_port_destroyed(space, name, notify, previous);
+		return port_status_request_port_destroyed(space, name, notify, previous);
 	case MACH_NOTIFY_NO_SENDERS:
-		return request_no_senders(space, name, sync, notify, previous);
+		return port_status_request_no_senders(space, name, sync, notify, previous);
 	case MACH_NOTIFY_DEAD_NAME:
 		return status_request_dead_name(space, name, sync != 0, notify, previous);
 	default:

@@ -23,7 +23,7 @@
 #include "thread/work.h"
 #include "vm/pager/pager.h"
 
-static struct thread *first_waiter(const struct wait_queue *queue)
+static struct thread *queue_first_waiter(const struct wait_queue *queue)
 {
 	return list_first_object(&queue->waiters, struct thread, wait_link);
 }
@@ -36,7 +36,7 @@ static bool queue_has_waiters(const struct wait_queue *queue)
 /* ---------------- Messages and receivers ---------------- */
 
 /* Where messages for the port are waited for. */
-static struct wait_queue *receivers_of(struct port *port)
+static struct wait_queue *queue_receivers_of(struct port *port)
 {
 	return port->set != NULL ? &port->set->receivers : &port->receivers;
 }
@@ -78,10 +78,10 @@ static inline bool queue_offer(struct port *port, struct message *message, struc
 }
 
 /* One that is suspended leaves the room to the next: it looks again when it is resumed. */
-static __attribute__((noinline)) void wake_sender(struct port *port)
+static __attribute__((noinline)) void queue_wake_sender(struct port *port)
 {
 	while (queue_has_waiters(&port->senders)) {
-		struct thread *sender = first_waiter(&port->senders);
+		struct thread *sender = queue_first_waiter(&port->senders);
 
 		thread_wake(sender, WAIT_WOKEN);
 		if (sender->state != THREAD_STOPPED)
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void wake_sender(struct port *port)
 }
 
 /* Takes the first message out of the port's queue; whoever waits for room has it now. */
-static struct message *dequeue(struct port *port)
+static struct message *queue_dequeue(struct port *port)
 {
 	struct message *message;
 
@@ -102,7 +102,7 @@ static struct message *dequeue(struct port *port)
 	if (port->n_messages == 0 && port->set != NULL)
 		port_set_note_empty(port);
 	if (queue_has_waiters(&port->senders) && port->n_messages < port->limit)
-		wake_sender(port);
+		queue_wake_sender(port);
 	if (port->pager != NULL)
 		pager_note_received(port->pager);
 	return message;
@@ -113,12 +113,12 @@ static struct message *dequeue(struct port *port)
  * that is not NULL, or into its queue.  There are both a queue and receivers only while
  * queue_serve_set() brings them together.
  */
-static inline void deliver(struct port *port, struct message *message, struct thread **woken)
+static inline void queue_deliver(struct port *port, struct message *message, struct thread **woken)
 {
-	struct wait_queue *receivers = receivers_of(port);
+	struct wait_queue *receivers = queue_receivers_of(port);
 
 	while (queue_has_waiters(receivers) && port->n_messages == 0) {
-		if (queue_offer(port, message, first_waiter(receivers), woken))
+		if (queue_offer(port, message, queue_first_waiter(receivers), woken))
 			return;
 		pause_each();
 	}
@@ -138,10 +138,10 @@ void queue_serve_set(struct port *port)
 
 	while (port->n_messages > 0 && queue_has_waiters(receivers)) {
 		struct message *message = list_first_object(&port->messages, struct message, link);
-		struct thread *receiver = first_waiter(receivers);
+		struct thread *receiver = queue_first_waiter(receivers);
 
 		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
-			dequeue(port);
+			queue_dequeue(port);
 		queue_offer(port, message, receiver, NULL);
 		pause_each();
 	}
@@ -150,7 +150,7 @@ void queue_serve_set(struct port *port)
 void queue_interrupt_receivers(struct wait_queue *receivers, mach_msg_return_t result)
 {
 	while (queue_has_waiters(receivers)) {
-		struct thread *receiver = first_waiter(receivers);
+		struct thread *receiver = queue_first_waiter(receivers);
 
 		receiver->receive.result = result;
 		receiver->receive.message = NULL;
@@ -181,7 +181,7 @@ static bool queue_has_room(const struct port *port, const struct message *messag
 }
 
 /* Whether the message can go at once, as far as its port is concerned. */
-static bool must_wait(const struct port *port, const struct message *message)
+static bool queue_must_wait(const struct port *port, const struct message *message)
 {
 	return port_is_alive(port) && !queue_has_room(port, message);
 }
@@ -190,7 +190,8 @@ static bool must_wait(const struct port *port, const struct message *message)
  * Waits until the message can go, MACH_MSG_SUCCESS, or the time is over.  The message's right keeps
  * the port.  May block.
  */
-static mach_msg_return_t wait_for_room(struct message *message, bool limited, uint32_t timeout)
+static mach_msg_return_t queue_wait_for_room(struct message *message, bool limited,
+					     uint32_t timeout)
 {
 	struct port *port = message_remote(message);
 	uint64_t due = limited ? tick_after_ms(timeout) : WAIT_FOREVER;
@@ -198,7 +199,7 @@ static mach_msg_return_t wait_for_room(struct message *message, bool limited, ui
 
 	if (limited && timeout == 0)
 		return MACH_SEND_TIMED_OUT;
-	while (must_wait(port, message)) {
+	while (queue_must_wait(port, message)) {
 		if (woken == WAIT_INTERRUPTED)
 			return MACH_SEND_INTERRUPTED;
 		if (woken == WAIT_TIMED_OUT)
@@ -213,7 +214,7 @@ static mach_msg_return_t wait_for_room(struct message *message, bool limited, ui
  * receive right of the current task's, when it is accepted.  MACH_SEND_WILL_NOTIFY, and the message
  * is to be queued; else nothing has changed.
  */
-static mach_msg_return_t request_accepted(struct message *message, uint32_t notify)
+static mach_msg_return_t queue_request_accepted(struct message *message, uint32_t notify)
 {
 	struct space *space = current_task()->space;
 	struct entry *receiver = notify == MACH_PORT_NULL ? NULL : space_find(space, notify);
@@ -236,7 +237,8 @@ static mach_msg_return_t request_accepted(struct message *message, uint32_t noti
 }
 
 /* What message_send() does when there is no room. */
-static mach_msg_return_t wait_as_asked(struct message *message, const struct mach_msg_words *words)
+static mach_msg_return_t queue_wait_as_asked(struct message *message,
+					     const struct mach_msg_words *words)
 {
 	bool limited = (words->option & (MACH_SEND_TIMEOUT | MACH_SEND_NOTIFY)) != 0;
 	uint32_t timeout = (words->option & MACH_SEND_TIMEOUT) != 0 ? words->timeout : 0;
@@ -244,14 +246,14 @@ static mach_msg_return_t wait_as_asked(struct message *message, const struct mac
 
 	if ((message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
 		return MACH_MSG_SUCCESS;
-	result = wait_for_room(message, limited, timeout);
+	result = queue_wait_for_room(message, limited, timeout);
 	if (result == MACH_SEND_TIMED_OUT && (words->option & MACH_SEND_NOTIFY) != 0)
-		result = request_accepted(message, words->notify);
+		result = queue_request_accepted(message, words->notify);
 	return result;
 }
 
 /* `woken`, if not NULL, is as in message_send(). */
-static inline void send_now(struct message *message, struct thread **woken)
+static inline void queue_send_now(struct message *message, struct thread **woken)
 {
 	struct port *port = message_remote(message);
 
@@ -259,7 +261,7 @@ static inline void send_now(struct message *message, struct thread **woken)
 	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
 		message_destroy(message);
 	else if (port->kind == OBJECT_NONE)
-		deliver(port, message, woken);
+		queue_deliver(port, message, woken);
 	else if (port->kind == OBJECT_SINK)
 		port_swallow(port, message);
 	else if (woken != NULL)
@@ -270,26 +272,27 @@ static inline void send_now(struct message *message, struct thread **woken)
 
 void message_send_always(struct message *message)
 {
-	send_now(message, NULL);
+	queue_send_now(message, NULL);
 }
 
 void message_send_before_wait(struct message *message, struct thread **woken)
 {
 	*woken = NULL;
-	send_now(message, woken);
+	queue_send_now(message, woken);
 }
 
 /* message_send() where the queue is full. */
-static mach_msg_return_t send_with_room(struct message *message, const struct mach_msg_words *words)
+static mach_msg_return_t queue_send_with_room(struct message *message,
+					      const struct mach_msg_words *words)
 {
 	struct port *port = port_reference(message_remote(message));
-	mach_msg_return_t result = wait_as_asked(message, words);
+	mach_msg_return_t result = queue_wait_as_asked(message, words);
 
 	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		send_now(message, NULL);
+		queue_send_now(message, NULL);
 	/* If a receiver has it already, it is never taken out of the queue: nobody else does it. */
 	if (port->n_messages < port->limit)
-		wake_sender(port);
+		queue_wake_sender(port);
 	port_release(port);
 	return result;
 }
@@ -297,24 +300,24 @@ static mach_msg_return_t send_with_room(struct message *message, const struct ma
 mach_msg_return_t message_send(struct message *message, const struct mach_msg_words *words,
 			       struct thread **woken)
 {
-	if (must_wait(message_remote(message), message))
-		return send_with_room(message, words);
-	send_now(message, woken);
+	if (queue_must_wait(message_remote(message), message))
+		return queue_send_with_room(message, words);
+	queue_send_now(message, woken);
 	return MACH_MSG_SUCCESS;
 }
 
 /* ---------------- Receiving ---------------- */
 
 /* Takes the first message of a port that has one, or only its size if it does not fit and stays. */
-static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_words *words,
-				     struct receive_wait *receive)
+static mach_msg_return_t queue_take_queued(struct port *port, const struct mach_msg_words *words,
+					   struct receive_wait *receive)
 {
 	struct message *first = list_first_object(&port->messages, struct message, link);
 	bool fits = first->header.msgh_size <= words->rcv_size;
 
 	receive->size = first->header.msgh_size;
 	if (fits || (words->option & MACH_RCV_LARGE) == 0) {
-		receive->message = dequeue(port);
+		receive->message = queue_dequeue(port);
 		queue_number(port, first);
 	}
 	return fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
@@ -324,9 +327,10 @@ static mach_msg_return_t take_queued(struct port *port, const struct mach_msg_wo
  * Waits to be given a message; `woken`, if not NULL, goes on instead.  May block.  What `queue` is
  * in may be gone afterwards: with its end those who wait at it are woken.
  */
-static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
-						 const struct mach_msg_words *words,
-						 struct receive_wait *receive, struct thread *woken)
+static inline mach_msg_return_t queue_wait_for_message(struct wait_queue *queue,
+						       const struct mach_msg_words *words,
+						       struct receive_wait *receive,
+						       struct thread *woken)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	enum wait_result result;
@@ -347,9 +351,9 @@ static inline mach_msg_return_t wait_for_message(struct wait_queue *queue,
 }
 
 /* Receives from `ready`, a port that has a message, or if that is NULL waits at `queue`. */
-static inline mach_msg_return_t receive_from(struct port *ready, struct wait_queue *queue,
-					     const struct mach_msg_words *words,
-					     struct thread *woken)
+static inline mach_msg_return_t queue_receive_from(struct port *ready, struct wait_queue *queue,
+						   const struct mach_msg_words *words,
+						   struct thread *woken)
 {
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	struct receive_wait *receive = &current_thread()->receive;
@@ -359,15 +363,15 @@ static inline mach_msg_return_t receive_from(struct port *ready, struct wait_que
 		woken = NULL;
 	}
 	if (ready != NULL)
-		return take_queued(ready, words, receive);
+		return queue_take_queued(ready, words, receive);
 	if (limited && words->timeout == 0)
 		return MACH_RCV_TIMED_OUT;
-	return wait_for_message(queue, words, receive, woken);
+	return queue_wait_for_message(queue, words, receive, woken);
 }
 
 /* Finds what `name` is: a port that has a message, or *ready is NULL; and where to wait for one. */
-static inline mach_msg_return_t find_source(struct space *space, uint32_t name, struct port **ready,
-					    struct wait_queue **queue)
+static inline mach_msg_return_t queue_find_source(struct space *space, uint32_t name,
+						  struct port **ready, struct wait_queue **queue)
 {
 	struct entry *entry = space_find(space, name);
 
@@ -392,11 +396,11 @@ mach_msg_return_t message_receive(struct space *space, const struct mach_msg_wor
 {
 	struct wait_queue *queue;
 	struct port *ready;
-	mach_msg_return_t result = find_source(space, words->rcv_name, &ready, &queue);
+	mach_msg_return_t result = queue_find_source(space, words->rcv_name, &ready, &queue);
 
 	current_thread()->receive.message = NULL;
 	if (result == MACH_MSG_SUCCESS)
-		return receive_from(ready, queue, words, woken);
+		return queue_receive_from(ready, queue, words, woken);
 	if (woken != NULL)
 		thread_wake(woken, WAIT_WOKEN);
 	return result;
@@ -411,7 +415,7 @@ mach_msg_return_t port_receive(struct port *port, struct thread *woken, struct m
 
 	assert(port->state == PORT_KERNEL && port->kind == OBJECT_NONE);
 	receive->message = NULL;
-	result = receive_from(ready, &port->receivers, &words, woken);
+	result = queue_receive_from(ready, &port->receivers, &words, woken);
 	*message = receive->message;
 	return result;
 }

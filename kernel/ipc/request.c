@@ -22,7 +22,7 @@ void request_module_init(void)
 }
 
 /* Takes the send-once right `notify` on success. */
-static kern_return_t port_request_create(struct entry *entry, struct port *notify)
+static kern_return_t request_make(struct entry *entry, struct port *notify)
 {
 	struct request *request = zone_alloc(&request_zone);
 
@@ -59,7 +59,7 @@ kern_return_t request_set(struct entry *entry, struct port *notify, struct port 
 	assert((entry->type & MACH_PORT_TYPE_PORT_RIGHTS) != 0 && port_is_alive(entry->port));
 	*previous = PORT_NULL;
 	if (request == NULL)
-		return notify == PORT_NULL ? KERN_SUCCESS : port_request_create(entry, notify);
+		return notify == PORT_NULL ? KERN_SUCCESS : request_make(entry, notify);
 	*previous = request->notify;
 	if (notify == PORT_NULL) {
 		message_free(request->message);

@@ -38,7 +38,7 @@ kern_return_t right_check(const struct entry *entry, mach_msg_type_name_t dispos
 /* ---------------- From the space ---------------- */
 
 /* Takes the entry out of use, which had its last right taken to the caller's hand. */
-static void drop_entry(struct entry *entry)
+static void right_drop_entry(struct entry *entry)
 {
 	if (entry->request != NULL)
 		request_name_deleted(entry);
@@ -48,7 +48,7 @@ static void drop_entry(struct entry *entry)
 }
 
 /* One user reference of a dead name. */
-static struct port *take_dead_name(struct entry *entry)
+static struct port *right_take_dead_name(struct entry *entry)
 {
 	if (--entry->refs == 0)
 		space_free_entry(entry);
@@ -56,7 +56,7 @@ static struct port *take_dead_name(struct entry *entry)
 }
 
 /* The last user reference is the entry's right itself; the others are made into new ones. */
-static struct port *take_send(struct entry *entry)
+static struct port *right_take_send(struct entry *entry)
 {
 	struct port *port = entry->port;
 
@@ -65,14 +65,14 @@ static struct port *take_send(struct entry *entry)
 		return port_copy_send(port);
 	}
 	if (entry->type == MACH_PORT_TYPE_SEND)
-		drop_entry(entry);
+		right_drop_entry(entry);
 	else
 		entry->type = MACH_PORT_TYPE_RECEIVE;
 	return port;
 }
 
 /* Send-once rights are not in the hash. */
-static struct port *take_send_once(struct entry *entry)
+static struct port *right_take_send_once(struct entry *entry)
 {
 	struct port *port = entry->port;
 
@@ -83,13 +83,13 @@ static struct port *take_send_once(struct entry *entry)
 }
 
 /* What stays of the entry is its send right. */
-static struct port *take_receive(struct entry *entry)
+static struct port *right_take_receive(struct entry *entry)
 {
 	struct port *port = entry->port;
 
 	port_clear_receiver(port);
 	if (entry->type == MACH_PORT_TYPE_RECEIVE)
-		drop_entry(entry);
+		right_drop_entry(entry);
 	else
 		entry->type = MACH_PORT_TYPE_SEND;
 	return port;
@@ -99,23 +99,23 @@ struct port *right_take_other(struct entry *entry, mach_msg_type_name_t disposit
 {
 	assert(MACH_MSG_TYPE_PORT_ANY(disposition) && right_can_take(entry, disposition));
 	if (entry->type == MACH_PORT_TYPE_SEND_ONCE)
-		return take_send_once(entry);
+		return right_take_send_once(entry);
 	if (disposition == MACH_MSG_TYPE_COPY_SEND)
 		return PORT_DEAD_NAME;
 	if (disposition == MACH_MSG_TYPE_MAKE_SEND)
 		return port_make_send(entry->port);
 	if (disposition == MACH_MSG_TYPE_MOVE_RECEIVE)
-		return take_receive(entry);
+		return right_take_receive(entry);
 	if (entry->type == MACH_PORT_TYPE_DEAD_NAME)
-		return take_dead_name(entry);
-	return take_send(entry);
+		return right_take_dead_name(entry);
+	return right_take_send(entry);
 }
 
 /* ---------------- To the space ---------------- */
 
 /* The entry has send rights already: the caller's right is one user reference more, if that is
  * possible, and released. */
-static void add_reference(struct entry *entry, struct port *port)
+static void right_add_reference(struct entry *entry, struct port *port)
 {
 	if (entry->refs < USER_REFERENCES_MAX)
 		entry->refs++;
@@ -125,7 +125,7 @@ static void add_reference(struct entry *entry, struct port *port)
 }
 
 /* Takes the caller's right into an entry that has send or receive rights to its port. */
-static void add_to_entry(struct entry *entry, struct port *port, mach_msg_type_name_t right)
+static void right_add_to_entry(struct entry *entry, struct port *port, mach_msg_type_name_t right)
 {
 	if (right == MACH_MSG_TYPE_PORT_RECEIVE) {
 		assert(entry->type == MACH_PORT_TYPE_SEND);
@@ -134,12 +134,13 @@ static void add_to_entry(struct entry *entry, struct port *port, mach_msg_type_n
 	} else if (entry->type == MACH_PORT_TYPE_RECEIVE) {
 		entry->type = MACH_PORT_TYPE_SEND_RECEIVE;
 	} else {
-		add_reference(entry, port);
+		right_add_reference(entry, port);
 	}
 }
 
 /* Takes the caller's right into a new entry. */
-static inline void fill_entry(struct entry *entry, struct port *port, mach_msg_type_name_t right)
+static inline void right_fill_entry(struct entry *entry, struct port *port,
+				    mach_msg_type_name_t right)
 {
 	entry->port = port;
 	if (right == MACH_MSG_TYPE_PORT_SEND_ONCE) {
@@ -174,12 +175,12 @@ kern_return_t right_give(struct space *space, struct port *port, mach_msg_type_n
 	if (right != MACH_MSG_TYPE_PORT_SEND_ONCE)
 		entry = space_find_port(space, port);
 	if (entry != NULL) {
-		add_to_entry(entry, port, right);
+		right_add_to_entry(entry, port, right);
 	} else {
 		result = space_take_name(space, &entry);
 		if (result != KERN_SUCCESS)
 			return result;
-		fill_entry(entry, port, right);
+		right_fill_entry(entry, port, right);
 	}
 	*name = entry->name;
 	return KERN_SUCCESS;
@@ -204,12 +205,12 @@ kern_return_t right_give_as(struct space *space, uint32_t name, struct port *por
 			return KERN_RIGHT_EXISTS;
 		if (right == MACH_MSG_TYPE_PORT_SEND && entry->refs == USER_REFERENCES_MAX)
 			return KERN_UREFS_OVERFLOW;
-		add_to_entry(entry, port, right);
+		right_add_to_entry(entry, port, right);
 		return KERN_SUCCESS;
 	}
 	result = space_take_chosen_name(space, name, &entry);
 	if (result == KERN_SUCCESS)
-		fill_entry(entry, port, right);
+		right_fill_entry(entry, port, right);
 	return result;
 }
 
@@ -237,7 +238,7 @@ static void right_destroy_all(struct entry *entry)
 	struct port *port = entry->port;
 	uint32_t type = entry->type;
 
-	drop_entry(entry);
+	right_drop_entry(entry);
 	if ((type & MACH_PORT_TYPE_SEND_ONCE) != 0)
 		port_release_send_once(port);
 	if ((type & MACH_PORT_TYPE_SEND) != 0)

@@ -78,12 +78,12 @@ void space_release(struct space *space)
 
 /* ---------------- Nodes and leaves ---------------- */
 
-static unsigned slot_at(uint32_t name, unsigned shift)
+static unsigned space_slot_at(uint32_t name, unsigned shift)
 {
 	return (name >> shift) % NODE_ENTRIES;
 }
 
-static struct node *node_create(void)
+static struct node *space_node_create(void)
 {
 	struct node *node = zone_alloc(&node_zone);
 
@@ -95,7 +95,7 @@ static struct node *node_create(void)
 }
 
 /* Of a free entry only the type is defined. */
-static struct leaf *leaf_create(void)
+static struct leaf *space_leaf_create(void)
 {
 	struct leaf *leaf = zone_alloc(&leaf_zone);
 
@@ -110,7 +110,7 @@ static struct leaf *leaf_create(void)
  * The leaf of a name that is not near, or NULL; then *shift says how large a range of names around
  * it, aligned, has no leaf.
  */
-static struct leaf *far_leaf(const struct space *space, uint32_t name, unsigned *shift)
+static struct leaf *space_far_leaf(const struct space *space, uint32_t name, unsigned *shift)
 {
 	const struct node *node = space->far[name >> TOP_SHIFT];
 
@@ -118,15 +118,15 @@ static struct leaf *far_leaf(const struct space *space, uint32_t name, unsigned 
 	if (node == NULL)
 		return NULL;
 	*shift = LEVEL_A;
-	node = node->nodes[slot_at(name, LEVEL_A)];
+	node = node->nodes[space_slot_at(name, LEVEL_A)];
 	if (node == NULL)
 		return NULL;
 	*shift = LEVEL_B;
-	node = node->nodes[slot_at(name, LEVEL_B)];
+	node = node->nodes[space_slot_at(name, LEVEL_B)];
 	if (node == NULL)
 		return NULL;
 	*shift = LEVEL_LEAVES;
-	return node->leaves[slot_at(name, LEVEL_LEAVES)];
+	return node->leaves[space_slot_at(name, LEVEL_LEAVES)];
 }
 
 struct entry *space_far_slot(const struct space *space, uint32_t name)
@@ -136,27 +136,27 @@ struct entry *space_far_slot(const struct space *space, uint32_t name)
 
 	if (name < NEAR_NAMES)
 		return NULL; /* Beyond near_end. */
-	leaf = far_leaf(space, name, &shift);
+	leaf = space_far_leaf(space, name, &shift);
 	return leaf == NULL ? NULL : &leaf->entries[name % LEAF_ENTRIES];
 }
 
 /* Fills an empty place for a leaf or a node; false when there is no memory. */
-static bool make_leaf(struct leaf **place)
+static bool space_make_leaf(struct leaf **place)
 {
 	if (*place == NULL)
-		*place = leaf_create();
+		*place = space_leaf_create();
 	return *place != NULL;
 }
 
 static bool space_make_node(struct node **place)
 {
 	if (*place == NULL)
-		*place = node_create();
+		*place = space_node_create();
 	return *place != NULL;
 }
 
 /* Moves near_end beyond `name`, which has its leaf then; NULL when there is no memory. */
-static struct entry *make_near_slot(struct space *space, uint32_t name)
+static struct entry *space_make_near_slot(struct space *space, uint32_t name)
 {
 	uint32_t slot = name / LEAF_ENTRIES;
 
@@ -167,12 +167,12 @@ static struct entry *make_near_slot(struct space *space, uint32_t name)
 	}
 	for (; space->near_end <= name; space->near_end += LEAF_ENTRIES)
 		space->near->leaves[space->near_end / LEAF_ENTRIES] = NULL;
-	if (!make_leaf(&space->near->leaves[slot]))
+	if (!space_make_leaf(&space->near->leaves[slot]))
 		return NULL;
 	return &space->near->leaves[slot]->entries[name % LEAF_ENTRIES];
 }
 
-static struct entry *make_far_slot(struct space *space, uint32_t name)
+static struct entry *space_make_far_slot(struct space *space, uint32_t name)
 {
 	struct node **place = &space->far[name >> TOP_SHIFT];
 	struct leaf **leaf;
@@ -180,24 +180,25 @@ static struct entry *make_far_slot(struct space *space, uint32_t name)
 	for (unsigned shift = LEVEL_A; shift >= LEVEL_B; shift -= LEVEL_A - LEVEL_B) {
 		if (!space_make_node(place))
 			return NULL;
-		place = &(*place)->nodes[slot_at(name, shift)];
+		place = &(*place)->nodes[space_slot_at(name, shift)];
 	}
 	if (!space_make_node(place))
 		return NULL;
-	leaf = &(*place)->leaves[slot_at(name, LEVEL_LEAVES)];
-	if (!make_leaf(leaf))
+	leaf = &(*place)->leaves[space_slot_at(name, LEVEL_LEAVES)];
+	if (!space_make_leaf(leaf))
 		return NULL;
 	return &(*leaf)->entries[name % LEAF_ENTRIES];
 }
 
 /* The entry with this name, in use or not; NULL when there is no memory. */
-static struct entry *make_slot(struct space *space, uint32_t name)
+static struct entry *space_make_slot(struct space *space, uint32_t name)
 {
-	return name < NEAR_NAMES ? make_near_slot(space, name) : make_far_slot(space, name);
+	return name < NEAR_NAMES ? space_make_near_slot(space, name)
+				 : space_make_far_slot(space, name);
 }
 
 /* Frees a node of the level whose slots cover 1 << shift names each, and all below it. */
-static void free_node(struct node *node, unsigned shift)
+static void space_free_node(struct node *node, unsigned shift)
 {
 	for (unsigned i = 0; i < NODE_ENTRIES; i++) {
 		pause_each();
@@ -206,12 +207,12 @@ static void free_node(struct node *node, unsigned shift)
 		if (shift == LEVEL_LEAVES)
 			zone_free(&leaf_zone, node->leaves[i]);
 		else
-			free_node(node->nodes[i], shift - (LEVEL_A - LEVEL_B));
+			space_free_node(node->nodes[i], shift - (LEVEL_A - LEVEL_B));
 	}
 	zone_free(&node_zone, node);
 }
 
-static void free_near(struct space *space)
+static void space_free_near(struct space *space)
 {
 	for (uint32_t i = 0; i < space->near_end / LEAF_ENTRIES; i++) {
 		pause_each();
@@ -226,7 +227,7 @@ static void free_near(struct space *space)
 
 /* ---------------- Names ---------------- */
 
-static void unlink_free(struct space *space, struct entry *entry)
+static void space_unlink_free(struct space *space, struct entry *entry)
 {
 	if (entry->next_free != NULL)
 		entry->next_free->previous_free = entry->previous_free;
@@ -236,7 +237,7 @@ static void unlink_free(struct space *space, struct entry *entry)
 		space->first_free = entry->next_free;
 }
 
-static void use_entry(struct space *space, struct entry *entry, uint32_t name)
+static void space_use_entry(struct space *space, struct entry *entry, uint32_t name)
 {
 	entry->name = name;
 	entry->refs = 1;
@@ -255,12 +256,12 @@ kern_return_t space_take_fresh_name(struct space *space, struct entry **entry)
 
 		if (name == MACH_PORT_DEAD)
 			return KERN_NO_SPACE;
-		slot = make_slot(space, name);
+		slot = space_make_slot(space, name);
 		if (slot == NULL)
 			return KERN_RESOURCE_SHORTAGE;
 		space->fresh++;
 		if (slot->type == 0) {
-			use_entry(space, slot, name);
+			space_use_entry(space, slot, name);
 			*entry = slot;
 			return KERN_SUCCESS;
 		}
@@ -275,14 +276,14 @@ kern_return_t space_take_chosen_name(struct space *space, uint32_t name, struct 
 	assert(space->active);
 	if (!MACH_PORT_VALID(name))
 		return KERN_INVALID_VALUE;
-	slot = make_slot(space, name);
+	slot = space_make_slot(space, name);
 	if (slot == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	if (slot->type != 0)
 		return KERN_NAME_EXISTS;
 	if (name < space->fresh)
-		unlink_free(space, slot);
-	use_entry(space, slot, name);
+		space_unlink_free(space, slot);
+	space_use_entry(space, slot, name);
 	*entry = slot;
 	return KERN_SUCCESS;
 }
@@ -320,7 +321,7 @@ void space_entry_died(struct entry *entry)
 /* ---------------- All names in turn ---------------- */
 
 /* The first entry in use of the leaf whose place in it is at least `first`, or NULL. */
-static struct entry *next_in_leaf(struct leaf *leaf, unsigned first)
+static struct entry *space_next_in_leaf(struct leaf *leaf, unsigned first)
 {
 	for (unsigned i = first; i < LEAF_ENTRIES; i++) {
 		struct entry *entry = &leaf->entries[i];
@@ -334,14 +335,14 @@ static struct entry *next_in_leaf(struct leaf *leaf, unsigned first)
 	return NULL;
 }
 
-static struct entry *next_near(struct space *space, uint32_t name)
+static struct entry *space_next_near(struct space *space, uint32_t name)
 {
 	while (name < space->near_end) {
 		struct leaf *leaf = space->near->leaves[name / LEAF_ENTRIES];
 		struct entry *entry = NULL;
 
 		if (leaf != NULL)
-			entry = next_in_leaf(leaf, name % LEAF_ENTRIES);
+			entry = space_next_in_leaf(leaf, name % LEAF_ENTRIES);
 		if (entry != NULL)
 			return entry;
 		name = (name | (LEAF_ENTRIES - 1)) + 1;
@@ -351,15 +352,15 @@ static struct entry *next_near(struct space *space, uint32_t name)
 }
 
 /* The loop ends when the name wraps around to 0. */
-static struct entry *next_far(struct space *space, uint32_t name)
+static struct entry *space_next_far(struct space *space, uint32_t name)
 {
 	do {
 		unsigned shift;
-		struct leaf *leaf = far_leaf(space, name, &shift);
+		struct leaf *leaf = space_far_leaf(space, name, &shift);
 		struct entry *entry = NULL;
 
 		if (leaf != NULL)
-			entry = next_in_leaf(leaf, name % LEAF_ENTRIES);
+			entry = space_next_in_leaf(leaf, name % LEAF_ENTRIES);
 		if (entry != NULL)
 			return entry;
 		name = (name | ((1u << shift) - 1)) + 1;
@@ -371,13 +372,13 @@ static struct entry *next_far(struct space *space, uint32_t name)
 struct entry *space_next(struct space *space, uint32_t name)
 {
 	if (name < NEAR_NAMES) {
-		struct entry *entry = next_near(space, name);
+		struct entry *entry = space_next_near(space, name);
 
 		if (entry != NULL)
 			return entry;
 		name = NEAR_NAMES;
 	}
-	return next_far(space, name);
+	return space_next_far(space, name);
 }
 
 /*
@@ -403,10 +404,10 @@ void space_terminate(struct space *space)
 	assert(space->n_entries == 0);
 	space->first_free = NULL;
 	space->asked = NULL;
-	free_near(space);
+	space_free_near(space);
 	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
 		if (space->far[i] != NULL)
-			free_node(space->far[i], LEVEL_A);
+			space_free_node(space->far[i], LEVEL_A);
 		space->far[i] = NULL;
 	}
 }

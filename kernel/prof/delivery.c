@@ -49,29 +49,30 @@ void delivery_wake(void)
 
 /* ---------------- One message ---------------- */
 
-static bool has_due(const struct stream *stream)
+static bool delivery_has_due(const struct stream *stream)
 {
 	return !list_empty(&stream->full) ||
 	       (stream->current != NULL && (stream->aged || stream->end != 0));
 }
 
 /* The first of the stream's buffers that are due, of which there is one: now a full one. */
-static struct buffer *first_due(struct stream *stream)
+static struct buffer *delivery_first_due(struct stream *stream)
 {
-	assert(has_due(stream));
+	assert(delivery_has_due(stream));
 	if (list_empty(&stream->full))
 		stream_close_buffer(stream);
 	return list_first_object(&stream->full, struct buffer, link);
 }
 
 /* Whether this buffer is the stream's last: no sample comes, and none is in another. */
-static bool is_last(const struct stream *stream, const struct buffer *buffer)
+static bool delivery_is_last(const struct stream *stream, const struct buffer *buffer)
 {
 	return stream->end != 0 && stream->full.prev == &buffer->link &&
 	       (stream->current == NULL || stream->current->samples == 0);
 }
 
-static void set_message(struct message *message, const struct stream *stream, struct copy *copy)
+static void delivery_set_message(struct message *message, const struct stream *stream,
+				 struct copy *copy)
 {
 	struct samples_message *body = (struct samples_message *)&message->header;
 
@@ -92,7 +93,7 @@ static void set_message(struct message *message, const struct stream *stream, st
 }
 
 /* What it takes to send so many words; false, and nothing is taken, if there is no memory. */
-static bool get_envelope(uint32_t words, struct message **message, struct copy **copy)
+static bool delivery_get_envelope(uint32_t words, struct message **message, struct copy **copy)
 {
 	*message = message_alloc(sizeof(struct samples_message));
 	if (*message == NULL)
@@ -105,7 +106,7 @@ static bool get_envelope(uint32_t words, struct message **message, struct copy *
 }
 
 /* After a message: it has its buffers again, and the other streams come before it. */
-static void make_ready(struct stream *stream)
+static void delivery_make_ready(struct stream *stream)
 {
 	stream->starved = !stream_supply(stream);
 	list_remove(&stream->link);
@@ -115,12 +116,12 @@ static void make_ready(struct stream *stream)
 /* Sends what is due first, and with the last one ends the stream; false if there is no memory. */
 static bool delivery_send(struct stream *stream)
 {
-	struct buffer *buffer = first_due(stream);
-	bool last = is_last(stream, buffer);
+	struct buffer *buffer = delivery_first_due(stream);
+	bool last = delivery_is_last(stream, buffer);
 	struct message *message;
 	struct copy *copy;
 
-	if (!get_envelope(buffer->words + trailer_words(last), &message, &copy))
+	if (!delivery_get_envelope(buffer->words + trailer_words(last), &message, &copy))
 		return false;
 	stream->delivered += buffer->samples;
 	stream->buffered -= buffer->samples;
@@ -128,11 +129,11 @@ static bool delivery_send(struct stream *stream)
 	list_remove(&buffer->link);
 	list_add_last(&stream->empty, &buffer->link);
 	buffer_move_to(buffer, copy);
-	set_message(message, stream, copy);
+	delivery_set_message(message, stream, copy);
 	if (last)
 		stream_destroy(stream);
 	else
-		make_ready(stream);
+		delivery_make_ready(stream);
 	message_send_always(message);
 	return true;
 }
@@ -151,7 +152,7 @@ static bool delivery_serve_one(struct stream *stream)
 		return false;
 	if (stream->starved)
 		stream->starved = !stream_supply(stream);
-	if (!has_due(stream))
+	if (!delivery_has_due(stream))
 		return false;
 	if (delivery_has_room(stream->port) && delivery_send(stream))
 		return true;
@@ -166,14 +167,14 @@ void delivery_serve(struct port *port)
 	assert(kernel_locked());
 	while ((stream = port->stream) != NULL && delivery_serve_one(stream))
 		continue;
-	if (stream != NULL && (has_due(stream) || stream->starved))
+	if (stream != NULL && (delivery_has_due(stream) || stream->starved))
 		delivery_wake();
 }
 
 /* ---------------- The thread ---------------- */
 
 /* Sends one message, if one can be sent. */
-static bool serve_one(void)
+static bool delivery_serve_first(void)
 {
 	delivery.again = false;
 	list_for_each_object (struct stream, stream, &all_streams, link) {
@@ -188,7 +189,7 @@ static void delivery_thread(void)
 {
 	for (;;) {
 		delivery.wanted = false;
-		while (serve_one())
+		while (delivery_serve_first())
 			kernel_rest();
 		if (!delivery.wanted)
 			thread_wait(&delivery.idle,

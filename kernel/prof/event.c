@@ -43,8 +43,8 @@ static bool event_is_target(const struct sampler_target *target, const struct th
 	return false;
 }
 
-static void fill_in(struct prof_sample *sample, const struct thread *thread,
-		    enum fault_flavor flavor, uint32_t kernel_pc)
+static void event_fill_in(struct prof_sample *sample, const struct thread *thread,
+			  enum fault_flavor flavor, uint32_t kernel_pc)
 {
 	uint64_t now = clock_now();
 
@@ -85,7 +85,7 @@ void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
 	const struct thread *thread = current_thread();
 	union event_sample event;
 
-	fill_in(&event.sample, thread, flavor, kernel_pc);
+	event_fill_in(&event.sample, thread, flavor, kernel_pc);
 	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
 		    !event_is_target(&stream->target, thread))

@@ -13,7 +13,7 @@
 static uint32_t jobs_used;
 
 /* The task has these bits instead of those; its threads see it at the next interrupt. */
-static void set_jobs(struct task *task, uint32_t jobs)
+static void job_set_jobs(struct task *task, uint32_t jobs)
 {
 	task->jobs = jobs;
 	list_for_each_object (struct thread, thread, &task->threads, task_link) {
@@ -35,7 +35,7 @@ bool job_begin(struct sampler_target *target)
 	assert(first != NULL);
 	target->job = ~jobs_used & (jobs_used + 1);
 	jobs_used |= target->job;
-	set_jobs(first, first->jobs | target->job);
+	job_set_jobs(first, first->jobs | target->job);
 	return true;
 }
 
@@ -48,7 +48,7 @@ void job_end(struct sampler_target *target)
 		return;
 	list_for_each_object (struct task, task, &all_tasks, link) {
 		if ((task->jobs & job) != 0)
-			set_jobs(task, task->jobs & ~job);
+			job_set_jobs(task, task->jobs & ~job);
 		pause_each();
 	}
 	jobs_used &= ~job;

@@ -22,7 +22,7 @@
 /* ---------------- What the calls do, of either kind ---------------- */
 
 /* A second call only changes the flavors. */
-static kern_return_t enable(struct sampler_target target, int *tick, unsigned flavors)
+static kern_return_t pc_sampling_enable(struct sampler_target target, int *tick, unsigned flavors)
 {
 	struct stream *stream = stream_with_ring(target);
 	struct stream_wish wish = {target, flavors & SAMPLED_PC_ALL, RATE, {0}, false};
@@ -40,7 +40,7 @@ static kern_return_t enable(struct sampler_target target, int *tick, unsigned fl
 }
 
 /* Tells how many samples there were, of which the ring had the last. */
-static kern_return_t disable(struct sampler_target target, int *sample_count)
+static kern_return_t pc_sampling_disable(struct sampler_target target, int *sample_count)
 {
 	struct stream *stream = stream_with_ring(target);
 
@@ -53,7 +53,7 @@ static kern_return_t disable(struct sampler_target target, int *sample_count)
 }
 
 /* Copies the last `n` samples of the ring, the oldest first. */
-static void read_ring(const struct pc_ring *ring, uint32_t n, sampled_pc_t *samples)
+static void pc_sampling_read_ring(const struct pc_ring *ring, uint32_t n, sampled_pc_t *samples)
 {
 	uint32_t first = ring->seqno - n + 1;
 
@@ -62,8 +62,8 @@ static void read_ring(const struct pc_ring *ring, uint32_t n, sampled_pc_t *samp
 }
 
 /* Those after *seqno, as far as they are there yet: none for a number that is still to come. */
-static kern_return_t fetch(struct sampler_target target, unsigned *seqno, sampled_pc_t *samples,
-			   mach_msg_type_number_t *n_samples)
+static kern_return_t pc_sampling_fetch(struct sampler_target target, unsigned *seqno,
+				       sampled_pc_t *samples, mach_msg_type_number_t *n_samples)
 {
 	struct stream *stream = stream_with_ring(target);
 	const struct pc_ring *ring;
@@ -76,7 +76,7 @@ static kern_return_t fetch(struct sampler_target target, unsigned *seqno, sample
 	n = *seqno < ring->seqno ? ring->seqno - *seqno : 0;
 	if (n > MAX_PC_SAMPLES)
 		n = MAX_PC_SAMPLES;
-	read_ring(ring, n, samples);
+	pc_sampling_read_ring(ring, n, samples);
 	*seqno = ring->seqno;
 	*n_samples = n;
 	return KERN_SUCCESS;
@@ -86,14 +86,14 @@ static kern_return_t fetch(struct sampler_target target, unsigned *seqno, sample
 
 kern_return_t task_enable_pc_sampling(task_t task, int *tick, unsigned flavors)
 {
-	return enable(stream_target_of_task(task), tick, flavors);
+	return pc_sampling_enable(stream_target_of_task(task), tick, flavors);
 }
 
 kern_return_t task_disable_pc_sampling(task_t task, int *sample_count)
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(stream_target_of_task(task), sample_count);
+	return pc_sampling_disable(stream_target_of_task(task), sample_count);
 }
 
 kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_array_t samples,
@@ -101,19 +101,19 @@ kern_return_t task_get_sampled_pcs(task_t task, unsigned *seqno, sampled_pc_arra
 {
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(stream_target_of_task(task), seqno, samples, n_samples);
+	return pc_sampling_fetch(stream_target_of_task(task), seqno, samples, n_samples);
 }
 
 kern_return_t thread_enable_pc_sampling(thread_t thread, int *tick, unsigned flavors)
 {
-	return enable(stream_target_of_thread(thread), tick, flavors);
+	return pc_sampling_enable(stream_target_of_thread(thread), tick, flavors);
 }
 
 kern_return_t thread_disable_pc_sampling(thread_t thread, int *sample_count)
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return disable(stream_target_of_thread(thread), sample_count);
+	return pc_sampling_disable(stream_target_of_thread(thread), sample_count);
 }
 
 kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_pc_array_t samples,
@@ -121,5 +121,5 @@ kern_return_t thread_get_sampled_pcs(thread_t thread, unsigned *seqno, sampled_p
 {
 	if (thread == NULL)
 		return KERN_INVALID_ARGUMENT;
-	return fetch(stream_target_of_thread(thread), seqno, samples, n_samples);
+	return pc_sampling_fetch(stream_target_of_thread(thread), seqno, samples, n_samples);
 }

@@ -15,7 +15,7 @@ uint32_t trailer_words(bool last)
 	return cpu_count() * WORDS(prof_clock) + WORDS(prof_stream) + (last ? WORDS(prof_end) : 0);
 }
 
-static void set_u64(uint32_t words[2], uint64_t value)
+static void record_set_u64(uint32_t words[2], uint64_t value)
 {
 	words[0] = (uint32_t)value;
 	words[1] = (uint32_t)(value >> 32);
@@ -49,7 +49,7 @@ void record_begin(const struct stream *stream, struct buffer *buffer)
 		.cpus_in_turn = sampler_cpus_in_turn(),
 	};
 
-	set_u64(begin.time, clock_now());
+	record_set_u64(begin.time, clock_now());
 	record_append(buffer, &begin.record, PROF_BEGIN, WORDS(prof_begin));
 }
 
@@ -61,8 +61,8 @@ struct clock_sums {
 };
 
 /* One CPU's counts, which belong to one moment; all zero for a stream without a clock. */
-static void append_clock(const struct stream *stream, struct buffer *buffer, uint32_t cpu,
-			 struct clock_sums *sums)
+static void record_append_clock(const struct stream *stream, struct buffer *buffer, uint32_t cpu,
+				struct clock_sums *sums)
 {
 	struct sampler_counts counts = {0};
 	struct prof_clock clock = {.cpu = cpu};
@@ -72,21 +72,21 @@ static void append_clock(const struct stream *stream, struct buffer *buffer, uin
 	assert(counts.due == counts.fired + counts.missed + counts.parked);
 	assert(counts.fired == counts.idle + counts.elsewhere + counts.taken);
 	assert(counts.taken == counts.ringed + counts.ring_lost);
-	set_u64(clock.due, counts.due);
-	set_u64(clock.fired, counts.fired);
-	set_u64(clock.missed, counts.missed);
-	set_u64(clock.parked, counts.parked);
-	set_u64(clock.idle, counts.idle);
-	set_u64(clock.elsewhere, counts.elsewhere);
-	set_u64(clock.taken, counts.taken);
+	record_set_u64(clock.due, counts.due);
+	record_set_u64(clock.fired, counts.fired);
+	record_set_u64(clock.missed, counts.missed);
+	record_set_u64(clock.parked, counts.parked);
+	record_set_u64(clock.idle, counts.idle);
+	record_set_u64(clock.elsewhere, counts.elsewhere);
+	record_set_u64(clock.taken, counts.taken);
 	record_append(buffer, &clock.record, PROF_CLOCK, WORDS(prof_clock));
 	sums->taken += counts.taken;
 	sums->ringed += counts.ringed;
 	sums->lost += counts.ring_lost;
 }
 
-static void append_stream(const struct stream *stream, struct buffer *buffer,
-			  const struct clock_sums *sums)
+static void record_append_stream(const struct stream *stream, struct buffer *buffer,
+				 const struct clock_sums *sums)
 {
 	uint64_t taken = sums->taken + stream->events_taken;
 	uint64_t lost = sums->lost + stream->lost;
@@ -94,18 +94,18 @@ static void append_stream(const struct stream *stream, struct buffer *buffer,
 	struct prof_stream counts = {0};
 
 	assert(taken == stream->delivered + lost + buffered);
-	set_u64(counts.taken, taken);
-	set_u64(counts.delivered, stream->delivered);
-	set_u64(counts.lost, lost);
-	set_u64(counts.buffered, buffered);
+	record_set_u64(counts.taken, taken);
+	record_set_u64(counts.delivered, stream->delivered);
+	record_set_u64(counts.lost, lost);
+	record_set_u64(counts.buffered, buffered);
 	record_append(buffer, &counts.record, PROF_STREAM, WORDS(prof_stream));
 }
 
-static void append_end(const struct stream *stream, struct buffer *buffer)
+static void record_append_end(const struct stream *stream, struct buffer *buffer)
 {
 	struct prof_end end = {.reason = stream->end};
 
-	set_u64(end.time, stream->end_time);
+	record_set_u64(end.time, stream->end_time);
 	record_append(buffer, &end.record, PROF_END, WORDS(prof_end));
 }
 
@@ -114,8 +114,8 @@ void record_trailer(const struct stream *stream, struct buffer *buffer, bool las
 	struct clock_sums sums = {0};
 
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
-		append_clock(stream, buffer, cpu, &sums);
-	append_stream(stream, buffer, &sums);
+		record_append_clock(stream, buffer, cpu, &sums);
+	record_append_stream(stream, buffer, &sums);
 	if (last)
-		append_end(stream, buffer);
+		record_append_end(stream, buffer);
 }

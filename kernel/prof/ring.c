@@ -15,24 +15,24 @@ void ring_init(struct ring *ring, uint32_t *words, uint32_t rings)
 	};
 }
 
-static uint32_t *end_of(const struct ring *ring)
+static uint32_t *ring_end_of(const struct ring *ring)
 {
 	return ring->words + RING_WORDS;
 }
 
 /* Up to where it is free from `next` on, without what keeps the ring from looking empty. */
-static uint32_t *free_end(const struct ring *ring)
+static uint32_t *ring_free_end(const struct ring *ring)
 {
 	uint32_t *tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
 	if (tail > ring->next)
 		return tail - 1;
-	return tail == ring->words ? end_of(ring) - 1 : end_of(ring);
+	return tail == ring->words ? ring_end_of(ring) - 1 : ring_end_of(ring);
 }
 
 static bool ring_set_limit(struct ring *ring, uint32_t words)
 {
-	uint32_t *end = free_end(ring);
+	uint32_t *end = ring_free_end(ring);
 	ptrdiff_t most = (ptrdiff_t)(words > ring->portion ? words : ring->portion);
 
 	ring->limit = end - ring->next > most ? ring->next + most : end;
@@ -40,7 +40,7 @@ static bool ring_set_limit(struct ring *ring, uint32_t words)
 }
 
 /* Goes on at the ring's begin, if that is free. */
-static bool wrap(struct ring *ring)
+static bool ring_wrap(struct ring *ring)
 {
 	const uint32_t *tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
 
@@ -55,7 +55,7 @@ bool ring_make_room(struct ring *ring, uint32_t words)
 {
 	if (ring_set_limit(ring, words))
 		return true;
-	return wrap(ring) && ring_set_limit(ring, words);
+	return ring_wrap(ring) && ring_set_limit(ring, words);
 }
 
 struct prof_sample *ring_first(struct ring *ring, const uint32_t **end)

@@ -18,7 +18,7 @@
 
 /* ---------------- Targets: none is no target of a stream's ---------------- */
 
-static bool is_none(struct sampler_target target)
+static bool sample_is_none(struct sampler_target target)
 {
 	return target.kind == 0;
 }
@@ -37,7 +37,7 @@ struct sampler_target stream_target_of_thread(const struct thread *thread)
 	return (struct sampler_target){.kind = PROF_TARGET_THREAD, .id = thread->id};
 }
 
-static struct sampler_target target_of_host(const struct host *host, uint32_t label)
+static struct sampler_target sample_target_of_host(const struct host *host, uint32_t label)
 {
 	if (host == NULL || (label != 0 && task_find(label) == NULL))
 		return (struct sampler_target){0};
@@ -47,11 +47,12 @@ static struct sampler_target target_of_host(const struct host *host, uint32_t la
 }
 
 /* The task, or its job. */
-static struct sampler_target target_to_begin(const struct task *task, sample_options_t options)
+static struct sampler_target sample_target_to_begin(const struct task *task,
+						    sample_options_t options)
 {
 	struct sampler_target target = stream_target_of_task(task);
 
-	if (!is_none(target) && (options.flags & SAMPLE_CHILDREN) != 0)
+	if (!sample_is_none(target) && (options.flags & SAMPLE_CHILDREN) != 0)
 		target.kind = PROF_TARGET_JOB;
 	return target;
 }
@@ -66,13 +67,13 @@ static bool sample_covers(struct sampler_target allowed, struct sampler_target t
 
 /* ---------------- Beginning ---------------- */
 
-static bool is_valid(const struct stream_wish *wish)
+static bool sample_is_valid(const struct stream_wish *wish)
 {
 	const sample_options_t *options = &wish->options;
 	uint32_t allowed =
 		ALL_OPTIONS | (wish->target.kind == PROF_TARGET_JOB ? SAMPLE_CHILDREN : 0);
 
-	if (is_none(wish->target) || wish->flavors == 0 ||
+	if (sample_is_none(wish->target) || wish->flavors == 0 ||
 	    (wish->flavors & ~(uint32_t)SAMPLED_PC_ALL) != 0)
 		return false;
 	if (wish->rate > SAMPLE_RATE_MAX || (options->flags & ~allowed) != 0)
@@ -82,7 +83,7 @@ static bool is_valid(const struct stream_wish *wish)
 
 static kern_return_t sample_begin(const struct stream_wish *wish, struct port *reply)
 {
-	if (!port_is_valid(reply) || !is_valid(wish))
+	if (!port_is_valid(reply) || !sample_is_valid(wish))
 		return KERN_INVALID_ARGUMENT;
 	return stream_begin(wish, reply);
 }
@@ -90,7 +91,7 @@ static kern_return_t sample_begin(const struct stream_wish *wish, struct port *r
 kern_return_t task_sample_start(task_t task, unsigned flavors, unsigned rate,
 				sample_options_t options, ipc_port_t reply)
 {
-	struct sampler_target target = target_to_begin(task, options);
+	struct sampler_target target = sample_target_to_begin(task, options);
 	struct stream_wish wish = {target, flavors, rate, options, false};
 
 	return sample_begin(&wish, reply);
@@ -107,7 +108,8 @@ kern_return_t thread_sample_start(thread_t thread, unsigned flavors, unsigned ra
 kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, unsigned rate,
 				sample_options_t options, ipc_port_t reply)
 {
-	struct stream_wish wish = {target_of_host(host, label), flavors, rate, options, false};
+	struct stream_wish wish = {sample_target_of_host(host, label), flavors, rate, options,
+				   false};
 
 	return sample_begin(&wish, reply);
 }
@@ -115,7 +117,7 @@ kern_return_t host_sample_start(host_t host, unsigned label, unsigned flavors, u
 /* ---------------- Flushing ---------------- */
 
 /* A job may be left by the task with which it began; so it is its receiver's. */
-static bool is_receivers_job(const struct stream *stream)
+static bool sample_is_receivers_job(const struct stream *stream)
 {
 	return stream->target.kind == PROF_TARGET_JOB && stream->port->receiver != NULL &&
 	       stream->port->receiver == current_task()->space;
@@ -128,10 +130,12 @@ static struct stream *sample_find(struct sampler_target allowed, const struct po
 
 	if (stream == NULL)
 		return NULL;
-	return sample_covers(allowed, stream->target) || is_receivers_job(stream) ? stream : NULL;
+	return sample_covers(allowed, stream->target) || sample_is_receivers_job(stream) ? stream
+											 : NULL;
 }
 
-static kern_return_t flush(struct sampler_target allowed, struct port *reply, uint64_t *delivered)
+static kern_return_t sample_flush(struct sampler_target allowed, struct port *reply,
+				  uint64_t *delivered)
 {
 	struct stream *stream = sample_find(allowed, reply);
 	kern_return_t result = KERN_INVALID_ARGUMENT;
@@ -147,22 +151,22 @@ static kern_return_t flush(struct sampler_target allowed, struct port *reply, ui
 
 kern_return_t task_sample_flush(task_t task, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(stream_target_of_task(task), reply, delivered);
+	return sample_flush(stream_target_of_task(task), reply, delivered);
 }
 
 kern_return_t thread_sample_flush(thread_t thread, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(stream_target_of_thread(thread), reply, delivered);
+	return sample_flush(stream_target_of_thread(thread), reply, delivered);
 }
 
 kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *delivered)
 {
-	return flush(target_of_host(host, 0), reply, delivered);
+	return sample_flush(sample_target_of_host(host, 0), reply, delivered);
 }
 
 /* ---------------- Ending ---------------- */
 
-static kern_return_t stop(struct sampler_target allowed, struct port *reply)
+static kern_return_t sample_stop(struct sampler_target allowed, struct port *reply)
 {
 	struct stream *stream = sample_find(allowed, reply);
 
@@ -176,23 +180,23 @@ static kern_return_t stop(struct sampler_target allowed, struct port *reply)
 
 kern_return_t task_sample_stop(task_t task, ipc_port_t reply)
 {
-	return stop(stream_target_of_task(task), reply);
+	return sample_stop(stream_target_of_task(task), reply);
 }
 
 kern_return_t thread_sample_stop(thread_t thread, ipc_port_t reply)
 {
-	return stop(stream_target_of_thread(thread), reply);
+	return sample_stop(stream_target_of_thread(thread), reply);
 }
 
 kern_return_t host_sample_stop(host_t host, ipc_port_t reply)
 {
-	return stop(target_of_host(host, 0), reply);
+	return sample_stop(sample_target_of_host(host, 0), reply);
 }
 
 /* ---------------- The old calls ---------------- */
 
 /* Ends what sample() began for this target. */
-static kern_return_t stop_simple(struct sampler_target target)
+static kern_return_t sample_stop_simple(struct sampler_target target)
 {
 	kern_return_t result = KERN_INVALID_ARGUMENT;
 
@@ -212,7 +216,7 @@ static kern_return_t sample(struct sampler_target target, struct port *reply)
 
 	if (reply != PORT_NULL)
 		return sample_begin(&wish, reply);
-	return is_none(target) ? KERN_INVALID_ARGUMENT : stop_simple(target);
+	return sample_is_none(target) ? KERN_INVALID_ARGUMENT : sample_stop_simple(target);
 }
 
 kern_return_t task_sample(task_t task, ipc_port_t reply)

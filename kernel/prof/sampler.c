@@ -44,23 +44,23 @@ static struct {
 } timer;
 
 /* The less of `ahead` and how far ahead something is due, which has not come yet. */
-static inline uint32_t sooner(uint64_t wait, uint32_t ahead)
+static inline uint32_t sampler_sooner(uint64_t wait, uint32_t ahead)
 {
 	return wait >> 32 == 0 && (uint32_t)wait < ahead ? (uint32_t)wait : ahead;
 }
 
 /* How far ahead the next due time of any slot is on this CPU; 0: it has come. */
-static uint32_t next_ahead(const struct sampler_cpu *cpu, uint64_t now)
+static uint32_t sampler_next_ahead(const struct sampler_cpu *cpu, uint64_t now)
 {
 	uint32_t ahead = sampler_max_ahead;
 
 	for (const struct sampler_cursor *cursor = cpu->first; cursor != NULL;
 	     cursor = cursor->next)
-		ahead = cursor->due <= now ? 0 : sooner(cursor->due - now, ahead);
+		ahead = cursor->due <= now ? 0 : sampler_sooner(cursor->due - now, ahead);
 	return ahead;
 }
 
-static void program(uint32_t ahead, uint64_t now)
+static void sampler_program(uint32_t ahead, uint64_t now)
 {
 	timer.until = (uint32_t)now + ahead;
 	timer.by = cpu_number();
@@ -80,12 +80,12 @@ static void sampler_arm_timer(const struct sampler_cpu *cpu, uint32_t ahead, uin
 	__atomic_store_n(&timer.wanted, 1, __ATOMIC_SEQ_CST);
 	while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
 		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
-		program(ahead, now);
+		sampler_program(ahead, now);
 		__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
 		if (!__atomic_load_n(&timer.wanted, __ATOMIC_SEQ_CST))
 			return;
 		now = machine_cycles();
-		ahead = next_ahead(cpu, now);
+		ahead = sampler_next_ahead(cpu, now);
 	}
 }
 
@@ -95,14 +95,14 @@ static void sampler_arm_timer(const struct sampler_cpu *cpu, uint32_t ahead, uin
  * between the last two lines before it could let another CPU store in the midst of this; then a
  * shot comes at a wrong time, and those after it as they are due.
  */
-static void arm_in_turn(void)
+static void sampler_arm_in_turn(void)
 {
 	const struct sampler_cpu *cpu = cpu_sampler_of(0);
 
 	__atomic_store_n(&timer.wanted, 1, __ATOMIC_SEQ_CST);
 	while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
 		uint64_t now = machine_cycles();
-		uint32_t ahead = next_ahead(cpu, now), rest;
+		uint32_t ahead = sampler_next_ahead(cpu, now), rest;
 
 		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
 		timer.until = (uint32_t)now + ahead;
@@ -118,24 +118,24 @@ static void arm_in_turn(void)
 	}
 }
 
-static void arm_here(void)
+static void sampler_arm_here(void)
 {
 	uint64_t now = machine_cycles();
 	const struct sampler_cpu *cpu = cpu_sampler();
 
-	sampler_arm_timer(cpu, next_ahead(cpu, now), now);
+	sampler_arm_timer(cpu, sampler_next_ahead(cpu, now), now);
 }
 
 void sampler_arm(void)
 {
 	if (cpus_in_turn)
-		arm_in_turn();
+		sampler_arm_in_turn();
 	else
-		arm_here();
+		sampler_arm_here();
 }
 
 /* Whether somebody has armed the timer since the shot that was served at `now`. */
-static bool is_armed(uint64_t now)
+static bool sampler_is_armed(uint64_t now)
 {
 	return (int32_t)(__atomic_load_n(&timer.until, __ATOMIC_RELAXED) - (uint32_t)now) > 0;
 }
@@ -144,18 +144,18 @@ static bool is_armed(uint64_t now)
  * With several CPUs somebody has to arm the next shot: whoever comes first, and who armed the last
  * in any case, for its interrupt may be an early one, and nobody else would know.
  */
-static __attribute__((noinline)) void arm_shared(const struct sampler_cpu *cpu, uint32_t ahead,
-						 uint64_t now)
+static __attribute__((noinline)) void sampler_arm_shared(const struct sampler_cpu *cpu,
+							 uint32_t ahead, uint64_t now)
 {
-	if (!is_armed(now) || timer.by == cpu_number())
+	if (!sampler_is_armed(now) || timer.by == cpu_number())
 		sampler_arm_timer(cpu, ahead, now);
 }
 
 /* The only CPU's interrupt is not interrupted here (sampler_interrupt()), so it needs no turn. */
-static inline void arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint64_t now)
+static inline void sampler_arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint64_t now)
 {
 	if (cpu_count() > 1)
-		arm_shared(cpu, ahead, now);
+		sampler_arm_shared(cpu, ahead, now);
 	else if (timer.busy != 0)
 		timer.wanted = 1;
 	else
@@ -164,8 +164,8 @@ static inline void arm_next(const struct sampler_cpu *cpu, uint32_t ahead, uint6
 
 /* ---------------- Samples ---------------- */
 
-static __attribute__((noinline)) void add_user_stack(struct prof_sample *sample,
-						     const struct frame *frame, uint32_t depth)
+static __attribute__((noinline)) void
+sampler_add_user_stack(struct prof_sample *sample, const struct frame *frame, uint32_t depth)
 {
 	bool cut;
 
@@ -175,8 +175,8 @@ static __attribute__((noinline)) void add_user_stack(struct prof_sample *sample,
 }
 
 /* The user's frames are read before the thread goes on in user mode; there is room for them. */
-static __attribute__((noinline)) void add_kernel_stack(struct prof_sample *sample,
-						       const struct frame *frame, uint32_t depth)
+static __attribute__((noinline)) void
+sampler_add_kernel_stack(struct prof_sample *sample, const struct frame *frame, uint32_t depth)
 {
 	bool cut;
 
@@ -191,20 +191,21 @@ static __attribute__((noinline)) void add_kernel_stack(struct prof_sample *sampl
 }
 
 /* The ring has no room that is known of: it wants to be read, and perhaps has been. */
-static __attribute__((noinline)) bool make_room(struct ring *ring, uint32_t words)
+static __attribute__((noinline)) bool sampler_make_room(struct ring *ring, uint32_t words)
 {
 	machine_sample_work();
 	return ring_make_room(ring, words);
 }
 
-static inline void write_time(struct prof_sample *sample, uint64_t now)
+static inline void sampler_write_time(struct prof_sample *sample, uint64_t now)
 {
 	sample->time[0] = (uint32_t)now;
 	sample->time[1] = (uint32_t)(now >> 32);
 }
 
-static inline void write_place(struct prof_sample *sample, const struct sampler_cursor *cursor,
-			       const struct machine_place *place)
+static inline void sampler_write_place(struct prof_sample *sample,
+				       const struct sampler_cursor *cursor,
+				       const struct machine_place *place)
 {
 	sample->pc = place->pc;
 	sample->record = cursor->record;
@@ -217,17 +218,17 @@ static inline void write_place(struct prof_sample *sample, const struct sampler_
 }
 
 /* The sample at the ring's end, with the frames of what was interrupted if they are asked for. */
-static inline void commit(struct sampler_cpu *cpu, const struct sampler_cursor *cursor,
-			  const struct frame *frame, bool user)
+static inline void sampler_commit(struct sampler_cpu *cpu, const struct sampler_cursor *cursor,
+				  const struct frame *frame, bool user)
 {
 	struct prof_sample *sample = (struct prof_sample *)cpu->ring.next;
 	uint32_t words = RING_SAMPLE_WORDS;
 
 	if (cursor->depth != 0) {
 		if (user)
-			add_user_stack(sample, frame, cursor->depth);
+			sampler_add_user_stack(sample, frame, cursor->depth);
 		else
-			add_kernel_stack(sample, frame, cursor->depth);
+			sampler_add_kernel_stack(sample, frame, cursor->depth);
 		words = sample->record.words;
 	}
 	ring_commit(&cpu->ring, words);
@@ -242,8 +243,8 @@ static inline bool sampler_is_target(const struct sampler_cursor *cursor,
 
 /* A due time has fired: whose is what this CPU was found doing? */
 static inline __attribute__((always_inline)) void
-take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame *frame,
-     const struct machine_place *place, uint64_t now)
+sampler_take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame *frame,
+	     const struct machine_place *place, uint64_t now)
 {
 	struct prof_sample *sample;
 
@@ -252,21 +253,21 @@ take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame 
 	} else if (!sampler_is_target(cursor, place)) {
 		cursor->elsewhere++;
 	} else if (!ring_has_room(&cpu->ring, cursor->room) &&
-		   !make_room(&cpu->ring, cursor->room)) {
+		   !sampler_make_room(&cpu->ring, cursor->room)) {
 		cursor->ring_lost++;
 	} else {
 		cursor->ringed++;
 		sample = (struct prof_sample *)cpu->ring.next;
-		write_place(sample, cursor, place);
-		write_time(sample, now);
-		commit(cpu, cursor, frame, place->kernel_pc == 0);
+		sampler_write_place(sample, cursor, place);
+		sampler_write_time(sample, now);
+		sampler_commit(cpu, cursor, frame, place->kernel_pc == 0);
 	}
 }
 
 /* ---------------- Due times ---------------- */
 
 /* The cursor's numbers go into its counts before one can be too large for its 32 bits. */
-static __attribute__((noinline)) void fold(struct sampler_cursor *cursor)
+static __attribute__((noinline)) void sampler_fold(struct sampler_cursor *cursor)
 {
 	cursor->counts = sampler_own_sum(cursor);
 	cursor->left = SAMPLER_FOLD;
@@ -278,10 +279,10 @@ static __attribute__((noinline)) void fold(struct sampler_cursor *cursor)
 }
 
 /* A due time has come; what becomes of it is counted next. */
-static inline void count_due(struct sampler_cursor *cursor)
+static inline void sampler_count_due(struct sampler_cursor *cursor)
 {
 	if (__builtin_expect(--cursor->left == 0, 0))
-		fold(cursor);
+		sampler_fold(cursor);
 }
 
 /*
@@ -289,39 +290,40 @@ static inline void count_due(struct sampler_cursor *cursor)
  * Returns how far ahead the next is, but at most `ahead`.
  */
 static inline __attribute__((always_inline)) uint32_t
-serve_slot(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struct frame *frame,
-	   const struct machine_place *place, uint64_t now, uint32_t ahead)
+sampler_serve_slot(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
+		   const struct frame *frame, const struct machine_place *place, uint64_t now,
+		   uint32_t ahead)
 {
 	int64_t wait = (int64_t)(cursor->due - now);
 	unsigned missed = 0;
 
 	while (wait <= 0) {
-		count_due(cursor);
+		sampler_count_due(cursor);
 		wait += (int64_t)schedule_interval(&cursor->schedule);
 		cursor->due = now + (uint64_t)wait;
 		if (wait > 0) {
-			take(cpu, cursor, frame, place, now);
+			sampler_take(cpu, cursor, frame, place, now);
 			break;
 		}
 		cursor->missed++;
 		if (++missed == SAMPLER_DUE_AT_ONCE)
 			return 0;
 	}
-	return sooner((uint64_t)wait, ahead);
+	return sampler_sooner((uint64_t)wait, ahead);
 }
 
 static inline __attribute__((always_inline)) void
-serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_place *place)
+sampler_serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_place *place)
 {
 	uint64_t now = machine_cycles();
 	uint32_t ahead = sampler_max_ahead;
 	struct sampler_cursor *cursor = cpu->first;
 
 	do {
-		ahead = serve_slot(cpu, cursor, frame, place, now, ahead);
+		ahead = sampler_serve_slot(cpu, cursor, frame, place, now, ahead);
 		cursor = cursor->next;
 	} while (cursor != NULL);
-	arm_next(cpu, ahead, now);
+	sampler_arm_next(cpu, ahead, now);
 }
 
 static void sampler_find_place(const struct frame *frame, struct machine_place *place)
@@ -335,17 +337,17 @@ static void sampler_find_place(const struct frame *frame, struct machine_place *
 /* ---------------- CPUs in turn ---------------- */
 
 /* The due times at which this CPU executed: one fired, and if there are others they were missed. */
-static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
-		       const struct frame *frame, uint64_t now)
+static void sampler_serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
+			       const struct frame *frame, uint64_t now)
 {
 	uint32_t owed = __atomic_exchange_n(&cursor->owed, 0, __ATOMIC_SEQ_CST);
 	struct machine_place place;
 
 	sampler_find_place(frame, &place);
 	for (uint32_t n = 0; n < owed; n++)
-		count_due(cursor);
+		sampler_count_due(cursor);
 	cursor->missed += owed - 1;
-	take(cpu, cursor, frame, &place, now);
+	sampler_take(cpu, cursor, frame, &place, now);
 }
 
 /*
@@ -355,7 +357,7 @@ static void serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
  * before that one comes to arm.  It may come back after the next shot.  Who armed does so again if
  * an interrupt comes to it before its time, as above.
  */
-static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
+static bool sampler_serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 {
 	for (unsigned turn = 0;; turn++) {
 		uint64_t now = machine_cycles();
@@ -364,10 +366,10 @@ static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 		for (struct sampler_cursor *cursor = cpu->first; cursor != NULL;
 		     cursor = cursor->next)
 			if (cursor->owed != 0)
-				serve_owed(cpu, cursor, frame, now);
+				sampler_serve_owed(cpu, cursor, frame, now);
 		if (sampler_is_sharing())
 			return false;
-		if (is_armed(now))
+		if (sampler_is_armed(now))
 			return timer.by == cpu_number();
 		if (turn != 0 || holder_next_is_first())
 			return true;
@@ -375,18 +377,18 @@ static bool serve_shares(struct sampler_cpu *cpu, const struct frame *frame)
 	}
 }
 
-static __attribute__((noinline)) void serve_in_turn(struct sampler_cpu *cpu,
-						    const struct frame *frame)
+static __attribute__((noinline)) void sampler_serve_in_turn(struct sampler_cpu *cpu,
+							    const struct frame *frame)
 {
 	holder_note();
 	cpu->entered = machine_cycles();
-	if (serve_shares(cpu, frame))
-		arm_in_turn();
+	if (sampler_serve_shares(cpu, frame))
+		sampler_arm_in_turn();
 	cpu->left = machine_cycles();
 }
 
 /* Whatever is due, wherever the interrupt came. */
-static __attribute__((noinline)) void serve_all(const struct frame *frame)
+static __attribute__((noinline)) void sampler_serve_all(const struct frame *frame)
 {
 	struct sampler_cpu *cpu = cpu_sampler();
 	struct machine_place place;
@@ -394,34 +396,34 @@ static __attribute__((noinline)) void serve_all(const struct frame *frame)
 	if (cpu->first == NULL)
 		return;
 	if (cpus_in_turn) {
-		serve_in_turn(cpu, frame);
+		sampler_serve_in_turn(cpu, frame);
 		return;
 	}
 	sampler_find_place(frame, &place);
-	serve(cpu, frame, &place);
+	sampler_serve(cpu, frame, &place);
 }
 
-static inline uint32_t half_of(const uint64_t *value, unsigned half)
+static inline uint32_t sampler_half_of(const uint64_t *value, unsigned half)
 {
 	return ((const uint32_t *)value)[half];
 }
 
-static inline uint32_t read_back(const uint32_t *word)
+static inline uint32_t sampler_read_back(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
 /*
- * Shaped for speed, and the only function here that is: serve_all() for what is most frequent, in
- * 45 instructions less (tools/bench sample).  In user mode and in what is sampled, one due time of
- * the only schedule has come, and the ring has room.  It does all of it, or nothing and returns
- * false.
+ * Shaped for speed, and the only function here that is: sampler_serve_all() for what is most
+ * frequent, in 45 instructions less (tools/bench sample).  In user mode and in what is sampled,
+ * one due time of the only schedule has come, and the ring has room.  It does all of it, or
+ * nothing and returns false.
  *
  * The sample is written before it is known whether it will be one, into what is free anyway, and
  * the time is read from there: then it needs no registers.  Times are compared by their lower
- * halves, where the upper ones are equal; the others are for serve_all().
+ * halves, where the upper ones are equal; the others are for sampler_serve_all().
  */
-static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *frame)
+static inline bool sampler_serve_quickly(struct sampler_cpu *cpu, const struct frame *frame)
 {
 	struct sampler_cursor *cursor = cpu->only;
 	uint32_t generator, interval, late, wait;
@@ -434,10 +436,11 @@ static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *fr
 	if (!sampler_is_target(cursor, &place))
 		return false;
 	sample = (struct prof_sample *)cpu->ring.next;
-	write_place(sample, cursor, &place);
-	write_time(sample, machine_cycles());
-	if (read_back(&sample->time[1]) != half_of(&cursor->due, 1) ||
-	    __builtin_sub_overflow(read_back(&sample->time[0]), half_of(&cursor->due, 0), &late))
+	sampler_write_place(sample, cursor, &place);
+	sampler_write_time(sample, machine_cycles());
+	if (sampler_read_back(&sample->time[1]) != sampler_half_of(&cursor->due, 1) ||
+	    __builtin_sub_overflow(sampler_read_back(&sample->time[0]),
+				   sampler_half_of(&cursor->due, 0), &late))
 		return false;
 	generator = schedule_next(&cursor->schedule);
 	interval = schedule_more(&cursor->schedule, generator) + (uint32_t)cursor->schedule.least;
@@ -445,16 +448,17 @@ static inline bool serve_quickly(struct sampler_cpu *cpu, const struct frame *fr
 		return false;
 	cursor->schedule.generator = generator;
 	cursor->due += interval;
-	count_due(cursor);
+	sampler_count_due(cursor);
 	cursor->ringed++;
-	commit(cpu, cursor, frame, true);
+	sampler_commit(cpu, cursor, frame, true);
 	machine_sample_timer_arm(wait);
 	return true;
 }
 
 /* ---------------- The interrupt ---------------- */
 
-static __attribute__((noinline)) void look_again(struct sampler_cpu *cpu, const struct frame *frame)
+static __attribute__((noinline)) void sampler_look_again(struct sampler_cpu *cpu,
+							 const struct frame *frame)
 {
 	cpu->again = 0;
 	sampler_interrupt(frame);
@@ -476,11 +480,11 @@ void sampler_interrupt(const struct frame *frame)
 	}
 	/* A full fence, before the list is looked at. */
 	__atomic_fetch_add(&cpu->sequence, 1, __ATOMIC_SEQ_CST);
-	if (!serve_quickly(cpu, frame))
-		serve_all(frame);
+	if (!sampler_serve_quickly(cpu, frame))
+		sampler_serve_all(frame);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	cpu->sequence++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (cpu->again != 0)
-		look_again(cpu, frame);
+		sampler_look_again(cpu, frame);
 }

@@ -25,25 +25,26 @@ static struct {
 	uint64_t ns;
 } known = {.high = UINT32_MAX};
 
-static __attribute__((noinline)) void learn(const uint32_t time[2])
+static __attribute__((noinline)) void drain_learn(const uint32_t time[2])
 {
 	known.high = time[1];
 	known.ns = clock_at(prof_u64(time)) - clock_short_ns(time[0]);
 }
 
-static inline void cycles_to_ns(uint32_t time[2])
+static inline void drain_cycles_to_ns(uint32_t time[2])
 {
 	uint64_t ns;
 
 	if (time[1] != known.high)
-		learn(time);
+		drain_learn(time);
 	ns = known.ns + clock_short_ns(time[0]);
 	time[0] = (uint32_t)ns;
 	time[1] = (uint32_t)(ns >> 32);
 }
 
 /* Of a sample that came in the kernel the user's frames are read only now, behind the kernel's. */
-static __attribute__((noinline)) void add_users_frames(struct prof_sample *sample, uint32_t depth)
+static __attribute__((noinline)) void drain_add_users_frames(struct prof_sample *sample,
+							     uint32_t depth)
 {
 	const struct thread *thread =
 		machine_sampled_thread(sample->cpu, sample->thread, sample->kernel_pc);
@@ -58,7 +59,7 @@ static __attribute__((noinline)) void add_users_frames(struct prof_sample *sampl
 		(uint16_t)(RING_SAMPLE_WORDS + sample->kernel_frames + sample->user_frames);
 }
 
-static inline uint32_t *behind(struct prof_sample *sample)
+static inline uint32_t *drain_behind(struct prof_sample *sample)
 {
 	return (uint32_t *)sample + sample->record.words;
 }
@@ -70,14 +71,14 @@ struct run {
 };
 
 /* Does what the interrupt has left to do with samples of the slot of the first, without stacks. */
-static uint32_t *complete_plain(struct run *run, const uint32_t *stop)
+static uint32_t *drain_complete_plain(struct run *run, const uint32_t *stop)
 {
 	const uint32_t *last = stop - RING_SAMPLE_WORDS;
 	const uint32_t kind = run->first->kind[1];
 	struct prof_sample *sample = run->first;
 
 	do {
-		cycles_to_ns(sample->time);
+		drain_cycles_to_ns(sample->time);
 		sample->reserved = 0;
 		sample++;
 	} while ((uint32_t *)sample <= last && sample->kind[1] == kind);
@@ -86,23 +87,23 @@ static uint32_t *complete_plain(struct run *run, const uint32_t *stop)
 	return (uint32_t *)sample;
 }
 
-/* As complete_plain(), with stacks.  One that needed less than its room is the last of the run. */
-static uint32_t *complete_stacks(struct run *run, const uint32_t *stop, uint32_t depth)
+/* drain_complete_plain() with stacks.  One that needed less than its room is the run's last. */
+static uint32_t *drain_complete_stacks(struct run *run, const uint32_t *stop, uint32_t depth)
 {
 	const uint32_t slot = run->first->reserved;
 	struct prof_sample *sample = run->first;
 	uint32_t *next;
 
 	do {
-		next = behind(sample);
-		cycles_to_ns(sample->time);
+		next = drain_behind(sample);
+		drain_cycles_to_ns(sample->time);
 		sample->reserved = 0;
 		if (sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
-			add_users_frames(sample, depth);
+			drain_add_users_frames(sample, depth);
 		run->last = sample;
 		run->samples++;
 		sample = (struct prof_sample *)next;
-	} while (behind(run->last) == next && next < stop && behind(sample) <= stop &&
+	} while (drain_behind(run->last) == next && next < stop && drain_behind(sample) <= stop &&
 		 sample->reserved == slot);
 	return next;
 }
@@ -111,7 +112,7 @@ static uint32_t *complete_stacks(struct run *run, const uint32_t *stop, uint32_t
  * Hands over the first of the samples up to `end`, and in one piece with it those that are the same
  * slot's, as many as there is room for in the stream's buffer.  Returns what follows.
  */
-static uint32_t *hand_over_some(struct prof_sample *first, const uint32_t *end, uint32_t cpu)
+static uint32_t *drain_hand_over_some(struct prof_sample *first, const uint32_t *end, uint32_t cpu)
 {
 	const uint32_t slot = first->reserved, depth = cpu_sampler_of(cpu)->cursors[slot].depth;
 	struct stream *stream = sampler_stream_of(slot);
@@ -121,8 +122,10 @@ static uint32_t *hand_over_some(struct prof_sample *first, const uint32_t *end, 
 
 	if (stop > end)
 		stop = end;
-	next = depth == 0 ? complete_plain(&run, stop) : complete_stacks(&run, stop, depth);
-	stream_take(stream, first, (uint32_t)(behind(run.last) - (uint32_t *)first), run.samples);
+	next = depth == 0 ? drain_complete_plain(&run, stop)
+			  : drain_complete_stacks(&run, stop, depth);
+	stream_take(stream, first, (uint32_t)(drain_behind(run.last) - (uint32_t *)first),
+		    run.samples);
 	return next;
 }
 
@@ -133,7 +136,7 @@ static void drain_hand_over(uint32_t cpu)
 	const uint32_t *end;
 
 	while ((first = ring_first(ring, &end)) != NULL)
-		ring_drop(ring, hand_over_some(first, end, cpu));
+		ring_drop(ring, drain_hand_over_some(first, end, cpu));
 }
 
 void sampler_work(void)

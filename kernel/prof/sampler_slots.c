@@ -52,29 +52,29 @@ uint32_t sampler_interval_ns(uint32_t rate)
 }
 
 /* Whether there is any active slot; all CPUs have the same. */
-static bool is_running(void)
+static bool slot_is_running(void)
 {
 	return cpu_sampler()->first != NULL;
 }
 
-static void route(void)
+static void slot_route(void)
 {
 	nmi_used = nmi_used || nmi_slots > 0;
 	machine_sample_timer_route(nmi_slots > 0 ? SAMPLE_BY_NMI : SAMPLE_BY_IRQ);
 }
 
 /* A shot that comes while the timer's route changes is nobody's; so it is armed again. */
-static void reroute(void)
+static void slot_reroute(void)
 {
-	route();
+	slot_route();
 	sampler_arm();
 }
 
 /*
- * A machine with one CPU serves its only schedule quickly (serve_quickly()), if one shot reaches
- * each step of it.  Not while the timer is programmed by a thread, or the list changes.
+ * A machine with one CPU serves its only schedule quickly (sampler_serve_quickly()), if one shot
+ * reaches each step of it.  Not while the timer is programmed by a thread, or the list changes.
  */
-static void set_only(void)
+static void slot_set_only(void)
 {
 	struct sampler_cpu *cpu = cpu_sampler();
 	struct sampler_cursor *first = cpu->first;
@@ -131,7 +131,7 @@ void sampler_start(void)
 	}
 }
 
-static uint32_t find_free(void)
+static uint32_t slot_find_free(void)
 {
 	for (uint32_t n = 0; n < SAMPLE_CLOCKS_MAX; n++)
 		if (slots[n].stream == NULL)
@@ -139,7 +139,7 @@ static uint32_t find_free(void)
 	return SAMPLER_NO_SLOT;
 }
 
-static void set_target(struct sampler_cursor *cursor, struct sampler_target target)
+static void slot_set_target(struct sampler_cursor *cursor, struct sampler_target target)
 {
 	static const uint8_t who[] = {
 		[PROF_TARGET_TASK] = SAMPLER_WHO_TASK, [PROF_TARGET_THREAD] = SAMPLER_WHO_THREAD,
@@ -155,8 +155,8 @@ static void set_target(struct sampler_cursor *cursor, struct sampler_target targ
 }
 
 /* The slot's cursors of all CPUs, all alike: every CPU walks the same schedule. */
-static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t mean,
-			enum schedule_kind kind)
+static void slot_set_cursors(uint32_t slot, struct sampler_target target, uint64_t mean,
+			     enum schedule_kind kind)
 {
 	struct sampler_cursor first = {
 		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
@@ -167,7 +167,7 @@ static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t me
 		.left = SAMPLER_FOLD,
 	};
 
-	set_target(&first, target);
+	slot_set_target(&first, target);
 	first.due = machine_cycles() + schedule_interval(&first.schedule);
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		first.kind[0] = SAMPLED_PC_PERIODIC | n << PROF_CPU_SHIFT;
@@ -176,7 +176,7 @@ static void set_cursors(uint32_t slot, struct sampler_target target, uint64_t me
 }
 
 /* From now on the interrupts of all CPUs see the slot. */
-static void link_cursors(uint32_t slot)
+static void slot_link_cursors(uint32_t slot)
 {
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		struct sampler_cpu *cpu = cpu_sampler_of(n);
@@ -200,7 +200,7 @@ static enum schedule_kind sampler_slots_kind_of(uint32_t options)
 uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint32_t rate,
 		       uint32_t options, uint32_t depth)
 {
-	uint32_t n = find_free();
+	uint32_t n = slot_find_free();
 
 	assert(kernel_locked());
 	assert(stream != NULL && depth <= SAMPLE_DEPTH_MAX);
@@ -212,22 +212,22 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
 	slots[n].nmi = (options & SAMPLE_NMI) != 0;
 	nmi_slots += slots[n].nmi;
-	set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
-		    sampler_slots_kind_of(options));
+	slot_set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),
+			 sampler_slots_kind_of(options));
 	/* Until now the timer was silent, since boot or the last slot's end, or not by NMI. */
-	if (!is_running() || (slots[n].nmi && nmi_slots == 1))
-		route();
+	if (!slot_is_running() || (slots[n].nmi && nmi_slots == 1))
+		slot_route();
 	/* Before arming: an interrupt that finds no slot does not arm the next. */
-	link_cursors(n);
+	slot_link_cursors(n);
 	sampler_arm();
-	set_only();
+	slot_set_only();
 	return n;
 }
 
 /* ---------------- Ending ---------------- */
 
 /* An interrupt may be looking at the cursor; its own link stays as it is. */
-static void unlink_cursors(uint32_t slot)
+static void slot_unlink_cursors(uint32_t slot)
 {
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		struct sampler_cpu *cpu = cpu_sampler_of(n);
@@ -242,7 +242,7 @@ static void unlink_cursors(uint32_t slot)
 }
 
 /* Waits until every CPU has been seen outside the interrupt; this one is, in thread code. */
-static void rendezvous(void)
+static void slot_rendezvous(void)
 {
 	assert((cpu_sampler()->sequence & 1) == 0);
 	for (uint32_t n = 0; n < cpu_count(); n++)
@@ -251,7 +251,7 @@ static void rendezvous(void)
 }
 
 /* What was due at a CPU whose interrupt has not come: none will, so it is missed. */
-static void miss_owed(uint32_t slot)
+static void slot_miss_owed(uint32_t slot)
 {
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
@@ -265,16 +265,16 @@ void sampler_end(uint32_t slot)
 {
 	assert(kernel_locked());
 	assert(slot < SAMPLE_CLOCKS_MAX && slots[slot].active);
-	unlink_cursors(slot);
+	slot_unlink_cursors(slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	rendezvous();
-	miss_owed(slot);
+	slot_rendezvous();
+	slot_miss_owed(slot);
 	nmi_slots -= slots[slot].nmi;
-	if (!is_running())
+	if (!slot_is_running())
 		machine_sample_timer_silence();
 	else if (slots[slot].nmi && nmi_slots == 0)
-		reroute();
-	set_only();
+		slot_reroute();
+	slot_set_only();
 	sampler_work_all();
 }
 
@@ -294,14 +294,14 @@ void sampler_free(uint32_t slot)
 /* ---------------- Counts ---------------- */
 
 /* The numbers of whoever may be writing the counts of a CPU; odd while one is at it. */
-static uint64_t sequence_of(const struct sampler_cpu *sampler)
+static uint64_t slot_sequence_of(const struct sampler_cpu *sampler)
 {
 	uint32_t own = __atomic_load_n(&sampler->sequence, __ATOMIC_ACQUIRE);
 
 	return (uint64_t)sampler_sharing_sequence() << 32 | own;
 }
 
-static bool is_even(uint64_t sequence)
+static bool slot_is_even(uint64_t sequence)
 {
 	return ((sequence | sequence >> 32) & 1) == 0;
 }
@@ -315,12 +315,12 @@ void sampler_read(uint32_t slot, uint32_t cpu, struct sampler_counts *counts)
 
 	assert(slot < SAMPLE_CLOCKS_MAX && slots[slot].stream != NULL);
 	for (;;) {
-		sequence = sequence_of(sampler);
+		sequence = slot_sequence_of(sampler);
 		*counts = sampler_sum(cursor);
 		came = cpu_sampler_of(0)->cursors[slot].came;
 		owed = cursor->owed;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (is_even(sequence) && sequence_of(sampler) == sequence)
+		if (slot_is_even(sequence) && slot_sequence_of(sampler) == sequence)
 			break;
 		machine_relax();
 	}

@@ -27,7 +27,7 @@ uint32_t sampler_sharing_sequence(void)
 }
 
 /* How many due times of the schedule have come. */
-static uint32_t take_due(struct sampler_cursor *walk, uint64_t now)
+static uint32_t turns_take_due(struct sampler_cursor *walk, uint64_t now)
 {
 	uint32_t n = 0;
 
@@ -44,7 +44,7 @@ static uint32_t take_due(struct sampler_cursor *walk, uint64_t now)
  * come soon after the one before it.  Such a due time is missed, as it is where it comes during the
  * interrupt of an only CPU: the place to which this one goes back was not what it executed.
  */
-static bool was_inside(const struct sampler_cpu *cpu, uint64_t moment)
+static bool turns_was_inside(const struct sampler_cpu *cpu, uint64_t moment)
 {
 	bool is_inside = (cpu->sequence & 1) != 0;
 
@@ -52,12 +52,12 @@ static bool was_inside(const struct sampler_cpu *cpu, uint64_t moment)
 }
 
 /* The moment, of which the clock's lower half is known, is less than that before `now`. */
-static uint64_t moment_before(uint64_t now)
+static uint64_t turns_moment_before(uint64_t now)
 {
 	return now - ((uint32_t)now - holder_moment(HOLDER_AT_SHOT));
 }
 
-static void share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool inside)
+static void turns_share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool inside)
 {
 	for (uint32_t n = 0; n < cpu_count(); n++) {
 		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
@@ -71,16 +71,16 @@ static void share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool inside
 	}
 }
 
-static void share_all(uint64_t now, uint32_t holder)
+static void turns_share_all(uint64_t now, uint32_t holder)
 {
 	struct sampler_cpu *walker = cpu_sampler_of(0);
-	bool inside = was_inside(cpu_sampler_of(holder), moment_before(now));
+	bool inside = turns_was_inside(cpu_sampler_of(holder), turns_moment_before(now));
 
 	for (struct sampler_cursor *walk = walker->first; walk != NULL; walk = walk->next) {
-		uint32_t due = take_due(walk, now);
+		uint32_t due = turns_take_due(walk, now);
 
 		if (due != 0)
-			share_slot((uint32_t)(walk - walker->cursors), due, holder, inside);
+			turns_share_slot((uint32_t)(walk - walker->cursors), due, holder, inside);
 	}
 }
 
@@ -93,6 +93,6 @@ void sampler_share(uint64_t now)
 		return;
 	holder = holder_take(HOLDER_AT_SHOT);
 	if (holder != HOLDER_NOBODY)
-		share_all(now, holder);
+		turns_share_all(now, holder);
 	__atomic_store_n(&sharing, even + 2, __ATOMIC_RELEASE);
 }

@@ -38,7 +38,7 @@ static void stream_check(const struct stream *stream)
 	assert(stream->magic == STREAM_MAGIC);
 }
 
-static bool takes_events(const struct stream *stream)
+static bool stream_takes_events(const struct stream *stream)
 {
 	return (stream->flavors & ~(uint32_t)SAMPLED_PC_PERIODIC) != 0;
 }
@@ -55,7 +55,7 @@ static void stream_put_ring(struct pc_ring *ring, const struct prof_sample *samp
 	};
 }
 
-static void open_buffer(struct stream *stream)
+static void stream_open_buffer(struct stream *stream)
 {
 	stream->current = NULL;
 	if (!list_empty(&stream->spare))
@@ -63,7 +63,7 @@ static void open_buffer(struct stream *stream)
 }
 
 /* While the clock runs there may be samples in the CPUs' rings, of which nothing is known here. */
-static void restart_age(struct stream *stream)
+static void stream_restart_age(struct stream *stream)
 {
 	timer_cancel(&stream->age);
 	if (stream->clock_runs && !stream->has_ring)
@@ -72,14 +72,14 @@ static void restart_age(struct stream *stream)
 
 void stream_close_buffer(struct stream *stream)
 {
-	restart_age(stream);
+	stream_restart_age(stream);
 	stream->aged = false;
 	list_add_last(&stream->full, &stream->current->link);
-	open_buffer(stream);
+	stream_open_buffer(stream);
 }
 
 /* The current buffer, if it has room for so many words or another one has; else NULL. */
-static struct buffer *buffer_with_room(struct stream *stream, uint32_t words)
+static struct buffer *stream_buffer_with_room(struct stream *stream, uint32_t words)
 {
 	if (stream->current == NULL)
 		return NULL;
@@ -91,10 +91,10 @@ static struct buffer *buffer_with_room(struct stream *stream, uint32_t words)
 }
 
 /* The samples lie one behind the other in so many words. */
-static void buffer_put(struct stream *stream, const struct prof_sample *first, uint32_t words,
-		       uint32_t samples)
+static void stream_buffer_put(struct stream *stream, const struct prof_sample *first,
+			      uint32_t words, uint32_t samples)
 {
-	struct buffer *buffer = buffer_with_room(stream, words);
+	struct buffer *buffer = stream_buffer_with_room(stream, words);
 
 	if (buffer == NULL) {
 		stream->lost += samples;
@@ -118,7 +118,7 @@ static void stream_put(struct stream *stream, const struct prof_sample *first, u
 	if (stream->has_ring)
 		stream_put_ring(&stream->ring, first);
 	else
-		buffer_put(stream, first, words, samples);
+		stream_buffer_put(stream, first, words, samples);
 }
 
 void stream_take(struct stream *stream, const struct prof_sample *first, uint32_t words,
@@ -143,14 +143,14 @@ void stream_collect(const struct stream *stream)
 }
 
 /* A sample has become too old to be kept. */
-static void grow_old(struct timer *timer)
+static void stream_grow_old(struct timer *timer)
 {
 	struct stream *stream = list_object(timer, struct stream, age);
 
 	stream_check(stream);
 	stream_collect(stream);
 	if (stream->current == NULL || stream->current->samples == 0) {
-		restart_age(stream);
+		stream_restart_age(stream);
 		return;
 	}
 	stream->aged = true;
@@ -168,14 +168,14 @@ bool stream_supply(struct stream *stream)
 		list_add_last(&stream->spare, &buffer->link);
 	}
 	if (stream->current == NULL)
-		open_buffer(stream);
+		stream_open_buffer(stream);
 	return list_empty(&stream->empty);
 }
 
 /* ---------------- Beginning ---------------- */
 
 /* Takes a slot of the sampling clock, if the stream needs one; false: there is none. */
-static bool begin_clock(struct stream *stream)
+static bool stream_begin_clock(struct stream *stream)
 {
 	if ((stream->flavors & SAMPLED_PC_PERIODIC) == 0)
 		return true;
@@ -192,7 +192,7 @@ void stream_stop_clock(struct stream *stream)
 	stream->clock_runs = false;
 }
 
-static void drop_clock(struct stream *stream)
+static void stream_drop_clock(struct stream *stream)
 {
 	stream_stop_clock(stream);
 	if (stream->slot != SAMPLER_NO_SLOT)
@@ -200,7 +200,7 @@ static void drop_clock(struct stream *stream)
 	stream->slot = SAMPLER_NO_SLOT;
 }
 
-static void set_wish(struct stream *stream, const struct stream_wish *wish)
+static void stream_set_wish(struct stream *stream, const struct stream_wish *wish)
 {
 	const sample_options_t *options = &wish->options;
 
@@ -215,7 +215,7 @@ static void set_wish(struct stream *stream, const struct stream_wish *wish)
 }
 
 /* Whether one task, or all, have too many with this one; the last are for the host's port. */
-static bool exceeds_share(const struct stream *stream)
+static bool stream_exceeds_share(const struct stream *stream)
 {
 	uint32_t own = 0, own_clocks = 1, own_jobs = 1, clocks = 1;
 
@@ -250,18 +250,18 @@ static struct stream *stream_alloc(const struct stream_wish *wish)
 	stream->room = BUFFER_WORDS - trailer_words(true);
 	stream->slot = SAMPLER_NO_SLOT;
 	stream->label = current_thread()->label;
-	set_wish(stream, wish);
+	stream_set_wish(stream, wish);
 	list_init(&stream->full);
 	list_init(&stream->spare);
 	list_init(&stream->empty);
-	timer_init(&stream->age, grow_old);
+	timer_init(&stream->age, stream_grow_old);
 	list_add_last(&all_streams, &stream->link);
 	n_streams++;
-	stream_event_takers += takes_events(stream);
+	stream_event_takers += stream_takes_events(stream);
 	return stream;
 }
 
-static bool get_ring(struct stream *stream)
+static bool stream_get_ring(struct stream *stream)
 {
 	stream->has_ring = true;
 	for (unsigned n = 0; n < RING_PARTS; n++) {
@@ -272,7 +272,7 @@ static bool get_ring(struct stream *stream)
 	return true;
 }
 
-static void drop_ring(struct stream *stream)
+static void stream_drop_ring(struct stream *stream)
 {
 	for (unsigned n = 0; n < RING_PARTS; n++)
 		if (stream->ring.parts[n] != NULL)
@@ -280,10 +280,10 @@ static void drop_ring(struct stream *stream)
 }
 
 /* Whether it has now what its samples go to. */
-static bool get_sink(struct stream *stream, struct port *reply)
+static bool stream_get_sink(struct stream *stream, struct port *reply)
 {
 	if (reply == PORT_NULL)
-		return get_ring(stream);
+		return stream_get_ring(stream);
 	for (unsigned n = 0; n < STREAM_BUFFERS; n++) {
 		buffer_init(&stream->buffers[n]);
 		list_add_last(&stream->empty, &stream->buffers[n].link);
@@ -305,8 +305,8 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 	stream = stream_alloc(wish);
 	if (stream == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if (!get_sink(stream, reply) || exceeds_share(stream) || !job_begin(&stream->target) ||
-	    !begin_clock(stream)) {
+	if (!stream_get_sink(stream, reply) || stream_exceeds_share(stream) ||
+	    !job_begin(&stream->target) || !stream_begin_clock(stream)) {
 		stream_destroy(stream);
 		return KERN_RESOURCE_SHORTAGE;
 	}
@@ -314,7 +314,7 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 		stream->port = reply;
 		reply->stream = stream;
 	}
-	restart_age(stream);
+	stream_restart_age(stream);
 	return KERN_SUCCESS;
 }
 
@@ -324,13 +324,13 @@ kern_return_t stream_set_flavors(struct stream *stream, uint32_t flavors)
 	uint32_t old = stream->flavors;
 
 	stream_check(stream);
-	stream_event_takers -= takes_events(stream);
+	stream_event_takers -= stream_takes_events(stream);
 	stream->flavors = flavors;
-	if (!had_clock && (exceeds_share(stream) || !begin_clock(stream)))
+	if (!had_clock && (stream_exceeds_share(stream) || !stream_begin_clock(stream)))
 		stream->flavors = old;
-	stream_event_takers += takes_events(stream);
+	stream_event_takers += stream_takes_events(stream);
 	if (had_clock && (stream->flavors & SAMPLED_PC_PERIODIC) == 0)
-		drop_clock(stream);
+		stream_drop_clock(stream);
 	return stream->flavors == flavors ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }
 
@@ -351,12 +351,12 @@ kern_return_t stream_flush(struct stream *stream, uint64_t *delivered)
 
 /* ---------------- Ending ---------------- */
 
-static void drop_sink(struct stream *stream)
+static void stream_drop_sink(struct stream *stream)
 {
 	struct port *port = stream->port;
 
 	if (stream->has_ring) {
-		drop_ring(stream);
+		stream_drop_ring(stream);
 		return;
 	}
 	for (unsigned n = 0; n < STREAM_BUFFERS; n++)
@@ -372,14 +372,14 @@ static void drop_sink(struct stream *stream)
 void stream_destroy(struct stream *stream)
 {
 	stream_check(stream);
-	drop_clock(stream);
+	stream_drop_clock(stream);
 	if (stream->end == 0)
-		stream_event_takers -= takes_events(stream);
+		stream_event_takers -= stream_takes_events(stream);
 	timer_cancel(&stream->age);
 	list_remove(&stream->link);
 	n_streams--;
 	job_end(&stream->target);
-	drop_sink(stream);
+	stream_drop_sink(stream);
 	stream->magic = 0;
 	zone_free(&stream_zone, stream);
 }
@@ -398,7 +398,7 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 	}
 	if (stream->end != 0)
 		return;
-	stream_event_takers -= takes_events(stream);
+	stream_event_takers -= stream_takes_events(stream);
 	stream_stop_clock(stream);
 	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
@@ -406,7 +406,7 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 }
 
 /* The target's streams end, and those of jobs in these bits: no task has them any more. */
-static void target_ended(enum prof_target kind, uint32_t id, uint32_t jobs)
+static void stream_target_ended(enum prof_target kind, uint32_t id, uint32_t jobs)
 {
 	list_for_each_object_removable (struct stream, stream, after, &all_streams, link) {
 		const struct sampler_target *target = &stream->target;
@@ -420,13 +420,13 @@ static void target_ended(enum prof_target kind, uint32_t id, uint32_t jobs)
 
 void stream_task_ended(struct task *task)
 {
-	target_ended(PROF_TARGET_TASK, task->id, 0);
-	target_ended(PROF_TARGET_LABEL, task->id, task->jobs != 0 ? job_leave(task) : 0);
+	stream_target_ended(PROF_TARGET_TASK, task->id, 0);
+	stream_target_ended(PROF_TARGET_LABEL, task->id, task->jobs != 0 ? job_leave(task) : 0);
 }
 
 void stream_thread_ended(const struct thread *thread)
 {
-	target_ended(PROF_TARGET_THREAD, thread->id, 0);
+	stream_target_ended(PROF_TARGET_THREAD, thread->id, 0);
 }
 
 struct stream *stream_with_ring(struct sampler_target target)

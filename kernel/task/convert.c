@@ -6,7 +6,7 @@
 #include "host/host.h"
 
 /* What `port` stands for, if that is of `kind`, as no dead port is; NULL otherwise. */
-static inline void *object_of(const struct port *port, enum object_kind kind)
+static inline void *convert_object_of(const struct port *port, enum object_kind kind)
 {
 	if (!port_is_valid(port) || port->kind != kind)
 		return NULL;
@@ -18,59 +18,59 @@ static inline void *object_of(const struct port *port, enum object_kind kind)
 
 task_t convert_port_to_task(ipc_port_t port)
 {
-	struct task *task = object_of(port, OBJECT_TASK);
+	struct task *task = convert_object_of(port, OBJECT_TASK);
 
 	return task == NULL ? NULL : task_reference(task);
 }
 
 thread_t convert_port_to_thread(ipc_port_t port)
 {
-	struct thread *thread = object_of(port, OBJECT_THREAD);
+	struct thread *thread = convert_object_of(port, OBJECT_THREAD);
 
 	return thread == NULL ? NULL : thread_reference(thread);
 }
 
 vm_map_t convert_port_to_map(ipc_port_t port)
 {
-	struct task *task = object_of(port, OBJECT_TASK);
+	struct task *task = convert_object_of(port, OBJECT_TASK);
 
 	return task == NULL ? NULL : map_reference(task->map);
 }
 
 ipc_space_t convert_port_to_space(ipc_port_t port)
 {
-	struct task *task = object_of(port, OBJECT_TASK);
+	struct task *task = convert_object_of(port, OBJECT_TASK);
 
 	return task == NULL ? NULL : space_reference(task->space);
 }
 
 host_t convert_port_to_host(ipc_port_t port)
 {
-	struct host *found = object_of(port, OBJECT_HOST);
+	struct host *found = convert_object_of(port, OBJECT_HOST);
 
-	return found != NULL ? found : object_of(port, OBJECT_HOST_PRIV);
+	return found != NULL ? found : convert_object_of(port, OBJECT_HOST_PRIV);
 }
 
 host_t convert_port_to_host_priv(ipc_port_t port)
 {
-	return object_of(port, OBJECT_HOST_PRIV);
+	return convert_object_of(port, OBJECT_HOST_PRIV);
 }
 
 processor_t convert_port_to_processor(ipc_port_t port)
 {
-	return object_of(port, OBJECT_PROCESSOR);
+	return convert_object_of(port, OBJECT_PROCESSOR);
 }
 
 processor_set_t convert_port_to_pset(ipc_port_t port)
 {
-	return object_of(port, OBJECT_PSET);
+	return convert_object_of(port, OBJECT_PSET);
 }
 
 processor_set_t convert_port_to_pset_name(ipc_port_t port)
 {
-	struct processor_set *set = object_of(port, OBJECT_PSET_NAME);
+	struct processor_set *set = convert_object_of(port, OBJECT_PSET_NAME);
 
-	return set != NULL ? set : object_of(port, OBJECT_PSET);
+	return set != NULL ? set : convert_object_of(port, OBJECT_PSET);
 }
 
 /* ---------------- To ports: the caller gets a send right ---------------- */

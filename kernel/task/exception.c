@@ -26,7 +26,7 @@ static const char *exception_name(int exception)
 }
 
 /* The port at which the current thread waits for answers; NULL when there is no memory. */
-static struct port *answer_port(struct thread *thread)
+static struct port *exception_answer_port(struct thread *thread)
 {
 	if (thread->answer_port == NULL)
 		thread->answer_port = port_create(OBJECT_NONE, NULL);
@@ -37,7 +37,7 @@ static struct port *answer_port(struct thread *thread)
  * An answer may come yet: it must not be taken for that of the next exception.  That the thread
  * goes on without one shows in the port's death; of a thread's end the answer need not know.
  */
-static void drop_answer_port(struct thread *thread)
+static void exception_drop_answer_port(struct thread *thread)
 {
 	struct port *port = thread->answer_port;
 
@@ -49,7 +49,7 @@ static void drop_answer_port(struct thread *thread)
 }
 
 /* Whether the answer, in `message` or in the thread's inbox, lets the thread go on. */
-static bool is_success(struct thread *thread, struct message *message)
+static bool exception_is_success(struct thread *thread, struct message *message)
 {
 	bool success;
 
@@ -71,7 +71,7 @@ enum offer {
 };
 
 /* Sends the message, which it takes, and waits for the answer at the thread's answer port. */
-static enum offer call_handler(struct thread *thread, struct message *message)
+static enum offer exception_call_handler(struct thread *thread, struct message *message)
 {
 	static const struct mach_msg_words words = {.option = MACH_MSG_OPTION_NONE};
 	struct thread *woken = NULL;
@@ -80,41 +80,41 @@ static enum offer call_handler(struct thread *thread, struct message *message)
 
 	if (message_send(message, &words, &woken) != MACH_MSG_SUCCESS) {
 		message_destroy(message);
-		drop_answer_port(thread);
+		exception_drop_answer_port(thread);
 		return OFFER_UNSENT;
 	}
 	if (port_receive(thread->answer_port, woken, &answer) != MACH_MSG_SUCCESS) {
-		drop_answer_port(thread);
+		exception_drop_answer_port(thread);
 		return OFFER_OVER;
 	}
-	success = is_success(thread, answer);
+	success = exception_is_success(thread, answer);
 	assert(thread->answer_port->send_once_rights == 0);
 	return success ? OFFER_OVER : OFFER_DECLINED;
 }
 
 /* Offers the exception to one handler. */
-static enum offer offer_to(struct thread *thread, struct port *handler,
-			   const struct exception *exception)
+static enum offer exception_offer_to(struct thread *thread, struct port *handler,
+				     const struct exception *exception)
 {
 	struct message *message;
 
-	if (!port_is_valid(handler) || answer_port(thread) == NULL)
+	if (!port_is_valid(handler) || exception_answer_port(thread) == NULL)
 		return OFFER_DECLINED;
 	message = exception_message(handler, thread->answer_port, exception);
-	return message == NULL ? OFFER_DECLINED : call_handler(thread, message);
+	return message == NULL ? OFFER_DECLINED : exception_call_handler(thread, message);
 }
 
 /* Offers it to the thread's handler, and then to the task's. */
 static enum offer exception_offer(struct thread *thread, const struct exception *exception)
 {
-	enum offer result = offer_to(thread, thread->exception_port, exception);
+	enum offer result = exception_offer_to(thread, thread->exception_port, exception);
 
 	if (result != OFFER_DECLINED || thread_is_dying(thread))
 		return result;
-	return offer_to(thread, thread->task->exception_port, exception);
+	return exception_offer_to(thread, thread->task->exception_port, exception);
 }
 
-static void end_task(struct task *task, const struct exception *exception)
+static void exception_end_task(struct task *task, const struct exception *exception)
 {
 	const struct thread *thread = current_thread();
 
@@ -132,7 +132,7 @@ void exception_raise(int exception, int code, uint32_t subcode)
 
 	assert(kernel_locked());
 	if (exception_offer(thread, &what) == OFFER_DECLINED && !thread_is_dying(thread))
-		end_task(thread->task, &what);
+		exception_end_task(thread->task, &what);
 }
 
 bool exception_tell(int exception, int code, uint32_t subcode)

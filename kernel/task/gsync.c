@@ -64,7 +64,7 @@ static struct list *gsync_bucket_of(struct key key)
 	return &buckets[hash >> 24];
 }
 
-static bool same_key(struct key one, struct key other)
+static bool gsync_same_key(struct key one, struct key other)
 {
 	return one.object == other.object && one.task == other.task && one.address == other.address;
 }
@@ -73,7 +73,7 @@ static bool same_key(struct key one, struct key other)
  * The map of the task, whose memory it is, with a reference over the waits of a call; NULL if there
  * is none any more.
  */
-static struct vm_map *map_of(struct task *task)
+static struct vm_map *gsync_map_of(struct task *task)
 {
 	if (task == NULL || !map_is_usable(task->map))
 		return NULL;
@@ -88,7 +88,7 @@ static bool gsync_is_word(struct vm_map *map, uint32_t address, uint32_t size, u
 }
 
 /* Does not wait.  KERN_RESOURCE_SHORTAGE if a shared word's memory cannot be made its own. */
-static kern_return_t find_shared_key(struct vm_map *map, uint32_t address, struct key *key)
+static kern_return_t gsync_find_shared_key(struct vm_map *map, uint32_t address, struct key *key)
 {
 	struct map_entry *entry = map_entry_at(map, address);
 
@@ -103,13 +103,13 @@ static kern_return_t find_shared_key(struct vm_map *map, uint32_t address, struc
 }
 
 /* What the word at `address` is known by; KERN_INVALID_ADDRESS if it is none.  Does not wait. */
-static kern_return_t find_key(const struct task *task, struct vm_map *map, uint32_t address,
-			      int flags, struct key *key)
+static kern_return_t gsync_find_key(const struct task *task, struct vm_map *map, uint32_t address,
+				    int flags, struct key *key)
 {
 	if (!gsync_is_word(map, address, sizeof(uint32_t), VM_PROT_READ))
 		return KERN_INVALID_ADDRESS;
 	if ((flags & GSYNC_SHARED) != 0)
-		return find_shared_key(map, address, key);
+		return gsync_find_shared_key(map, address, key);
 	*key = (struct key){.task = task->id, .address = address};
 	return KERN_SUCCESS;
 }
@@ -118,13 +118,13 @@ static kern_return_t find_key(const struct task *task, struct vm_map *map, uint3
  * The first waiter for `key` from `*link` on, which is left behind it; NULL if there is none.  One
  * whose wait has ended otherwise, but which has not run since, is not waiting any more.
  */
-static struct waiter *next_waiter(struct list *bucket, struct list **link, struct key key)
+static struct waiter *gsync_next_waiter(struct list *bucket, struct list **link, struct key key)
 {
 	while (*link != bucket) {
 		struct waiter *waiter = list_object(*link, struct waiter, link);
 
 		*link = (*link)->next;
-		if (same_key(waiter->key, key) && !list_empty(&waiter->queue.waiters))
+		if (gsync_same_key(waiter->key, key) && !list_empty(&waiter->queue.waiters))
 			return waiter;
 		pause_each();
 	}
@@ -137,8 +137,8 @@ static struct waiter *next_waiter(struct list *bucket, struct list **link, struc
  * KERN_SUCCESS if the word, or with GSYNC_QUAD both words, are what the caller thinks.  May wait,
  * but not after it has seen the first word, whose address it is that wakers name.
  */
-static kern_return_t compare(struct vm_map *map, uint32_t address, uint32_t one, uint32_t other,
-			     int flags)
+static kern_return_t gsync_compare(struct vm_map *map, uint32_t address, uint32_t one,
+				   uint32_t other, int flags)
 {
 	uint32_t words[2] = {one, other};
 	kern_return_t result = KERN_SUCCESS;
@@ -155,13 +155,13 @@ static kern_return_t compare(struct vm_map *map, uint32_t address, uint32_t one,
 }
 
 /* Takes the reference of a waiter for the key, or gives it up. */
-static void refer(struct key key)
+static void gsync_refer(struct key key)
 {
 	if (key.object != NULL)
 		object_reference(key.object);
 }
 
-static void release(struct key key)
+static void gsync_release(struct key key)
 {
 	if (key.object != NULL)
 		object_release(key.object);
@@ -173,11 +173,11 @@ static kern_return_t gsync_wait_for(struct key key, uint64_t due)
 	enum wait_result result;
 
 	wait_queue_init(&waiter.queue);
-	refer(key);
+	gsync_refer(key);
 	list_add_last(gsync_bucket_of(key), &waiter.link);
 	result = thread_wait(&waiter.queue, due, WAIT_INTERRUPTIBLE);
 	list_remove(&waiter.link);
-	release(waiter.key); /* It may have been moved to another. */
+	gsync_release(waiter.key); /* It may have been moved to another. */
 	switch (result) {
 	case WAIT_WOKEN:
 		return KERN_SUCCESS;
@@ -192,37 +192,37 @@ kern_return_t gsync_wait(struct task *task, vm_address_t address, unsigned one, 
 			 natural_t ms, int flags)
 {
 	uint64_t due = (flags & GSYNC_TIMED) != 0 ? tick_after_ms(ms) : WAIT_FOREVER;
-	struct vm_map *map = map_of(task);
+	struct vm_map *map = gsync_map_of(task);
 	struct key key;
 	kern_return_t result;
 
 	if (map == NULL)
 		return KERN_INVALID_TASK;
-	result = compare(map, address, one, other, flags);
+	result = gsync_compare(map, address, one, other, flags);
 	if (result == KERN_SUCCESS)
-		result = find_key(task, map, address, flags, &key);
+		result = gsync_find_key(task, map, address, flags, &key);
 	map_release(map);
 	return result == KERN_SUCCESS ? gsync_wait_for(key, due) : result;
 }
 
 /* ---------------- Waking ---------------- */
 
-static void wake(struct waiter *waiter)
+static void gsync_wake_waiter(struct waiter *waiter)
 {
 	list_remove(&waiter->link);
 	thread_wake(waiter->thread, WAIT_WOKEN);
 }
 
 /* Wakes one waiter for the key, or all; KERN_INVALID_ARGUMENT if there is none. */
-static kern_return_t wake_waiters(struct key key, bool all)
+static kern_return_t gsync_wake_waiters(struct key key, bool all)
 {
 	struct list *bucket = gsync_bucket_of(key);
 	struct list *link = bucket->next;
 	kern_return_t result = KERN_INVALID_ARGUMENT;
 	struct waiter *waiter;
 
-	while ((waiter = next_waiter(bucket, &link, key)) != NULL) {
-		wake(waiter);
+	while ((waiter = gsync_next_waiter(bucket, &link, key)) != NULL) {
+		gsync_wake_waiter(waiter);
 		result = KERN_SUCCESS;
 		if (!all)
 			break;
@@ -231,7 +231,7 @@ static kern_return_t wake_waiters(struct key key, bool all)
 	return result;
 }
 
-static kern_return_t mutate(struct vm_map *map, uint32_t address, uint32_t value)
+static kern_return_t gsync_mutate(struct vm_map *map, uint32_t address, uint32_t value)
 {
 	if (!gsync_is_word(map, address, sizeof value, VM_PROT_WRITE))
 		return KERN_INVALID_ADDRESS;
@@ -240,18 +240,18 @@ static kern_return_t mutate(struct vm_map *map, uint32_t address, uint32_t value
 
 kern_return_t gsync_wake(struct task *task, vm_address_t address, unsigned value, int flags)
 {
-	struct vm_map *map = map_of(task);
+	struct vm_map *map = gsync_map_of(task);
 	kern_return_t result = KERN_SUCCESS;
 	struct key key;
 
 	if (map == NULL)
 		return KERN_INVALID_TASK;
 	if ((flags & GSYNC_MUTATE) != 0)
-		result = mutate(map, address, value);
+		result = gsync_mutate(map, address, value);
 	if (result == KERN_SUCCESS)
-		result = find_key(task, map, address, flags, &key);
+		result = gsync_find_key(task, map, address, flags, &key);
 	if (result == KERN_SUCCESS)
-		result = wake_waiters(key, (flags & GSYNC_BROADCAST) != 0);
+		result = gsync_wake_waiters(key, (flags & GSYNC_BROADCAST) != 0);
 	map_release(map);
 	return result;
 }
@@ -262,18 +262,18 @@ kern_return_t gsync_wake(struct task *task, vm_address_t address, unsigned value
  * Makes waiters for `from` wait for `to`, all or one.  They are gathered first: both keys may have
  * the same bucket.
  */
-static void requeue(struct key from, struct key to, bool all)
+static void gsync_move_waiters(struct key from, struct key to, bool all)
 {
 	struct list moved = LIST_INITIALIZER(moved);
 	struct list *bucket = gsync_bucket_of(from);
 	struct list *link = bucket->next;
 	struct waiter *waiter;
 
-	while ((waiter = next_waiter(bucket, &link, from)) != NULL) {
+	while ((waiter = gsync_next_waiter(bucket, &link, from)) != NULL) {
 		list_remove(&waiter->link);
 		list_add_last(&moved, &waiter->link);
-		refer(to);
-		release(from);
+		gsync_refer(to);
+		gsync_release(from);
 		waiter->key = to;
 		if (!all)
 			break;
@@ -287,34 +287,34 @@ static void requeue(struct key from, struct key to, bool all)
 }
 
 /* Wakes the first waiter, if that is asked for, and moves the next one or all others. */
-static kern_return_t wake_and_move(struct key from, struct key to, bool wake_one, bool all)
+static kern_return_t gsync_wake_and_move(struct key from, struct key to, bool wake_one, bool all)
 {
 	struct list *link = gsync_bucket_of(from)->next;
-	struct waiter *waiter = next_waiter(gsync_bucket_of(from), &link, from);
+	struct waiter *waiter = gsync_next_waiter(gsync_bucket_of(from), &link, from);
 
 	if (waiter == NULL)
 		return KERN_INVALID_ARGUMENT;
 	if (wake_one)
-		wake(waiter);
-	if (!same_key(from, to))
-		requeue(from, to, all);
+		gsync_wake_waiter(waiter);
+	if (!gsync_same_key(from, to))
+		gsync_move_waiters(from, to, all);
 	return KERN_SUCCESS;
 }
 
 kern_return_t gsync_requeue(struct task *task, vm_address_t source, vm_address_t target,
 			    boolean_t wake_one, int flags)
 {
-	struct vm_map *map = map_of(task);
+	struct vm_map *map = gsync_map_of(task);
 	struct key from, to;
 	kern_return_t result;
 
 	if (map == NULL)
 		return KERN_INVALID_TASK;
-	result = find_key(task, map, source, flags, &from);
+	result = gsync_find_key(task, map, source, flags, &from);
 	if (result == KERN_SUCCESS)
-		result = find_key(task, map, target, flags, &to);
+		result = gsync_find_key(task, map, target, flags, &to);
 	if (result == KERN_SUCCESS)
-		result = wake_and_move(from, to, wake_one, (flags & GSYNC_BROADCAST) != 0);
+		result = gsync_wake_and_move(from, to, wake_one, (flags & GSYNC_BROADCAST) != 0);
 	map_release(map);
 	return result;
 }

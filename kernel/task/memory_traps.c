@@ -18,7 +18,7 @@
 #include "vm/map/map.h"
 
 /* Whether `name` is a send right to the caller's own task. */
-static inline bool is_own(uint32_t name)
+static inline bool memory_trap_is_own(uint32_t name)
 {
 	const struct task *self = current_task();
 	const struct entry *entry = space_find(self->space, name);
@@ -28,7 +28,7 @@ static inline bool is_own(uint32_t name)
 }
 
 /* The map of the task that `name` is a send right to, with a reference; NULL if it is not one. */
-static struct vm_map *map_named(uint32_t name)
+static struct vm_map *memory_trap_map_named(uint32_t name)
 {
 	struct entry *entry = space_find(current_task()->space, name);
 
@@ -38,8 +38,8 @@ static struct vm_map *map_named(uint32_t name)
 }
 
 /* Tells the user where memory is; takes it back if that cannot be told. */
-static kern_return_t tell_address(struct vm_map *map, user_address_t place, uint32_t address,
-				  uint32_t size)
+static kern_return_t memory_trap_tell_address(struct vm_map *map, user_address_t place,
+					      uint32_t address, uint32_t size)
 {
 	if ((short_is_user(place) && copyout_word(place, address)) ||
 	    copyout(place, &address, sizeof address))
@@ -59,7 +59,8 @@ static kern_return_t memory_trap_allocate(struct vm_map *map, user_address_t pla
 	if (!anywhere && !copyin(&address, place, sizeof address))
 		return KERN_INVALID_ADDRESS;
 	result = vm_allocate(map, &address, size, anywhere);
-	return result == KERN_SUCCESS ? tell_address(map, place, address, size) : result;
+	return result == KERN_SUCCESS ? memory_trap_tell_address(map, place, address, size)
+				      : result;
 }
 
 TRAP_ABI kern_return_t trap_vm_allocate(uint32_t task, user_address_t place, uint32_t size,
@@ -68,9 +69,9 @@ TRAP_ABI kern_return_t trap_vm_allocate(uint32_t task, user_address_t place, uin
 	kern_return_t result;
 	struct vm_map *map;
 
-	if (is_own(task))
+	if (memory_trap_is_own(task))
 		return memory_trap_allocate(current_task()->map, place, size, anywhere != 0);
-	map = map_named(task);
+	map = memory_trap_map_named(task);
 	if (map == NULL)
 		return MACH_SEND_INTERRUPTED;
 	result = memory_trap_allocate(map, place, size, anywhere != 0);
@@ -83,9 +84,9 @@ TRAP_ABI kern_return_t trap_vm_deallocate(uint32_t task, uint32_t address, uint3
 	kern_return_t result;
 	struct vm_map *map;
 
-	if (is_own(task))
+	if (memory_trap_is_own(task))
 		return vm_deallocate(current_task()->map, address, size);
-	map = map_named(task);
+	map = memory_trap_map_named(task);
 	if (map == NULL)
 		return MACH_SEND_INTERRUPTED;
 	result = vm_deallocate(map, address, size);
@@ -99,7 +100,7 @@ TRAP_ABI kern_return_t trap_vm_map(uint32_t task, user_address_t place, uint32_t
 				   uint32_t offset, uint32_t copy, uint32_t rights,
 				   uint32_t max_rights, uint32_t inheritance)
 {
-	struct vm_map *map = object == MACH_PORT_NULL ? map_named(task) : NULL;
+	struct vm_map *map = object == MACH_PORT_NULL ? memory_trap_map_named(task) : NULL;
 	kern_return_t result = KERN_INVALID_ADDRESS;
 	uint32_t address;
 
@@ -110,7 +111,7 @@ TRAP_ABI kern_return_t trap_vm_map(uint32_t task, user_address_t place, uint32_t
 				copy != 0, (vm_prot_t)rights, (vm_prot_t)max_rights,
 				(vm_inherit_t)inheritance);
 	if (result == KERN_SUCCESS)
-		result = tell_address(map, place, address, size);
+		result = memory_trap_tell_address(map, place, address, size);
 	map_release(map);
 	return result;
 }

@@ -17,7 +17,7 @@
 #include "mach/mach_port_server.h"
 
 /* The names of the task that the caller calls `task`, with a reference; or NULL. */
-static struct space *space_of(uint32_t task)
+static struct space *port_trap_space_of(uint32_t task)
 {
 	struct entry *entry = space_find(current_task()->space, task);
 	const struct task *named;
@@ -33,7 +33,7 @@ static struct space *space_of(uint32_t task)
 /* The new name goes to the user's `name`; what it denotes goes again if that cannot be written. */
 TRAP_ABI kern_return_t trap_mach_port_allocate(uint32_t task, uint32_t right, user_address_t name)
 {
-	struct space *space = space_of(task);
+	struct space *space = port_trap_space_of(task);
 	mach_port_name_t chosen;
 	kern_return_t result;
 
@@ -50,7 +50,7 @@ TRAP_ABI kern_return_t trap_mach_port_allocate(uint32_t task, uint32_t right, us
 
 TRAP_ABI kern_return_t trap_mach_port_deallocate(uint32_t task, uint32_t name)
 {
-	struct space *space = space_of(task);
+	struct space *space = port_trap_space_of(task);
 	kern_return_t result;
 
 	if (space == NULL)
@@ -61,8 +61,8 @@ TRAP_ABI kern_return_t trap_mach_port_deallocate(uint32_t task, uint32_t name)
 }
 
 /* Takes the caller's right, which is lost if it cannot be given. */
-static kern_return_t insert_right(struct space *space, uint32_t name, uint32_t right,
-				  uint32_t disposition)
+static kern_return_t port_trap_insert_right(struct space *space, uint32_t name, uint32_t right,
+					    uint32_t disposition)
 {
 	mach_msg_type_name_t kind;
 	struct entry *entry;
@@ -88,19 +88,19 @@ static kern_return_t insert_right(struct space *space, uint32_t name, uint32_t r
 TRAP_ABI kern_return_t trap_mach_port_insert_right(uint32_t task, uint32_t name, uint32_t right,
 						   uint32_t disposition)
 {
-	struct space *space = space_of(task);
+	struct space *space = port_trap_space_of(task);
 	kern_return_t result;
 
 	if (space == NULL)
 		return MACH_SEND_INTERRUPTED;
-	result = insert_right(space, name, right, disposition);
+	result = port_trap_insert_right(space, name, right, disposition);
 	space_release(space);
 	return result;
 }
 
 TRAP_ABI kern_return_t trap_mach_port_allocate_name(uint32_t task, uint32_t right, uint32_t name)
 {
-	struct space *space = space_of(task);
+	struct space *space = port_trap_space_of(task);
 	kern_return_t result;
 
 	if (space == NULL)

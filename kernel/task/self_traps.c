@@ -27,20 +27,20 @@ static uint32_t self_trap_give(struct port *port)
 	return MACH_PORT_NULL;
 }
 
-static inline bool names(const struct entry *entry, const struct port *port)
+static inline bool self_trap_names(const struct entry *entry, const struct port *port)
 {
 	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port == port;
 }
 
-static inline uint32_t count_once_more(struct entry *entry)
+static inline uint32_t self_trap_count_once_more(struct entry *entry)
 {
 	if (entry->refs < USER_REFERENCES_MAX)
 		entry->refs++;
 	return entry->name;
 }
 
-/* As name_for(), of what was not asked for last. */
-static uint32_t find_name(struct space *space, struct port *port)
+/* As self_trap_name_for(), of what was not asked for last. */
+static uint32_t self_trap_find_name(struct space *space, struct port *port)
 {
 	struct entry *entry;
 
@@ -49,10 +49,10 @@ static uint32_t find_name(struct space *space, struct port *port)
 	if (port == PORT_DEAD_NAME || !port_is_alive(port))
 		return MACH_PORT_DEAD;
 	entry = space_find_port(space, port);
-	if (!names(entry, port))
+	if (!self_trap_names(entry, port))
 		return self_trap_give(port);
 	space->asked = entry;
-	return count_once_more(entry);
+	return self_trap_count_once_more(entry);
 }
 
 /*
@@ -60,27 +60,27 @@ static uint32_t find_name(struct space *space, struct port *port)
  * program asks again and again, and mostly for the same: what it has already is only counted once
  * more.
  */
-static inline uint32_t name_for(struct port *port)
+static inline uint32_t self_trap_name_for(struct port *port)
 {
 	struct space *space = current_task()->space;
 	struct entry *entry = space->asked;
 
-	if (names(entry, port) && port_is_alive(port))
-		return count_once_more(entry);
-	return find_name(space, port);
+	if (self_trap_names(entry, port) && port_is_alive(port))
+		return self_trap_count_once_more(entry);
+	return self_trap_find_name(space, port);
 }
 
 TRAP_ABI uint32_t trap_mach_task_self(void)
 {
-	return name_for(current_task()->self_port);
+	return self_trap_name_for(current_task()->self_port);
 }
 
 TRAP_ABI uint32_t trap_mach_thread_self(void)
 {
-	return name_for(current_thread()->self_port);
+	return self_trap_name_for(current_thread()->self_port);
 }
 
 TRAP_ABI uint32_t trap_mach_host_self(void)
 {
-	return name_for(host_port());
+	return self_trap_name_for(host_port());
 }

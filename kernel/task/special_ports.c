@@ -28,7 +28,7 @@ static struct port **task_port(struct task *task, int which)
 	}
 }
 
-static struct port **thread_port(struct thread *thread, int which)
+static struct port **special_port_thread_port(struct thread *thread, int which)
 {
 	switch (which) {
 	case THREAD_KERNEL_PORT:
@@ -73,7 +73,7 @@ kern_return_t task_set_special_port(task_t task, int which, ipc_port_t port)
 
 kern_return_t thread_get_special_port(thread_t thread, int which, ipc_port_t *port)
 {
-	struct port **place = thread == NULL ? NULL : thread_port(thread, which);
+	struct port **place = thread == NULL ? NULL : special_port_thread_port(thread, which);
 
 	if (place == NULL)
 		return KERN_INVALID_ARGUMENT;
@@ -85,7 +85,7 @@ kern_return_t thread_get_special_port(thread_t thread, int which, ipc_port_t *po
 
 kern_return_t thread_set_special_port(thread_t thread, int which, ipc_port_t port)
 {
-	struct port **place = thread == NULL ? NULL : thread_port(thread, which);
+	struct port **place = thread == NULL ? NULL : special_port_thread_port(thread, which);
 
 	if (place == NULL)
 		return KERN_INVALID_ARGUMENT;

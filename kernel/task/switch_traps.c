@@ -21,20 +21,20 @@ TRAP_ABI uint32_t trap_swtch(void)
 }
 
 /* To `to` if it is not NULL and can run, else to whoever is best. */
-static void yield(struct thread *to, bool depressed)
+static void switch_yield(struct thread *to, bool depressed)
 {
 	if (to == NULL || !sched_yield_to(to, depressed))
 		sched_yield(depressed);
 }
 
 /* The caller is at the end of all queues until it runs again, at most for `ms` if that is not 0. */
-static void yield_depressed(struct thread *to, uint32_t ms)
+static void switch_yield_depressed(struct thread *to, uint32_t ms)
 {
 	struct timer *timeout = &current_thread()->timeout;
 
 	if (ms != 0)
 		timer_set(timeout, tick_after_ms(ms));
-	yield(to, true);
+	switch_yield(to, true);
 	timer_cancel(timeout);
 }
 
@@ -46,10 +46,10 @@ TRAP_ABI kern_return_t trap_thread_switch(uint32_t name, uint32_t option, uint32
 
 	switch (option) {
 	case SWITCH_OPTION_NONE:
-		yield(to, false);
+		switch_yield(to, false);
 		return KERN_SUCCESS;
 	case SWITCH_OPTION_DEPRESS:
-		yield_depressed(to, ms);
+		switch_yield_depressed(to, ms);
 		return KERN_SUCCESS;
 	case SWITCH_OPTION_WAIT:
 		wait_queue_init(&nobody);

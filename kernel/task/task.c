@@ -38,7 +38,7 @@ void task_module_init(void)
 /* ---------------- Making ---------------- */
 
 /* What a child has from its parent. */
-static void inherit(struct task *task, const struct task *parent)
+static void task_inherit(struct task *task, const struct task *parent)
 {
 	task->priority = parent->priority;
 	task->max_priority = parent->max_priority;
@@ -98,7 +98,7 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 	list_init(&task->threads);
 	wait_queue_init(&task->thread_gone);
 	if (parent != NULL)
-		inherit(task, parent);
+		task_inherit(task, parent);
 	list_add_last(&all_tasks, &task->link);
 	list_add_last(&by_id[task->id % ID_LISTS], &task->id_link);
 	return task;
@@ -135,7 +135,7 @@ void task_release(struct task *task)
 
 /* ---------------- Ending ---------------- */
 
-static void release_special(struct port **port)
+static void task_release_special(struct port **port)
 {
 	struct port *special = *port;
 
@@ -150,11 +150,11 @@ static void task_lose_ports(struct task *task)
 
 	task->port = NULL;
 	port_destroy(port);
-	release_special(&task->self_port);
-	release_special(&task->exception_port);
-	release_special(&task->bootstrap_port);
+	task_release_special(&task->self_port);
+	task_release_special(&task->exception_port);
+	task_release_special(&task->bootstrap_port);
 	for (unsigned n = 0; n < TASK_REGISTERED_PORTS; n++)
-		release_special(&task->registered[n]);
+		task_release_special(&task->registered[n]);
 	space_terminate(task->space);
 	task_notify_forget();
 }
@@ -189,7 +189,7 @@ static void task_over(struct task *task)
 }
 
 /* Those at the edge of user mode are gone when this returns, and the task with the last of them. */
-static void kill_threads(struct task *task)
+static void task_kill_threads(struct task *task)
 {
 	task_reference(task);
 	list_for_each_object_removable (struct thread, thread, after, &task->threads, task_link) {
@@ -212,7 +212,7 @@ void task_end(struct task *task, int status)
 	if (task->n_threads == 0)
 		task_over(task);
 	else
-		kill_threads(task);
+		task_kill_threads(task);
 }
 
 void task_lose_thread(struct task *task)

@@ -11,7 +11,7 @@
 #include "vm/map/map.h"
 
 /* What its page tables show: pages in memory that it has not touched lately are not counted. */
-static uint32_t resident_size(const struct vm_map *map)
+static uint32_t task_info_resident_size(const struct vm_map *map)
 {
 	return map->active ? map->pmap->pages * PAGE_SIZE : 0;
 }
@@ -24,7 +24,7 @@ static kern_return_t task_info_basic(const struct task *task, integer_t *out,
 		.suspend_count = (integer_t)task->suspend_count,
 		.base_priority = task->priority,
 		.virtual_size = map_size(task->map),
-		.resident_size = resident_size(task->map),
+		.resident_size = task_info_resident_size(task->map),
 		.user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
 		.system_time = info_time_of_ticks(task->ended_system_ticks),
 		.creation_time = info_in_micros(creation),
@@ -36,8 +36,8 @@ static kern_return_t task_info_basic(const struct task *task, integer_t *out,
 	return info_give_some(out, room, &info, sizeof info, TASK_BASIC_INFO_OLD_COUNT);
 }
 
-static kern_return_t events_info(const struct task *task, integer_t *out,
-				 mach_msg_type_number_t *room)
+static kern_return_t task_info_events_info(const struct task *task, integer_t *out,
+					   mach_msg_type_number_t *room)
 {
 	const uint32_t *faults = task->faults.n;
 	const struct task_events_info info = {
@@ -53,8 +53,8 @@ static kern_return_t events_info(const struct task *task, integer_t *out,
 	return info_give(out, room, &info, sizeof info);
 }
 
-static kern_return_t thread_times_info(struct task *task, integer_t *out,
-				       mach_msg_type_number_t *room)
+static kern_return_t task_info_thread_times(struct task *task, integer_t *out,
+					    mach_msg_type_number_t *room)
 {
 	struct task_thread_times_info info;
 	uint32_t ticks = 0, system_ticks = 0;
@@ -71,7 +71,8 @@ static kern_return_t thread_times_info(struct task *task, integer_t *out,
 	return info_give_some(out, room, &info, sizeof info, TASK_THREAD_TIMES_INFO_OLD_COUNT);
 }
 
-static kern_return_t usage_info(struct task *task, integer_t *out, mach_msg_type_number_t *room)
+static kern_return_t task_info_usage_info(struct task *task, integer_t *out,
+					  mach_msg_type_number_t *room)
 {
 	mach_msg_type_number_t times = TASK_THREAD_TIMES_INFO_COUNT;
 	mach_msg_type_number_t events = TASK_EVENTS_INFO_COUNT;
@@ -81,11 +82,11 @@ static kern_return_t usage_info(struct task *task, integer_t *out, mach_msg_type
 		.served_system_time = info_time_of_ticks(task->served_system_ticks),
 		.ended_user_time = info_time_of_ticks(task->ended_ticks - task->ended_system_ticks),
 		.ended_system_time = info_time_of_ticks(task->ended_system_ticks),
-		.resident_size = resident_size(task->map),
+		.resident_size = task_info_resident_size(task->map),
 	};
 
-	thread_times_info(task, (integer_t *)&info.living, &times);
-	events_info(task, (integer_t *)&info.events, &events);
+	task_info_thread_times(task, (integer_t *)&info.living, &times);
+	task_info_events_info(task, (integer_t *)&info.events, &events);
 	return info_give(out, room, &info, sizeof info);
 }
 
@@ -97,13 +98,13 @@ kern_return_t task_info(task_t task, int flavor, task_info_t out, mach_msg_type_
 	case TASK_BASIC_INFO:
 		return task_info_basic(task, out, room);
 	case TASK_EVENTS_INFO:
-		return events_info(task, out, room);
+		return task_info_events_info(task, out, room);
 	case TASK_THREAD_TIMES_INFO:
-		return thread_times_info(task, out, room);
+		return task_info_thread_times(task, out, room);
 	case TASK_ID_INFO:
 		return info_give(out, room, &task->id, sizeof(struct task_id_info));
 	case TASK_USAGE_INFO:
-		return usage_info(task, out, room);
+		return task_info_usage_info(task, out, room);
 	case TASK_MAKER_INFO:
 		return info_give(out, room, &task->maker, sizeof(struct task_maker_info));
 	default:

@@ -18,7 +18,7 @@
 #include "vm/page/kernel_memory.h"
 
 /* The memory that a new task begins with.  May block, and the parent may have ended then. */
-static kern_return_t make_map(struct task *parent, bool inherit, struct vm_map **map)
+static kern_return_t task_make_map(struct task *parent, bool inherit, struct vm_map **map)
 {
 	struct vm_map *source;
 	kern_return_t result;
@@ -41,7 +41,7 @@ kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child
 
 	if (parent == NULL || parent->ending)
 		return KERN_INVALID_ARGUMENT;
-	result = make_map(parent, inherit_memory, &map);
+	result = task_make_map(parent, inherit_memory, &map);
 	if (result != KERN_SUCCESS)
 		return result;
 	if (!parent->ending)
@@ -72,7 +72,7 @@ kern_return_t task_terminate(task_t task)
 
 /* ---------------- Suspending ---------------- */
 
-static void update_threads(struct task *task)
+static void task_update_threads(struct task *task)
 {
 	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		thread_update_stop(thread);
@@ -81,7 +81,7 @@ static void update_threads(struct task *task)
 }
 
 /* A thread of the task, but for the caller, that has not stopped yet; NULL if there is none. */
-static struct thread *thread_in_motion(struct task *task)
+static struct thread *task_thread_in_motion(struct task *task)
 {
 	list_for_each_object (struct thread, thread, &task->threads, task_link) {
 		if (thread != current_thread() && !thread_stands_still(thread))
@@ -92,13 +92,13 @@ static struct thread *thread_in_motion(struct task *task)
 }
 
 /* Until all threads have stopped, or somebody resumes the task. */
-static kern_return_t await_stop(struct task *task)
+static kern_return_t task_await_stop(struct task *task)
 {
 	struct thread *thread;
 	kern_return_t result = KERN_SUCCESS;
 
 	while (result == KERN_SUCCESS && task->suspend_count > 0 &&
-	       (thread = thread_in_motion(task)) != NULL) {
+	       (thread = task_thread_in_motion(task)) != NULL) {
 		thread_reference(thread);
 		result = thread_await_stop(thread);
 		thread_release(thread);
@@ -106,11 +106,11 @@ static kern_return_t await_stop(struct task *task)
 	return result;
 }
 
-static void resume(struct task *task)
+static void task_resume_once(struct task *task)
 {
 	task->suspend_count--;
 	if (task->suspend_count == 0)
-		update_threads(task);
+		task_update_threads(task);
 }
 
 kern_return_t task_suspend(task_t task)
@@ -121,10 +121,10 @@ kern_return_t task_suspend(task_t task)
 		return KERN_INVALID_ARGUMENT;
 	task->suspend_count++;
 	if (task->suspend_count == 1)
-		update_threads(task);
-	result = await_stop(task);
+		task_update_threads(task);
+	result = task_await_stop(task);
 	if (result != KERN_SUCCESS && task->suspend_count > 0)
-		resume(task);
+		task_resume_once(task);
 	return result;
 }
 
@@ -134,7 +134,7 @@ kern_return_t task_resume(task_t task)
 		return KERN_INVALID_ARGUMENT;
 	if (task->suspend_count == 0)
 		return KERN_FAILURE;
-	resume(task);
+	task_resume_once(task);
 	return KERN_SUCCESS;
 }
 

@@ -18,7 +18,7 @@
 #include "thread/thread.h"
 
 /* Gives the current task the child, whose reference it takes; without a name the child ends. */
-static kern_return_t give_child(struct task *child, uint32_t *name)
+static kern_return_t task_trap_give_child(struct task *child, uint32_t *name)
 {
 	struct port *port = port_make_send(child->port);
 	kern_return_t result;
@@ -51,7 +51,7 @@ TRAP_ABI kern_return_t trap_task_create(uint32_t parent_name, uint32_t inherit,
 	result = task_create(parent, (int)inherit, &child);
 	task_release(parent);
 	if (result == KERN_SUCCESS)
-		result = give_child(child, &name);
+		result = task_trap_give_child(child, &name);
 	if (result == KERN_SUCCESS && !copyout(child_name, &name, sizeof name))
 		result = KERN_INVALID_ADDRESS;
 	return result;
@@ -84,7 +84,7 @@ TRAP_ABI kern_return_t trap_task_suspend(uint32_t name)
 }
 
 /* A copy of the send right that the current task has by this name, into the caller's hand. */
-static kern_return_t copy_right(uint32_t name, struct port **port)
+static kern_return_t task_trap_copy_right(uint32_t name, struct port **port)
 {
 	struct entry *entry;
 
@@ -108,7 +108,7 @@ TRAP_ABI kern_return_t trap_task_set_special_port(uint32_t name, uint32_t which,
 
 	if (task == NULL)
 		return MACH_SEND_INTERRUPTED;
-	result = copy_right(port_name, &port);
+	result = task_trap_copy_right(port_name, &port);
 	if (result != KERN_SUCCESS)
 		return result;
 	task_reference(task);

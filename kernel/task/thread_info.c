@@ -11,7 +11,7 @@
 #include "thread/thread.h"
 
 /* Its share of a CPU since it was made. */
-static integer_t usage(const struct thread *thread)
+static integer_t thread_info_usage(const struct thread *thread)
 {
 	uint64_t age = clock_cycles_to_ns(machine_cycles() - thread->created);
 	uint64_t age_ticks = divide(age, NS_PER_SECOND / TICK_HZ) + 1;
@@ -23,7 +23,7 @@ static integer_t usage(const struct thread *thread)
 	return share < TH_USAGE_SCALE ? (integer_t)share : TH_USAGE_SCALE;
 }
 
-static integer_t run_state(const struct thread *thread)
+static integer_t thread_info_run_state(const struct thread *thread)
 {
 	switch (thread->state) {
 	case THREAD_RUNNABLE:
@@ -41,7 +41,7 @@ static integer_t run_state(const struct thread *thread)
 	}
 }
 
-static bool is_depressed(const struct thread *thread)
+static bool thread_info_is_depressed(const struct thread *thread)
 {
 	return thread->run_priority != thread->priority;
 }
@@ -54,10 +54,10 @@ static kern_return_t thread_info_basic(const struct thread *thread, integer_t *o
 	const struct thread_basic_info info = {
 		.user_time = info_time_of_ticks(thread->ticks - thread->system_ticks),
 		.system_time = info_time_of_ticks(thread->system_ticks),
-		.cpu_usage = usage(thread),
+		.cpu_usage = thread_info_usage(thread),
 		.base_priority = thread->priority,
 		.cur_priority = thread->run_priority,
-		.run_state = run_state(thread),
+		.run_state = thread_info_run_state(thread),
 		.flags = 0,
 		.suspend_count = (integer_t)thread->suspend_count,
 		.sleep_time = 0,
@@ -79,8 +79,8 @@ static kern_return_t thread_info_sched(const struct thread *thread, integer_t *o
 		.base_priority = thread->priority,
 		.max_priority = thread->max_priority,
 		.cur_priority = thread->run_priority,
-		.depressed = is_depressed(thread),
-		.depress_priority = is_depressed(thread) ? thread->priority : -1,
+		.depressed = thread_info_is_depressed(thread),
+		.depress_priority = thread_info_is_depressed(thread) ? thread->priority : -1,
 		.last_processor = thread->cpu != NULL ? (integer_t)thread->cpu->number : 0,
 	};
 

@@ -33,7 +33,7 @@ kern_return_t thread_create(task_t task, thread_t *child)
 }
 
 /* Until `thread`, which is to end, is gone; or the caller has to go itself. */
-static void await_end(struct thread *thread)
+static void thread_await_end(struct thread *thread)
 {
 	while (thread->state != THREAD_DEAD)
 		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
@@ -47,7 +47,7 @@ kern_return_t thread_terminate(thread_t thread)
 		return KERN_INVALID_ARGUMENT;
 	thread_kill(thread);
 	if (thread != current_thread())
-		await_end(thread);
+		thread_await_end(thread);
 	return KERN_SUCCESS;
 }
 
@@ -97,7 +97,7 @@ kern_return_t thread_resume(thread_t thread)
 }
 
 /* Whether a suspended thread has still to come to the edge of user mode, or to its end. */
-static bool is_on_its_way(const struct thread *thread)
+static bool thread_is_on_its_way(const struct thread *thread)
 {
 	return (thread->asked & THREAD_ASKED_STOP) != 0 && thread->state != THREAD_DEAD &&
 	       !(thread->state == THREAD_STOPPED && thread->at_edge);
@@ -110,7 +110,7 @@ kern_return_t thread_abort(thread_t thread)
 		return KERN_INVALID_ARGUMENT;
 	sched_raise_depressed(thread);
 	thread_interrupt(thread);
-	while (is_on_its_way(thread))
+	while (thread_is_on_its_way(thread))
 		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
 		    WAIT_INTERRUPTED)
 			return KERN_ABORTED;

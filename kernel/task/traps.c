@@ -91,7 +91,7 @@ TRAP_ABI uint32_t trap_no_port(void)
 }
 
 /* Pauses after each line: one may scroll the screen, which takes ten thousand instructions. */
-static void print_lines(const char *text, uint32_t length)
+static void traps_print_lines(const char *text, uint32_t length)
 {
 	uint32_t start = 0;
 
@@ -114,7 +114,7 @@ TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 		length = copyin_string(part, string, sizeof part);
 		if (length == COPY_FAULT)
 			return KERN_INVALID_ADDRESS;
-		print_lines(part, length);
+		traps_print_lines(part, length);
 		string += length;
 		kernel_rest();
 		if (thread_is_dying(current_thread()))

@@ -28,7 +28,7 @@ static const int codes[TASK_VTIMERS] = {
 /* ---------------- Setting ---------------- */
 
 /* Brings sched_charges_apart up to date after a change of the task's timers. */
-static void note_change(struct task *task)
+static void vtimer_note_change(struct task *task)
 {
 	bool timed = false;
 
@@ -42,7 +42,7 @@ static void note_change(struct task *task)
 }
 
 /* As many whole ticks as cover the time; what no count can hold is the longest one. */
-static uint32_t ticks_of(uint64_t microseconds)
+static uint32_t vtimer_ticks_of(uint64_t microseconds)
 {
 	uint64_t ticks = divide(microseconds, TICK_US);
 
@@ -52,7 +52,7 @@ static uint32_t ticks_of(uint64_t microseconds)
 }
 
 /* The timer `which` of a task that has not ended; NULL if there is none. */
-static struct vtimer *timer_of(struct task *task, int which)
+static struct vtimer *vtimer_timer_of(struct task *task, int which)
 {
 	if (task == NULL || task->ending || which < 0 || which >= TASK_VTIMERS)
 		return NULL;
@@ -61,14 +61,14 @@ static struct vtimer *timer_of(struct task *task, int which)
 
 kern_return_t task_vtimer_set(task_t task, int which, uint64_t value, uint64_t interval)
 {
-	struct vtimer *timer = timer_of(task, which);
+	struct vtimer *timer = vtimer_timer_of(task, which);
 
 	if (timer == NULL)
 		return KERN_INVALID_ARGUMENT;
-	timer->left = ticks_of(value);
-	timer->interval = value == 0 ? 0 : ticks_of(interval);
+	timer->left = vtimer_ticks_of(value);
+	timer->interval = value == 0 ? 0 : vtimer_ticks_of(interval);
 	timer->elapsed = 0;
-	note_change(task);
+	vtimer_note_change(task);
 	return KERN_SUCCESS;
 }
 
@@ -79,7 +79,7 @@ kern_return_t task_vtimer_clear(task_t task, int which)
 
 kern_return_t task_vtimer_update(task_t task, int which, uint64_t *elapsed, uint64_t *remaining)
 {
-	const struct vtimer *timer = timer_of(task, which);
+	const struct vtimer *timer = vtimer_timer_of(task, which);
 
 	if (timer == NULL)
 		return KERN_INVALID_ARGUMENT;
@@ -92,13 +92,13 @@ void vtimer_forget(struct task *task)
 {
 	for (unsigned which = 0; which < TASK_VTIMERS; which++)
 		task->vtimers[which] = (struct vtimer){0};
-	note_change(task);
+	vtimer_note_change(task);
 }
 
 /* ---------------- Expiry ---------------- */
 
 /* Charges a tick to the timer; how many expiries the thread has to tell of. */
-static uint32_t charge(struct vtimer *timer)
+static uint32_t vtimer_charge(struct vtimer *timer)
 {
 	uint32_t expired = timer->owed;
 
@@ -120,9 +120,10 @@ void vtimer_tick(struct thread *thread, bool in_kernel)
 	if (task == NULL || !task->timed)
 		return;
 	if (!in_kernel)
-		thread->expired[TASK_VTIMER_VIRTUAL] += charge(&task->vtimers[TASK_VTIMER_VIRTUAL]);
-	thread->expired[TASK_VTIMER_PROF] += charge(&task->vtimers[TASK_VTIMER_PROF]);
-	note_change(task);
+		thread->expired[TASK_VTIMER_VIRTUAL] +=
+			vtimer_charge(&task->vtimers[TASK_VTIMER_VIRTUAL]);
+	thread->expired[TASK_VTIMER_PROF] += vtimer_charge(&task->vtimers[TASK_VTIMER_PROF]);
+	vtimer_note_change(task);
 	if (thread->expired[TASK_VTIMER_VIRTUAL] + thread->expired[TASK_VTIMER_PROF] > 0) {
 		thread->asked |= THREAD_ASKED_EXPIRED;
 		cpu_set_work(thread->cpu, WORK_THREAD);
@@ -152,5 +153,5 @@ void vtimer_pass_on(const struct thread *thread)
 		return;
 	for (unsigned which = 0; which < TASK_VTIMERS; which++)
 		task->vtimers[which].owed += thread->expired[which];
-	note_change(task);
+	vtimer_note_change(task);
 }

@@ -47,7 +47,7 @@ void holder_start(void)
 /* ---------------- Moments ---------------- */
 
 /* Ends the moment if it has passed: until now `before` held the turn. */
-static inline void end_if_past(enum holder_moment moment, uint32_t now, uint32_t before)
+static inline void holder_end_if_past(enum holder_moment moment, uint32_t now, uint32_t before)
 {
 	uint32_t pending = PENDING;
 
@@ -66,8 +66,8 @@ static void holder_change(uint32_t to)
 	uint32_t before = __atomic_exchange_n(&holder, to, __ATOMIC_SEQ_CST);
 	uint32_t now = (uint32_t)machine_cycles();
 
-	end_if_past(HOLDER_AT_SHOT, now, before);
-	end_if_past(HOLDER_AT_TICK, now, before);
+	holder_end_if_past(HOLDER_AT_SHOT, now, before);
+	holder_end_if_past(HOLDER_AT_TICK, now, before);
 }
 
 void holder_watch(enum holder_moment moment, uint64_t cycles)
@@ -97,19 +97,19 @@ uint32_t holder_moment(enum holder_moment moment)
 /* ---------------- Turns ---------------- */
 
 /* Whoever has work is about to be woken, or is awake already. */
-static inline bool is_halted(uint32_t cpu)
+static inline bool holder_is_halted(uint32_t cpu)
 {
 	return each[cpu].halts && __atomic_load_n(&cpus[cpu].work, __ATOMIC_RELAXED) == 0;
 }
 
 /* The next in the order of their numbers that does not halt; this one, if all others do. */
-static uint32_t next_of(uint32_t cpu)
+static uint32_t holder_next_of(uint32_t cpu)
 {
 	uint32_t next = cpu;
 
 	do
 		next = next + 1 < n_cpus ? next + 1 : 0;
-	while (next != cpu && is_halted(next));
+	while (next != cpu && holder_is_halted(next));
 	return next;
 }
 
@@ -120,7 +120,7 @@ void holder_note(void)
 
 void holder_pass(void)
 {
-	holder_change(next_of(cpu_number()));
+	holder_change(holder_next_of(cpu_number()));
 }
 
 void holder_halts(void)
@@ -144,16 +144,16 @@ void holder_pause(void)
 
 bool holder_next_is_first(void)
 {
-	uint32_t next = next_of(cpu_number());
+	uint32_t next = holder_next_of(cpu_number());
 
 	for (uint32_t n = 0; n < n_cpus; n++)
-		if ((int32_t)(each[n].given - each[next].given) < 0 && !is_halted(n))
+		if ((int32_t)(each[n].given - each[next].given) < 0 && !holder_is_halted(n))
 			return false;
 	return true;
 }
 
 void holder_give(void)
 {
-	each[next_of(cpu_number())].given = ++turns_given;
+	each[holder_next_of(cpu_number())].given = ++turns_given;
 	holder_pass();
 }

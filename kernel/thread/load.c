@@ -20,7 +20,7 @@ static struct host_load_info load;
 static struct timer timer;
 
 /* Threads of users that run or could run. */
-static int count_busy(void)
+static int load_count_busy(void)
 {
 	int busy = 0;
 
@@ -32,29 +32,29 @@ static int count_busy(void)
 	return busy;
 }
 
-static void average(int *value, int now, int kept)
+static void load_average(int *value, int now, int kept)
 {
 	*value = (*value * kept + now * (LOAD_SCALE - kept)) / LOAD_SCALE;
 }
 
 /* A Mach factor is how much of the machine a new thread would get. */
-static void look(struct timer *self)
+static void load_look(struct timer *self)
 {
 	int cpus_there = (int)n_cpus;
-	int busy = count_busy();
+	int busy = load_count_busy();
 	int factor = busy > cpus_there ? cpus_there * LOAD_SCALE / (busy + 1)
 				       : (cpus_there - busy) * LOAD_SCALE;
 
 	for (unsigned n = 0; n < AVERAGES; n++) {
-		average(&load.avenrun[n], busy * LOAD_SCALE, decay[n]);
-		average(&load.mach_factor[n], factor, decay[n]);
+		load_average(&load.avenrun[n], busy * LOAD_SCALE, decay[n]);
+		load_average(&load.mach_factor[n], factor, decay[n]);
 	}
 	timer_set(self, tick_after_ms(1000));
 }
 
 void load_init(void)
 {
-	timer_init(&timer, look);
+	timer_init(&timer, load_look);
 	timer_set(&timer, tick_after_ms(1000));
 }
 

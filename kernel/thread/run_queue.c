@@ -12,7 +12,7 @@ void run_queue_init(struct run_queue *queue)
 	}
 }
 
-static void note_added(struct run_queue *queue, unsigned priority)
+static void run_queue_note_added(struct run_queue *queue, unsigned priority)
 {
 	queue->occupied[priority / 32] |= 1u << (priority % 32);
 }
@@ -22,7 +22,7 @@ void run_queue_add(struct run_queue *queue, struct list *link, unsigned priority
 	assert(priority < PRIORITIES);
 	assert(list_empty(link));
 	list_add_last(&queue->lists[priority], link);
-	note_added(queue, priority);
+	run_queue_note_added(queue, priority);
 }
 
 void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned priority)
@@ -30,7 +30,7 @@ void run_queue_add_first(struct run_queue *queue, struct list *link, unsigned pr
 	assert(priority < PRIORITIES);
 	assert(list_empty(link));
 	list_add_first(queue->woken[priority], link);
-	note_added(queue, priority);
+	run_queue_note_added(queue, priority);
 }
 
 void run_queue_add_woken(struct run_queue *queue, struct list *link, unsigned priority)

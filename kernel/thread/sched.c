@@ -31,7 +31,7 @@ void sched_init(void)
 
 /* ---------------- Who should run where ---------------- */
 
-static struct run_queue *queue_of(const struct thread *thread)
+static struct run_queue *sched_queue_of(const struct thread *thread)
 {
 	return thread->bound != NULL ? &thread->bound->bound : &sched_common;
 }
@@ -39,7 +39,7 @@ static struct run_queue *queue_of(const struct thread *thread)
 /* A thread in the middle of its turn is first among its equals, those that `wake` before others. */
 static void sched_enqueue(struct thread *thread, bool wakes)
 {
-	struct run_queue *queue = queue_of(thread);
+	struct run_queue *queue = sched_queue_of(thread);
 	unsigned priority = thread->run_priority;
 
 	assert(thread->state == THREAD_RUNNABLE);
@@ -52,7 +52,7 @@ static void sched_enqueue(struct thread *thread, bool wakes)
 }
 
 /* The priority of what runs on `cpu`; an idle CPU is worse than any thread. */
-static unsigned running_priority(const struct cpu *cpu)
+static unsigned sched_running_priority(const struct cpu *cpu)
 {
 	/* Told to look, it takes the best there is, and only one: who comes next needs another. */
 	if ((cpu->work & WORK_RESCHEDULE) != 0)
@@ -61,7 +61,7 @@ static unsigned running_priority(const struct cpu *cpu)
 }
 
 /* The best priority that is waiting to run on `cpu`; PRIORITIES if nothing is. */
-static unsigned waiting_priority(const struct cpu *cpu)
+static unsigned sched_waiting_priority(const struct cpu *cpu)
 {
 	unsigned anywhere = run_queue_best(&sched_common);
 	unsigned here = run_queue_best(&cpu->bound);
@@ -70,7 +70,7 @@ static unsigned waiting_priority(const struct cpu *cpu)
 }
 
 /* The queue with the best thread; of two with equals one who has woken's, or they take turns. */
-static __attribute__((noinline)) struct run_queue *choose_queue(struct cpu *cpu)
+static __attribute__((noinline)) struct run_queue *sched_choose_queue(struct cpu *cpu)
 {
 	unsigned anywhere = run_queue_best(&sched_common), here = run_queue_best(&cpu->bound);
 	bool woken;
@@ -83,7 +83,7 @@ static __attribute__((noinline)) struct run_queue *choose_queue(struct cpu *cpu)
 	return woken ? &cpu->bound : &sched_common;
 }
 
-static inline bool nobody_waits(const struct cpu *cpu)
+static inline bool sched_nobody_waits(const struct cpu *cpu)
 {
 	return run_queue_is_empty(&sched_common) && run_queue_is_empty(&cpu->bound);
 }
@@ -94,12 +94,12 @@ static inline struct thread *sched_choose(struct cpu *cpu)
 	struct run_queue *queue = &sched_common;
 
 	if (!run_queue_is_empty(&cpu->bound))
-		queue = choose_queue(cpu);
+		queue = sched_choose_queue(cpu);
 	return list_object(run_queue_take(queue, run_queue_first(queue)), struct thread, run_link);
 }
 
 /* Whether `thread`, which wakes, is none that `cpu` has woken on behalf of whom it runs. */
-static bool is_prompt(const struct thread *thread, const struct cpu *cpu)
+static bool sched_is_prompt(const struct thread *thread, const struct cpu *cpu)
 {
 	return cpu != cpu_self() || thread->wait_result == WAIT_TIMED_OUT;
 }
@@ -109,31 +109,31 @@ static bool is_prompt(const struct thread *thread, const struct cpu *cpu)
  * it is as good and `wakes`, in the middle of its turn or when the other's is over.  Whom that one
  * has woken itself is only the next: both have things to do for each other.
  */
-static bool should_run(const struct thread *thread, const struct cpu *cpu, bool wakes)
+static bool sched_should_run(const struct thread *thread, const struct cpu *cpu, bool wakes)
 {
-	unsigned priority = running_priority(cpu);
+	unsigned priority = sched_running_priority(cpu);
 
 	if (thread->run_priority != priority || !wakes)
 		return thread->run_priority < priority;
-	if (!is_prompt(thread, cpu))
+	if (!sched_is_prompt(thread, cpu))
 		return false;
 	return thread->turn.kind == TURN_KEPT ||
 	       (thread->turn.kind == TURN_NEXT && turn_is_over(cpu, priority));
 }
 
 /* The CPU that runs the worst of all that `thread` might run in place of. */
-static struct cpu *worst_cpu(const struct thread *thread)
+static struct cpu *sched_worst_cpu(const struct thread *thread)
 {
 	struct cpu *worst = thread->bound;
 	unsigned priority;
 
 	if (worst == NULL)
 		worst = thread->cpu != NULL ? thread->cpu : &cpus[0];
-	priority = running_priority(worst);
+	priority = sched_running_priority(worst);
 	for (uint32_t n = 0; n < n_cpus && thread->bound == NULL; n++) {
-		if (&cpus[n] != worst && running_priority(&cpus[n]) > priority) {
+		if (&cpus[n] != worst && sched_running_priority(&cpus[n]) > priority) {
 			worst = &cpus[n];
-			priority = running_priority(worst);
+			priority = sched_running_priority(worst);
 		}
 	}
 	return worst;
@@ -142,35 +142,35 @@ static struct cpu *worst_cpu(const struct thread *thread)
 /* ---------------- Turns ---------------- */
 
 /* Whether the turn that runs on `cpu` is over, and a thread waits that is as good as `priority`. */
-static bool others_turn(const struct cpu *cpu, unsigned priority)
+static bool sched_others_turn(const struct cpu *cpu, unsigned priority)
 {
-	return turn_is_over(cpu, priority) && waiting_priority(cpu) <= priority;
+	return turn_is_over(cpu, priority) && sched_waiting_priority(cpu) <= priority;
 }
 
 /*
  * Whether a thread of `priority` that is given the turn that runs on `cpu` is not the next.  Equals
  * that were woken on its behalf wait until it does, or its turn is over; others do not.
  */
-static bool others_first(struct cpu *cpu, unsigned priority)
+static bool sched_others_first(struct cpu *cpu, unsigned priority)
 {
-	unsigned waiting = waiting_priority(cpu);
+	unsigned waiting = sched_waiting_priority(cpu);
 
 	if (waiting != priority || !cpu->gives_way)
-		return waiting < priority || others_turn(cpu, priority);
+		return waiting < priority || sched_others_turn(cpu, priority);
 	cpu->gives_way = false;
 	return true;
 }
 
 /* `thread`, which is to be queued, has what is left of the turn that runs on `cpu`. */
-static void keep_turn(const struct cpu *cpu, struct thread *thread)
+static void sched_keep_turn(const struct cpu *cpu, struct thread *thread)
 {
-	turn_keep(cpu, thread, run_queue_has(queue_of(thread), thread->run_priority));
+	turn_keep(cpu, thread, run_queue_has(sched_queue_of(thread), thread->run_priority));
 }
 
 /* ---------------- Making runnable ---------------- */
 
 /* Makes `cpu` look for another thread to run, before it next goes on in user mode. */
-static void kick(struct cpu *cpu)
+static void sched_kick(struct cpu *cpu)
 {
 	cpu_set_work(cpu, WORK_RESCHEDULE);
 	if (cpu != cpu_self())
@@ -179,13 +179,13 @@ static void kick(struct cpu *cpu)
 
 void sched_make_runnable(struct thread *thread)
 {
-	struct cpu *cpu = worst_cpu(thread);
+	struct cpu *cpu = sched_worst_cpu(thread);
 
 	assert(kernel_locked());
 	sched_enqueue(thread, true);
-	if (should_run(thread, cpu, true))
-		kick(cpu);
-	else if (is_prompt(thread, cpu))
+	if (sched_should_run(thread, cpu, true))
+		sched_kick(cpu);
+	else if (sched_is_prompt(thread, cpu))
 		cpu->gives_way = true;
 }
 
@@ -193,7 +193,7 @@ void sched_remove(struct thread *thread)
 {
 	assert(kernel_locked());
 	assert(thread->state == THREAD_RUNNABLE);
-	run_queue_remove(queue_of(thread), &thread->run_link, thread->run_priority);
+	run_queue_remove(sched_queue_of(thread), &thread->run_link, thread->run_priority);
 }
 
 void sched_notice(struct thread *thread)
@@ -206,7 +206,7 @@ void sched_notice(struct thread *thread)
 
 /* ---------------- Switching ---------------- */
 
-static inline void finish_switch(struct cpu *cpu, const struct thread *thread)
+static inline void sched_end_switch(struct cpu *cpu, const struct thread *thread)
 {
 	struct thread *left = cpu->leaving;
 
@@ -220,14 +220,14 @@ static inline void finish_switch(struct cpu *cpu, const struct thread *thread)
 
 void sched_finish_switch(void)
 {
-	finish_switch(cpu_self(), current_thread());
+	sched_end_switch(cpu_self(), current_thread());
 }
 
 /*
  * Goes on in `next`, which is on no queue; its turn is the caller's business.  A dead thread is
  * reaped by whoever runs next, for its stack is in use until then.
  */
-static inline void run(struct cpu *cpu, struct thread *previous, struct thread *next)
+static inline void sched_run(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
 	next->state = THREAD_RUNNING;
 	next->run_priority = next->priority;
@@ -237,14 +237,14 @@ static inline void run(struct cpu *cpu, struct thread *previous, struct thread *
 		cpu->leaving = previous;
 	cpu->switches++;
 	machine_switch(cpu, previous, next);
-	finish_switch(cpu_self(), previous);
+	sched_end_switch(cpu_self(), previous);
 }
 
 /*
  * What there is to do before a switch: samples of the current thread are read while it stands
  * still. The next to run is chosen now.
  */
-static __attribute__((noinline)) void prepare_switch(struct cpu *cpu)
+static __attribute__((noinline)) void sched_prepare_switch(struct cpu *cpu)
 {
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();
@@ -260,12 +260,12 @@ void sched_switch(void)
 	assert(kernel_locked());
 	assert(interrupts_are_on());
 	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
-		prepare_switch(cpu);
-	next = nobody_waits(cpu) ? cpu->idle_thread : sched_choose(cpu);
+		sched_prepare_switch(cpu);
+	next = sched_nobody_waits(cpu) ? cpu->idle_thread : sched_choose(cpu);
 	assert(next->magic == THREAD_MAGIC);
 	turn_begin(cpu, next);
 	if (next != thread) {
-		run(cpu, thread, next);
+		sched_run(cpu, thread, next);
 	} else {
 		thread->state = THREAD_RUNNING;
 		thread->run_priority = thread->priority;
@@ -280,7 +280,7 @@ void sched_wait(void)
 	sched_switch();
 }
 
-static bool may_run_here(const struct thread *thread, const struct cpu *cpu)
+static bool sched_may_run_here(const struct thread *thread, const struct cpu *cpu)
 {
 	return thread->bound == NULL || thread->bound == cpu;
 }
@@ -298,31 +298,31 @@ void sched_handoff(struct thread *thread, struct thread *to)
 	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();
-	if (!thread_end_wait(to, WAIT_WOKEN) || !may_run_here(to, cpu)) {
+	if (!thread_end_wait(to, WAIT_WOKEN) || !sched_may_run_here(to, cpu)) {
 		if (to->state == THREAD_RUNNABLE)
 			sched_make_runnable(to);
 		sched_wait();
 		return;
 	}
 	turn_swap(thread, to);
-	if ((cpu->work & WORK_RESCHEDULE) == 0 && !others_first(cpu, to->priority)) {
-		run(cpu, thread, to);
+	if ((cpu->work & WORK_RESCHEDULE) == 0 && !sched_others_first(cpu, to->priority)) {
+		sched_run(cpu, thread, to);
 		return;
 	}
-	keep_turn(cpu, to);
+	sched_keep_turn(cpu, to);
 	sched_make_runnable(to);
 	sched_switch();
 }
 
 /* `to`, which is queued, gets this CPU and the turn here; unless that is over and others wait. */
-static inline void take_over(struct cpu *cpu, struct thread *to)
+static inline void sched_take_over(struct cpu *cpu, struct thread *to)
 {
 	assert(kernel_locked());
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();
 	sched_remove(to);
 	turn_swap(cpu->thread, to);
-	if (others_turn(cpu, to->priority))
+	if (sched_others_turn(cpu, to->priority))
 		cpu_set_work(cpu, WORK_RESCHEDULE);
 }
 
@@ -330,38 +330,38 @@ bool sched_switch_to(struct thread *to)
 {
 	struct cpu *cpu = cpu_self();
 
-	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
+	if (to->state != THREAD_RUNNABLE || !sched_may_run_here(to, cpu))
 		return false;
-	take_over(cpu, to);
-	run(cpu, cpu->thread, to);
+	sched_take_over(cpu, to);
+	sched_run(cpu, cpu->thread, to);
 	return true;
 }
 
 /* The current thread stays runnable, here or on a CPU that has nothing better to do. */
-static inline void stay_runnable(struct thread *thread)
+static inline void sched_stay_runnable(struct thread *thread)
 {
-	struct cpu *cpu = n_cpus > 1 ? worst_cpu(thread) : cpu_self();
+	struct cpu *cpu = n_cpus > 1 ? sched_worst_cpu(thread) : cpu_self();
 
 	thread->state = THREAD_RUNNABLE;
-	if (cpu != cpu_self() && should_run(thread, cpu, false))
-		kick(cpu);
+	if (cpu != cpu_self() && sched_should_run(thread, cpu, false))
+		sched_kick(cpu);
 }
 
 void sched_preempt(void)
 {
 	struct thread *thread = current_thread();
 
-	keep_turn(cpu_self(), thread);
-	stay_runnable(thread);
+	sched_keep_turn(cpu_self(), thread);
+	sched_stay_runnable(thread);
 	sched_enqueue(thread, false);
 	sched_switch();
 }
 
 /* Behind its equals. */
-static inline void enqueue_current(struct thread *thread)
+static inline void sched_enqueue_current(struct thread *thread)
 {
-	stay_runnable(thread);
-	run_queue_add(queue_of(thread), &thread->run_link, thread->run_priority);
+	sched_stay_runnable(thread);
+	run_queue_add(sched_queue_of(thread), &thread->run_link, thread->run_priority);
 }
 
 bool sched_yield(bool depressed)
@@ -374,11 +374,11 @@ bool sched_yield(bool depressed)
 	assert(kernel_locked());
 	assert(interrupts_are_on());
 	if ((cpu->work & (WORK_RESCHEDULE | WORK_SAMPLE)) != 0)
-		prepare_switch(cpu);
-	if (nobody_waits(cpu))
+		sched_prepare_switch(cpu);
+	if (sched_nobody_waits(cpu))
 		return false;
 	thread->run_priority = (uint8_t)priority;
-	enqueue_current(thread);
+	sched_enqueue_current(thread);
 	next = sched_choose(cpu);
 	if (next == thread) {
 		thread->state = THREAD_RUNNING;
@@ -386,7 +386,7 @@ bool sched_yield(bool depressed)
 		return false;
 	}
 	turn_begin(cpu, next);
-	run(cpu, thread, next);
+	sched_run(cpu, thread, next);
 	return true;
 }
 
@@ -395,13 +395,13 @@ bool sched_yield_to(struct thread *to, bool depressed)
 	struct cpu *cpu = cpu_self();
 	struct thread *thread = cpu->thread;
 
-	if (to->state != THREAD_RUNNABLE || !may_run_here(to, cpu))
+	if (to->state != THREAD_RUNNABLE || !sched_may_run_here(to, cpu))
 		return false;
 	if (depressed)
 		thread->run_priority = PRIORITY_WORST;
-	take_over(cpu, to); /* Who gives it away is none of those that wait for it. */
-	enqueue_current(thread);
-	run(cpu, thread, to);
+	sched_take_over(cpu, to); /* Who gives it away is none of those that wait for it. */
+	sched_enqueue_current(thread);
+	sched_run(cpu, thread, to);
 	return true;
 }
 
@@ -417,8 +417,8 @@ void sched_set_priority(struct thread *thread, unsigned priority)
 	thread->run_priority = (uint8_t)priority;
 	if (queued)
 		sched_make_runnable(thread);
-	else if (thread->state == THREAD_RUNNING && waiting_priority(thread->cpu) < priority)
-		kick(thread->cpu);
+	else if (thread->state == THREAD_RUNNING && sched_waiting_priority(thread->cpu) < priority)
+		sched_kick(thread->cpu);
 }
 
 void sched_raise_depressed(struct thread *thread)
@@ -429,7 +429,7 @@ void sched_raise_depressed(struct thread *thread)
 
 uint32_t sched_charges_apart;
 
-static inline bool came_in_kernel(const struct cpu *cpu)
+static inline bool sched_came_in_kernel(const struct cpu *cpu)
 {
 	return cpu->kernel_tick == cpu->ticks;
 }
@@ -439,9 +439,9 @@ static inline bool came_in_kernel(const struct cpu *cpu)
  * in turn it may be none, for most CPUs were parked, or several, for this one has not come to work
  * on them.
  */
-static __attribute__((noinline)) void charge_apart(struct cpu *cpu, struct thread *thread)
+static __attribute__((noinline)) void sched_charge_apart(struct cpu *cpu, struct thread *thread)
 {
-	bool in_kernel = came_in_kernel(cpu);
+	bool in_kernel = sched_came_in_kernel(cpu);
 	uint32_t ticks = cpus_in_turn ? tick_take_charged(cpu) : 1;
 
 	thread->ticks += ticks;
@@ -458,10 +458,10 @@ void sched_tick(struct cpu *cpu)
 	struct thread *thread = cpu->thread;
 
 	if ((sched_charges_apart | (thread->label ^ thread->home)) != 0) {
-		charge_apart(cpu, thread);
+		sched_charge_apart(cpu, thread);
 	} else {
 		thread->ticks++;
-		if (came_in_kernel(cpu))
+		if (sched_came_in_kernel(cpu))
 			thread->system_ticks++;
 	}
 	if (turn_left(cpu) > 0)
@@ -469,7 +469,7 @@ void sched_tick(struct cpu *cpu)
 	turn_over(cpu);
 	if (thread == cpu->idle_thread)
 		return;
-	if (waiting_priority(cpu) <= thread->priority)
+	if (sched_waiting_priority(cpu) <= thread->priority)
 		cpu_set_work(cpu, WORK_RESCHEDULE);
 }
 
@@ -487,7 +487,7 @@ void sched_bind(struct cpu *cpu)
 
 /* ---------------- Idle ---------------- */
 
-static void wait_in_turn(void)
+static void sched_wait_in_turn(void)
 {
 	holder_halts();
 	interrupts_wait();
@@ -495,13 +495,13 @@ static void wait_in_turn(void)
 }
 
 /* Halts until an interrupt leaves work; the kernel lock is free meanwhile. */
-static void idle_wait(struct cpu *cpu)
+static void sched_idle_wait(struct cpu *cpu)
 {
 	kernel_unlock_fair();
 	interrupts_off();
 	while ((cpu->work & (WORK_INTERRUPT | WORK_RESCHEDULE)) == 0) {
 		if (cpus_in_turn)
-			wait_in_turn();
+			sched_wait_in_turn();
 		else
 			interrupts_wait();
 		interrupts_off();
@@ -517,12 +517,12 @@ void sched_idle(void)
 	assert(current_thread() == cpu->idle_thread);
 	for (;;) {
 		interrupt_work();
-		if (waiting_priority(cpu) < PRIORITIES) {
+		if (sched_waiting_priority(cpu) < PRIORITIES) {
 			sched_switch();
 			continue;
 		}
 		/* Another CPU may have taken the thread that this one was woken for. */
 		cpu_clear_work(cpu, WORK_RESCHEDULE);
-		idle_wait(cpu);
+		sched_idle_wait(cpu);
 	}
 }

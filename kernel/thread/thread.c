@@ -37,7 +37,7 @@ static void thread_check(const struct thread *thread)
 
 /* ---------------- Making and unmaking ---------------- */
 
-static void timed_out(struct timer *timer)
+static void thread_timed_out(struct timer *timer)
 {
 	struct thread *thread = list_object(timer, struct thread, timeout);
 
@@ -72,7 +72,7 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	list_init(&thread->task_link);
 	list_init(&thread->wait_link);
 	wait_queue_init(&thread->stop_waiters);
-	timer_init(&thread->timeout, timed_out);
+	timer_init(&thread->timeout, thread_timed_out);
 	return thread;
 }
 
@@ -103,7 +103,7 @@ struct thread *thread_create_kernel(void (*function)(void), unsigned priority)
 }
 
 /* A new thread may have what its task and the processor set allow, and what it begins with. */
-static uint8_t first_limit(const struct task *task, unsigned priority)
+static uint8_t thread_first_limit(const struct task *task, unsigned priority)
 {
 	unsigned limit = task->max_priority;
 
@@ -130,7 +130,7 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 	machine_thread_init_user(thread, stack, entry, esp);
 	port->object = thread;
 	thread->port = port;
-	thread->max_priority = first_limit(task, priority);
+	thread->max_priority = thread_first_limit(task, priority);
 	thread->self_port = port_make_send(port);
 	thread->label = task->id;
 	thread->home = task->id;
@@ -263,7 +263,7 @@ static void thread_lose_ports(struct thread *thread)
 }
 
 /* Takes away a thread that stands at the edge of user mode, off the run queue. */
-static void kill_at_edge(struct thread *thread)
+static void thread_kill_at_edge(struct thread *thread)
 {
 	if (thread->state == THREAD_RUNNABLE)
 		sched_remove(thread);
@@ -281,7 +281,7 @@ void thread_kill(struct thread *thread)
 	thread->asked |= THREAD_ASKED_END;
 	thread_lose_ports(thread);
 	if (thread->at_edge)
-		kill_at_edge(thread);
+		thread_kill_at_edge(thread);
 	else
 		thread_interrupt(thread);
 }
@@ -335,7 +335,8 @@ void thread_pay_wake(struct thread *thread)
 }
 
 /* The current thread begins to wait; false: it is to go to the edge of user mode instead. */
-static inline bool begin_wait(struct thread *thread, struct wait_queue *queue, enum wait_kind kind)
+static inline bool thread_begin_wait(struct thread *thread, struct wait_queue *queue,
+				     enum wait_kind kind)
 {
 	may_block();
 	assert(thread != cpu_self()->idle_thread);
@@ -353,7 +354,7 @@ enum wait_result thread_wait(struct wait_queue *queue, uint64_t due, enum wait_k
 {
 	struct thread *thread = current_thread();
 
-	if (!begin_wait(thread, queue, kind))
+	if (!thread_begin_wait(thread, queue, kind))
 		return WAIT_INTERRUPTED;
 	if (due != WAIT_FOREVER)
 		timer_set(&thread->timeout, due);
@@ -366,7 +367,7 @@ enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wai
 {
 	struct thread *thread = current_thread();
 
-	if (!begin_wait(thread, queue, kind))
+	if (!thread_begin_wait(thread, queue, kind))
 		return WAIT_INTERRUPTED;
 	if (due != WAIT_FOREVER)
 		timer_set(&thread->timeout, due);
@@ -388,7 +389,7 @@ enum wait_result thread_wait_handoff(struct wait_queue *queue, enum wait_kind ki
 		thread_wake(to, WAIT_WOKEN);
 		return thread_wait(queue, WAIT_FOREVER, kind);
 	}
-	begin_wait(thread, queue, kind);
+	thread_begin_wait(thread, queue, kind);
 	sched_handoff(thread, to);
 	return thread->wait_result;
 }

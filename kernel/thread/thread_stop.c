@@ -23,7 +23,7 @@ static void thread_let_go(struct thread *thread)
 }
 
 /* A thread that waits for a CPU at the edge of user mode can be stopped there and then. */
-static void ask_to_stop(struct thread *thread)
+static void thread_stop_ask_to_stop(struct thread *thread)
 {
 	thread->asked |= THREAD_ASKED_STOP;
 	if (thread->state == THREAD_RUNNING) {
@@ -43,7 +43,7 @@ void thread_update_stop(struct thread *thread)
 	if (stop == ((thread->asked & THREAD_ASKED_STOP) != 0))
 		return;
 	if (stop) {
-		ask_to_stop(thread);
+		thread_stop_ask_to_stop(thread);
 		return;
 	}
 	thread->asked &= (uint8_t)~THREAD_ASKED_STOP;

@@ -51,13 +51,13 @@ static __attribute__((noinline)) uint32_t tick_jitter(struct cpu *cpu)
 }
 
 /* Whether ticks that are moved are moved by as much on all CPUs. */
-static bool is_jitter_common(void)
+static bool tick_is_jitter_common(void)
 {
 	return cpus_in_turn && jitter_seed == 0;
 }
 
 /* Out of the tick's number (the last steps of MurmurHash3). */
-static uint32_t common_jitter(uint32_t tick)
+static uint32_t tick_common_jitter(uint32_t tick)
 {
 	uint32_t x = tick * 0x9e3779b9u;
 
@@ -66,14 +66,14 @@ static uint32_t common_jitter(uint32_t tick)
 	return (uint32_t)(((uint64_t)(x ^ x >> 16) * (interval / 2)) >> 32);
 }
 
-static __attribute__((noinline)) uint32_t jitter_of_next(struct cpu *cpu)
+static __attribute__((noinline)) uint32_t tick_jitter_of_next(struct cpu *cpu)
 {
-	return is_jitter_common() ? common_jitter(cpu->ticks + 1) : tick_jitter(cpu);
+	return tick_is_jitter_common() ? tick_common_jitter(cpu->ticks + 1) : tick_jitter(cpu);
 }
 
 static inline void tick_arm(struct cpu *cpu, uint32_t delay)
 {
-	machine_timer_arm(jitter_wanted == 0 ? delay : delay + jitter_of_next(cpu));
+	machine_timer_arm(jitter_wanted == 0 ? delay : delay + tick_jitter_of_next(cpu));
 }
 
 void tick_start(struct cpu *cpu)
@@ -101,7 +101,7 @@ void tick_start(struct cpu *cpu)
 /* The last tick whose turn has begun: written by the CPU whose turn it is, read by all. */
 static uint32_t turn_begun;
 
-static bool have_all_come_to(uint32_t tick)
+static bool tick_have_all_come_to(uint32_t tick)
 {
 	for (uint32_t n = 0; n < n_cpus; n++)
 		if ((int32_t)(__atomic_load_n(&cpus[n].ticks, __ATOMIC_RELAXED) - tick) < 0)
@@ -109,7 +109,7 @@ static bool have_all_come_to(uint32_t tick)
 	return true;
 }
 
-static bool has_turn_begun(uint32_t tick)
+static bool tick_has_turn_begun(uint32_t tick)
 {
 	return (int32_t)(__atomic_load_n(&turn_begun, __ATOMIC_RELAXED) - tick) >= 0;
 }
@@ -122,20 +122,20 @@ static bool has_turn_begun(uint32_t tick)
  * unless they idle and halt anyway, until it goes on: waiting is `pause`.  Ticks with jitter are
  * apart, so there nobody waits for a tick that is still to come.
  */
-static void take_turns(const struct cpu *cpu)
+static void tick_take_turns(const struct cpu *cpu)
 {
 	uint32_t tick = cpu->ticks;
 	bool mine = tick % n_cpus == cpu->number;
 
-	if (jitter_wanted != 0 && !is_jitter_common()) {
+	if (jitter_wanted != 0 && !tick_is_jitter_common()) {
 		if (!mine)
 			machine_relax();
 	} else if (mine) {
-		for (int i = 0; i < TRIES && !have_all_come_to(tick); i++)
+		for (int i = 0; i < TRIES && !tick_have_all_come_to(tick); i++)
 			machine_relax();
 		__atomic_store_n(&turn_begun, tick, __ATOMIC_RELAXED);
 	} else if (cpu->thread != cpu->idle_thread) {
-		for (int i = 0; i < TRIES && !has_turn_begun(tick); i++)
+		for (int i = 0; i < TRIES && !tick_has_turn_begun(tick); i++)
 			machine_relax();
 	}
 }
@@ -147,13 +147,13 @@ static uint32_t watched_tick; /* The number of the tick that is shared out next.
 /* Late by so many, a machine that stood still goes on with the present. */
 #define LATE_TICKS 8
 
-static void watch_tick(uint32_t tick)
+static void tick_watch_tick(uint32_t tick)
 {
 	uint64_t cycles = start + (uint64_t)tick * interval;
 
 	watched_tick = tick;
 	if (jitter_wanted != 0)
-		cycles += common_jitter(tick);
+		cycles += tick_common_jitter(tick);
 	holder_watch(HOLDER_AT_TICK, cycles);
 }
 
@@ -162,7 +162,7 @@ static void watch_tick(uint32_t tick)
  * the CPU that executed then, and the others were parked.  With jitter=, which moves each CPU's
  * interrupts by themselves, what counts is still one time for all, and they may come before it.
  */
-static void share_tick(uint32_t tick)
+static void tick_share_tick(uint32_t tick)
 {
 	uint32_t holder = holder_take(HOLDER_AT_TICK);
 
@@ -171,12 +171,12 @@ static void share_tick(uint32_t tick)
 	for (uint32_t n = 0; n < n_cpus; n++)
 		__atomic_fetch_add(n == holder ? &cpus[n].charged_ticks : &cpus[n].parked_ticks, 1,
 				   __ATOMIC_RELAXED);
-	watch_tick((int32_t)(tick - watched_tick) < LATE_TICKS ? watched_tick + 1 : tick + 1);
+	tick_watch_tick((int32_t)(tick - watched_tick) < LATE_TICKS ? watched_tick + 1 : tick + 1);
 }
 
 void tick_share_from_now_on(void)
 {
-	watch_tick(cpus[0].ticks + 1);
+	tick_watch_tick(cpus[0].ticks + 1);
 }
 
 uint32_t tick_take_charged(struct cpu *cpu)
@@ -188,9 +188,9 @@ static __attribute__((noinline)) void tick_several(const struct cpu *cpu)
 {
 	if (cpus_in_turn) {
 		holder_note();
-		share_tick(cpu->ticks);
+		tick_share_tick(cpu->ticks);
 	}
-	take_turns(cpu);
+	tick_take_turns(cpu);
 }
 
 /* Counts a tick that has come, `late` cycles after its time, and arms the next. */

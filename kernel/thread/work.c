@@ -21,7 +21,7 @@ void sample_work(void)
 }
 
 /* What comes more rarely than ticks. */
-static __attribute__((noinline)) void rare_work(struct cpu *cpu)
+static __attribute__((noinline)) void work_rare_work(struct cpu *cpu)
 {
 	if ((cpu->work & WORK_DEVICE) != 0) {
 		cpu_clear_work(cpu, WORK_DEVICE);
@@ -41,11 +41,11 @@ void interrupt_work(void)
 		tick_work(cpu);
 	}
 	if ((cpu->work & (WORK_DEVICE | WORK_SAMPLE)) != 0)
-		rare_work(cpu);
+		work_rare_work(cpu);
 }
 
 /* A tick whose work is done here came in kernel mode. */
-static void note_kernel_tick(void)
+static void work_note_kernel_tick(void)
 {
 	struct cpu *cpu = cpu_self();
 
@@ -59,20 +59,20 @@ void kernel_pause(void)
 {
 	pause_turns_left = PAUSE_TURNS;
 	if ((cpu_self()->work & WORK_INTERRUPT) != 0) {
-		note_kernel_tick();
+		work_note_kernel_tick();
 		interrupt_work();
 	}
 }
 
 /* The current thread is asked something. */
-static void do_asked(void)
+static void work_do_asked(void)
 {
 	cpu_clear_work(cpu_self(), WORK_THREAD);
 	if (current_thread()->asked != 0)
 		thread_do_asked();
 }
 
-static void preempt(void)
+static void work_preempt(void)
 {
 	struct thread *thread = current_thread();
 
@@ -81,24 +81,24 @@ static void preempt(void)
 	thread->at_edge = false;
 }
 
-/* The rarer part of do_work(), not inlined: most ways out are short. */
-static __attribute__((noinline)) void do_thread_work(void)
+/* The rarer part of work_do_work(), not inlined: most ways out are short. */
+static __attribute__((noinline)) void work_do_thread_work(void)
 {
 	if ((cpu_self()->work & WORK_THREAD) != 0)
-		do_asked();
+		work_do_asked();
 	if ((cpu_self()->work & WORK_RESCHEDULE) != 0)
-		preempt();
+		work_preempt();
 }
 
 /*
  * Does what there is to do, as far as it is known now.  Does not return to a thread that is to end;
  * may return much later, and on another CPU.
  */
-static void do_work(void)
+static void work_do_work(void)
 {
 	interrupt_work();
 	if ((cpu_self()->work & (WORK_THREAD | WORK_RESCHEDULE)) != 0)
-		do_thread_work();
+		work_do_thread_work();
 }
 
 void kernel_rest(void)
@@ -135,7 +135,7 @@ void user_return(void)
 		uint32_t work;
 
 		if (cpu_self()->work != 0)
-			do_work();
+			work_do_work();
 		interrupts_off();
 		work = cpu_self()->work;
 		if (work == 0) {
@@ -150,6 +150,6 @@ void user_return(void)
 
 void trap_return(void)
 {
-	note_kernel_tick();
+	work_note_kernel_tick();
 	user_return();
 }

@@ -38,8 +38,8 @@ struct supply_message {
 };
 
 /* Tries again while the kernel has no memory for the message, but not while there is no room. */
-static mach_msg_return_t send(mach_msg_header_t *head, mach_port_t control, mach_msg_size_t size,
-			      mach_msg_id_t id)
+static mach_msg_return_t answers_send(mach_msg_header_t *head, mach_port_t control,
+				      mach_msg_size_t size, mach_msg_id_t id)
 {
 	mach_msg_bits_t complex = head->msgh_bits;
 	mach_msg_return_t result;
@@ -79,7 +79,7 @@ void answer_supply(mach_port_t control, vm_offset_t offset, vm_address_t page, b
 	message.precious_type.msgt_name = MACH_MSG_TYPE_BOOLEAN;
 	message.reply_type.msgt_name = MACH_MSG_TYPE_MAKE_SEND_ONCE;
 	/* A message that is not sent brings its memory back, maybe elsewhere. */
-	if (send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_SUPPLY) !=
+	if (answers_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_SUPPLY) !=
 	    MACH_MSG_SUCCESS)
 		syscall_vm_deallocate(mach_task_self_cached(), message.data, PAGE_SIZE);
 }
@@ -93,8 +93,8 @@ void answer_unavailable(mach_port_t control, vm_offset_t offset)
 		.size = PAGE_SIZE,
 	};
 
-	send(&message.head, control, offsetof(struct range_message, error_type),
-	     ID_MEMORY_OBJECT_DATA_UNAVAILABLE);
+	answers_send(&message.head, control, offsetof(struct range_message, error_type),
+		     ID_MEMORY_OBJECT_DATA_UNAVAILABLE);
 }
 
 void answer_error(mach_port_t control, vm_offset_t offset, kern_return_t error)
@@ -108,5 +108,5 @@ void answer_error(mach_port_t control, vm_offset_t offset, kern_return_t error)
 		.error = error,
 	};
 
-	send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_ERROR);
+	answers_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_ERROR);
 }

@@ -13,12 +13,12 @@
 
 static bool is_full; /* People have been told that there is no room. */
 
-static uint32_t block_of(place_t place)
+static uint32_t contents_block_of(place_t place)
 {
 	return place >= PLACE_BLOCKS ? place - PLACE_BLOCKS : BLOCK_NONE;
 }
 
-static void tell_full(void)
+static void contents_tell_full(void)
 {
 	if (!is_full)
 		say("swap is full");
@@ -26,20 +26,20 @@ static void tell_full(void)
 }
 
 /* A block for the place, the one that it has or a new one; BLOCK_NONE if there is none. */
-static uint32_t block_for(place_t place)
+static uint32_t contents_block_for(place_t place)
 {
 	if (place >= PLACE_BLOCKS)
-		return block_of(place);
+		return contents_block_of(place);
 	if (swap_blocks_free() > swap_blocks() / ROOM_AGAIN)
 		is_full = false;
 	if (swap_blocks_free() == 0)
-		tell_full();
+		contents_tell_full();
 	return swap_alloc();
 }
 
 bool contents_put(place_t *place, vm_address_t page)
 {
-	uint32_t block = block_for(*place);
+	uint32_t block = contents_block_for(*place);
 	enum swap_result result;
 
 	*place = PLACE_KERNEL;
@@ -63,10 +63,10 @@ enum contents_result contents_get(const place_t *place, vm_address_t *page)
 		return CONTENTS_NONE;
 	if (*place == PLACE_KERNEL)
 		return CONTENTS_KERNEL;
-	result = swap_read(block_of(*place), page);
+	result = swap_read(contents_block_of(*place), page);
 	for (unsigned tries = 1; result == SWAP_SHORT && tries < READ_TRIES; tries++) {
 		wait_for_memory();
-		result = swap_read(block_of(*place), page);
+		result = swap_read(contents_block_of(*place), page);
 	}
 	return result == SWAP_DONE ? CONTENTS_READ : CONTENTS_BROKEN;
 }
@@ -74,6 +74,6 @@ enum contents_result contents_get(const place_t *place, vm_address_t *page)
 void contents_drop(place_t *place)
 {
 	if (*place >= PLACE_BLOCKS)
-		swap_free(block_of(*place));
+		swap_free(contents_block_of(*place));
 	*place = PLACE_NONE;
 }

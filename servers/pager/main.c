@@ -25,7 +25,7 @@
 
 static mach_port_t log = MACH_PORT_NULL; /* The kernel's log; none: the console. */
 
-static void say_to_log(mach_port_t devices)
+static void main_say_to_log(mach_port_t devices)
 {
 	dev_name_t name = "log";
 
@@ -72,7 +72,7 @@ struct places {
 };
 
 /* The device that a word of the command line names. */
-static const char *device_name(const char *word)
+static const char *main_device_name(const char *word)
 {
 	static const char option[] = "swap=";
 
@@ -80,7 +80,7 @@ static const char *device_name(const char *word)
 }
 
 /* As root's process: the ports come from the server behind the bootstrap port. */
-static bool ask_unix_server(struct places *places)
+static bool main_ask_unix_server(struct places *places)
 {
 	mach_port_t server = MACH_PORT_NULL;
 	bool is_given;
@@ -94,7 +94,7 @@ static bool ask_unix_server(struct places *places)
 	return is_given;
 }
 
-static bool find_places(int argc, char **argv, struct places *places)
+static bool main_find_places(int argc, char **argv, struct places *places)
 {
 	if (argc > 2 && *argv[1] >= '0' && *argv[1] <= '9') {
 		places->host = strtoul(argv[1], NULL, 10);
@@ -103,11 +103,11 @@ static bool find_places(int argc, char **argv, struct places *places)
 		return MACH_PORT_VALID(places->host) && MACH_PORT_VALID(places->devices);
 	}
 	places->devices_named = argv + 1;
-	return argc > 1 && ask_unix_server(places);
+	return argc > 1 && main_ask_unix_server(places);
 }
 
 /* Opens the first device that can be used; its name, or null if there is none. */
-static const char *open_first(const struct places *places)
+static const char *main_open_first(const struct places *places)
 {
 	static char usual[] = "rd0";
 	static char *const only_usual[] = {usual, NULL};
@@ -116,13 +116,13 @@ static const char *open_first(const struct places *places)
 	if (*word == NULL)
 		word = only_usual;
 	for (; *word != NULL; word++) {
-		if (swap_open(places->devices, device_name(*word), word[1] == NULL))
-			return device_name(*word);
+		if (swap_open(places->devices, main_device_name(*word), word[1] == NULL))
+			return main_device_name(*word);
 	}
 	return NULL;
 }
 
-static bool succeeded(kern_return_t result, const char *what)
+static bool main_succeeded(kern_return_t result, const char *what)
 {
 	if (result != KERN_SUCCESS)
 		say("cannot %s (error %d)", what, result);
@@ -130,19 +130,20 @@ static bool succeeded(kern_return_t result, const char *what)
 }
 
 /* From here on this program needs nobody's memory but its own. */
-static bool get_privileges(mach_port_t host)
+static bool main_get_privileges(mach_port_t host)
 {
 	mach_port_t self = mach_task_self_cached();
 	mach_port_t thread = mach_thread_self();
 	mach_port_t set_name, set;
 
-	if (!succeeded(vm_wire_all(host, self, VM_WIRE_ALL), "wire its memory") ||
-	    !succeeded(thread_wire(host, thread, TRUE), "have the last pages"))
+	if (!main_succeeded(vm_wire_all(host, self, VM_WIRE_ALL), "wire its memory") ||
+	    !main_succeeded(thread_wire(host, thread, TRUE), "have the last pages"))
 		return false;
-	if (!succeeded(processor_set_default(host, &set_name), "find its processor set") ||
-	    !succeeded(host_processor_set_priv(host, set_name, &set), "rule its processor set") ||
-	    !succeeded(thread_max_priority(thread, set, PRIORITY), "raise its priority") ||
-	    !succeeded(thread_priority(thread, PRIORITY, TRUE), "have a better priority"))
+	if (!main_succeeded(processor_set_default(host, &set_name), "find its processor set") ||
+	    !main_succeeded(host_processor_set_priv(host, set_name, &set),
+			    "rule its processor set") ||
+	    !main_succeeded(thread_max_priority(thread, set, PRIORITY), "raise its priority") ||
+	    !main_succeeded(thread_priority(thread, PRIORITY, TRUE), "have a better priority"))
 		return false;
 	drop_right(set_name);
 	drop_right(set);
@@ -151,11 +152,12 @@ static bool get_privileges(mach_port_t host)
 }
 
 /* Gives the kernel a send right to the port by which it makes objects. */
-static bool become_default(mach_port_t host, mach_port_t port)
+static bool main_become_default(mach_port_t host, mach_port_t port)
 {
 	mach_port_t manager = port;
 
-	if (!succeeded(vm_set_default_memory_manager(host, &manager), "become the default pager"))
+	if (!main_succeeded(vm_set_default_memory_manager(host, &manager),
+			    "become the default pager"))
 		return false;
 	drop_right(manager);
 	return true;
@@ -167,20 +169,20 @@ int main(int argc, char **argv)
 	const char *device;
 	mach_port_t port;
 
-	if (!find_places(argc, argv, &places)) {
+	if (!main_find_places(argc, argv, &places)) {
 		say("usage: pager ${host-port} ${device-port} [DEVICE], or as root: "
 		    "pager DEVICE...");
 		return 2;
 	}
-	say_to_log(places.devices);
-	device = open_first(&places);
-	if (device == NULL || !get_privileges(places.host))
+	main_say_to_log(places.devices);
+	device = main_open_first(&places);
+	if (device == NULL || !main_get_privileges(places.host))
 		return 1;
 	objects_refill();
-	if (!succeeded(serve_prepare(&port), "make its ports") ||
-	    !become_default(places.host, port))
+	if (!main_succeeded(serve_prepare(&port), "make its ports") ||
+	    !main_become_default(places.host, port))
 		return 1;
-	if (!succeeded(task_set_essential(mach_task_self_cached(), TRUE), "become a server"))
+	if (!main_succeeded(task_set_essential(mach_task_self_cached(), TRUE), "become a server"))
 		return 1;
 	say("%u pages of swap on %s", swap_blocks(), device);
 	serve();

@@ -59,7 +59,7 @@ struct object *object_of(mach_port_t payload)
 	return object->magic == OBJECT_MAGIC ? object : NULL;
 }
 
-static void drop_tree(struct node *node, uint32_t height)
+static void objects_drop_tree(struct node *node, uint32_t height)
 {
 	for (uint32_t n = 0; n < SLOTS; n++) {
 		if (node->slots[n] == 0)
@@ -67,13 +67,13 @@ static void drop_tree(struct node *node, uint32_t height)
 		if (height == 1)
 			contents_drop(&node->slots[n]);
 		else
-			drop_tree((struct node *)node->slots[n], height - 1);
+			objects_drop_tree((struct node *)node->slots[n], height - 1);
 	}
 	pool_free(&node_pool, node);
 }
 
 /* A name with all the rights under it.  One that is gone already is no error. */
-static void destroy_name(mach_port_t name)
+static void objects_destroy_name(mach_port_t name)
 {
 	if (MACH_PORT_VALID(name))
 		mach_port_destroy(mach_task_self_cached(), name);
@@ -81,11 +81,11 @@ static void destroy_name(mach_port_t name)
 
 void object_end(struct object *object)
 {
-	destroy_name(object->port);
-	destroy_name(object->control);
-	destroy_name(object->name);
+	objects_destroy_name(object->port);
+	objects_destroy_name(object->control);
+	objects_destroy_name(object->name);
 	if (object->root != NULL)
-		drop_tree(object->root, object->height);
+		objects_drop_tree(object->root, object->height);
 	object->magic = 0;
 	pool_free(&object_pool, object);
 }
@@ -93,15 +93,15 @@ void object_end(struct object *object)
 /* ---------------- Pages ---------------- */
 
 /* Whether a tree of this height has a slot for the index. */
-static bool reaches(uint32_t height, uint32_t index)
+static bool objects_reaches(uint32_t height, uint32_t index)
 {
 	return height > 0 && (index >> (height - 1) * SLOT_BITS) < SLOTS;
 }
 
 /* Puts nodes on top. */
-static void grow(struct object *object, uint32_t index)
+static void objects_grow(struct object *object, uint32_t index)
 {
-	while (!reaches(object->height, index)) {
+	while (!objects_reaches(object->height, index)) {
 		struct node *root = pool_alloc(&node_pool);
 
 		root->slots[0] = (uint32_t)object->root;
@@ -115,8 +115,8 @@ place_t *object_place(struct object *object, uint32_t index, bool needed)
 	struct node *node;
 
 	if (needed)
-		grow(object, index);
-	else if (!reaches(object->height, index))
+		objects_grow(object, index);
+	else if (!objects_reaches(object->height, index))
 		return NULL;
 	node = object->root;
 	for (uint32_t height = object->height - 1; height > 0; height--) {

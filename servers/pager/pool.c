@@ -18,17 +18,17 @@ struct chunk {
 	uint32_t used;
 };
 
-static uint32_t per_chunk(const struct pool *pool)
+static uint32_t pool_per_chunk(const struct pool *pool)
 {
 	return (PAGE_SIZE - sizeof(struct chunk)) / pool->size;
 }
 
-static struct chunk *chunk_of(const void *element)
+static struct chunk *pool_chunk_of(const void *element)
 {
 	return (struct chunk *)((uintptr_t)element & ~(uintptr_t)(PAGE_SIZE - 1));
 }
 
-static void list_chunk(struct pool *pool, struct chunk *chunk)
+static void pool_list_chunk(struct pool *pool, struct chunk *chunk)
 {
 	chunk->next = pool->partial;
 	chunk->link = &pool->partial;
@@ -37,14 +37,14 @@ static void list_chunk(struct pool *pool, struct chunk *chunk)
 	pool->partial = chunk;
 }
 
-static void unlist_chunk(struct chunk *chunk)
+static void pool_unlist_chunk(struct chunk *chunk)
 {
 	*chunk->link = chunk->next;
 	if (chunk->next != NULL)
 		chunk->next->link = chunk->link;
 }
 
-static bool add_chunk(struct pool *pool)
+static bool pool_add_chunk(struct pool *pool)
 {
 	vm_address_t address = 0;
 	struct chunk *chunk;
@@ -54,14 +54,14 @@ static bool add_chunk(struct pool *pool)
 	chunk = (struct chunk *)address;
 	chunk->free = NULL;
 	chunk->used = 0;
-	for (uint32_t n = 0; n < per_chunk(pool); n++) {
+	for (uint32_t n = 0; n < pool_per_chunk(pool); n++) {
 		struct element *element = (void *)((char *)(chunk + 1) + n * pool->size);
 
 		element->next = chunk->free;
 		chunk->free = element;
 	}
-	pool->n_free += per_chunk(pool);
-	list_chunk(pool, chunk);
+	pool->n_free += pool_per_chunk(pool);
+	pool_list_chunk(pool, chunk);
 	return true;
 }
 
@@ -70,7 +70,7 @@ void *pool_alloc(struct pool *pool)
 	struct element *element;
 	struct chunk *chunk;
 
-	while (pool->partial == NULL && !add_chunk(pool))
+	while (pool->partial == NULL && !pool_add_chunk(pool))
 		wait_for_memory();
 	chunk = pool->partial;
 	element = chunk->free;
@@ -78,30 +78,30 @@ void *pool_alloc(struct pool *pool)
 	chunk->used++;
 	pool->n_free--;
 	if (chunk->free == NULL)
-		unlist_chunk(chunk);
+		pool_unlist_chunk(chunk);
 	return memset(element, 0, pool->size);
 }
 
 void pool_free(struct pool *pool, void *freed)
 {
-	struct chunk *chunk = chunk_of(freed);
+	struct chunk *chunk = pool_chunk_of(freed);
 	struct element *element = freed;
 
 	if (chunk->free == NULL)
-		list_chunk(pool, chunk);
+		pool_list_chunk(pool, chunk);
 	element->next = chunk->free;
 	chunk->free = element;
 	chunk->used--;
 	pool->n_free++;
-	if (chunk->used > 0 || pool->n_free - per_chunk(pool) < pool->reserve)
+	if (chunk->used > 0 || pool->n_free - pool_per_chunk(pool) < pool->reserve)
 		return;
-	unlist_chunk(chunk);
-	pool->n_free -= per_chunk(pool);
+	pool_unlist_chunk(chunk);
+	pool->n_free -= pool_per_chunk(pool);
 	syscall_vm_deallocate(mach_task_self_cached(), (vm_address_t)chunk, PAGE_SIZE);
 }
 
 void pool_refill(struct pool *pool)
 {
-	while (pool->n_free < pool->reserve && add_chunk(pool))
+	while (pool->n_free < pool->reserve && pool_add_chunk(pool))
 		continue;
 }

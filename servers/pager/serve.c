@@ -41,7 +41,7 @@ void drop_right(mach_port_t name)
 }
 
 /* The object that a message was sent to; NULL for one that came where objects are announced. */
-static struct object *receiver(mach_port_t memory_object)
+static struct object *serve_receiver(mach_port_t memory_object)
 {
 	return memory_object == default_port ? NULL : object_of(memory_object);
 }
@@ -71,7 +71,7 @@ kern_return_t memory_object_create(mach_port_t manager, mach_port_t port, vm_siz
 kern_return_t memory_object_terminate(mach_port_t memory_object, mach_port_t control,
 				      mach_port_t name)
 {
-	struct object *object = receiver(memory_object);
+	struct object *object = serve_receiver(memory_object);
 
 	/* The receive rights have come under the names of the object's send rights. */
 	(void)control;
@@ -84,23 +84,23 @@ kern_return_t memory_object_terminate(mach_port_t memory_object, mach_port_t con
 /* ---------------- Pages ---------------- */
 
 /* Has the page written, or gives it back. */
-static void put_page(struct object *object, mach_port_t control, vm_offset_t offset,
-		     vm_address_t page)
+static void serve_put_page(struct object *object, mach_port_t control, vm_offset_t offset,
+			   vm_address_t page)
 {
 	if (!contents_put(object_place(object, offset / PAGE_SIZE, true), page))
 		answer_supply(control, offset, page, true);
 }
 
 /* Memory of less than a page at the end is not kept: there are no such pages. */
-static void put_pages(mach_port_t memory_object, mach_port_t control, vm_offset_t offset,
-		      vm_offset_t data, vm_size_t size)
+static void serve_put_pages(mach_port_t memory_object, mach_port_t control, vm_offset_t offset,
+			    vm_offset_t data, vm_size_t size)
 {
-	struct object *object = receiver(memory_object);
+	struct object *object = serve_receiver(memory_object);
 	vm_size_t done = 0;
 
 	if (object != NULL && offset % PAGE_SIZE == 0 && data % PAGE_SIZE == 0) {
 		for (; done + PAGE_SIZE <= size; done += PAGE_SIZE)
-			put_page(object, control, offset + done, data + done);
+			serve_put_page(object, control, offset + done, data + done);
 	}
 	if (done < size)
 		syscall_vm_deallocate(mach_task_self_cached(), data + done, size - done);
@@ -111,7 +111,7 @@ kern_return_t memory_object_data_initialize(mach_port_t memory_object, mach_port
 					    vm_offset_t offset, vm_offset_t data,
 					    mach_msg_type_number_t size)
 {
-	put_pages(memory_object, control, offset, data, size);
+	serve_put_pages(memory_object, control, offset, data, size);
 	return KERN_SUCCESS;
 }
 
@@ -123,7 +123,7 @@ kern_return_t memory_object_data_return(mach_port_t memory_object, mach_port_t c
 {
 	(void)dirty;
 	(void)kernel_copy;
-	put_pages(memory_object, control, offset, data, size);
+	serve_put_pages(memory_object, control, offset, data, size);
 	return KERN_SUCCESS;
 }
 
@@ -131,7 +131,7 @@ kern_return_t memory_object_data_return(mach_port_t memory_object, mach_port_t c
  * What was given back meanwhile is no answer: the kernel has the page, or has sent it again, and
  * asked again after that.
  */
-static void give_page(struct object *object, mach_port_t control, vm_offset_t offset)
+static void serve_give_page(struct object *object, mach_port_t control, vm_offset_t offset)
 {
 	const place_t *place = object_place(object, offset / PAGE_SIZE, false);
 	enum contents_result result = CONTENTS_NONE;
@@ -157,12 +157,12 @@ static void give_page(struct object *object, mach_port_t control, vm_offset_t of
 kern_return_t memory_object_data_request(mach_port_t memory_object, mach_port_t control,
 					 vm_offset_t offset, vm_size_t length, vm_prot_t access)
 {
-	struct object *object = receiver(memory_object);
+	struct object *object = serve_receiver(memory_object);
 
 	(void)access; /* Nothing is ever locked. */
 	if (object != NULL && offset % PAGE_SIZE == 0) {
 		for (vm_size_t done = 0; done < length; done += PAGE_SIZE)
-			give_page(object, control, offset + done);
+			serve_give_page(object, control, offset + done);
 	}
 	drop_right(control);
 	return KERN_SUCCESS;
@@ -244,7 +244,7 @@ union buffer {
 };
 
 /* Receives a message; false if it was none. */
-static bool receive(union buffer *request)
+static bool serve_receive(union buffer *request)
 {
 	mach_msg_return_t result = mach_msg(&request->head, MACH_RCV_MSG, 0, sizeof *request,
 					    all_ports, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
@@ -257,14 +257,14 @@ static bool receive(union buffer *request)
 	}
 	/* The kernel has destroyed one that is too large, with all that was in it. */
 	if (result != MACH_RCV_TOO_LARGE) {
-		say("cannot receive messages (error 0x%x)", result);
+		say("cannot serve_receive messages (error 0x%x)", result);
 		assay_exit(1);
 	}
 	return false;
 }
 
 /* None of the messages wants an answer; who sends another is not told either. */
-static void dispatch(union buffer *request)
+static void serve_dispatch(union buffer *request)
 {
 	static union buffer reply;
 
@@ -279,7 +279,7 @@ _Noreturn void serve(void)
 
 	for (;;) {
 		objects_refill();
-		if (receive(&request))
-			dispatch(&request);
+		if (serve_receive(&request))
+			serve_dispatch(&request);
 	}
 }

@@ -24,7 +24,7 @@ static uint32_t hint;    /* The word of it where to look first. */
 /* ---------------- Opening ---------------- */
 
 /* How large the device is; false if it does not say. */
-static bool measure(void)
+static bool swap_measure(void)
 {
 	int status[DEV_GET_RECORDS_COUNT];
 	mach_msg_type_number_t count = DEV_GET_RECORDS_COUNT;
@@ -45,7 +45,7 @@ static bool measure(void)
 }
 
 /* The bits behind the last block are in use, and stay so. */
-static bool make_bitmap(void)
+static bool swap_make_bitmap(void)
 {
 	uint32_t words = (n_blocks + BITS - 1) / BITS;
 	vm_address_t address = 0;
@@ -60,7 +60,7 @@ static bool make_bitmap(void)
 	return true;
 }
 
-static bool holds_files(void)
+static bool swap_holds_files(void)
 {
 	vm_address_t page;
 	bool holds;
@@ -85,15 +85,15 @@ bool swap_open(mach_port_t master, const char *name, bool is_last)
 		say("cannot open the device %s (error %d)", name, result);
 		return false;
 	}
-	if (!measure()) {
+	if (!swap_measure()) {
 		say("%s is no device with room for pages", name);
 		return false;
 	}
-	if (holds_files()) {
+	if (swap_holds_files()) {
 		say("%s holds a file system: it is not written over", name);
 		return false;
 	}
-	if (!make_bitmap()) {
+	if (!swap_make_bitmap()) {
 		say("there is no memory for the list of %s's %u blocks", name, n_blocks);
 		return false;
 	}
@@ -135,7 +135,8 @@ void swap_free(uint32_t block)
 
 /* ---------------- Contents ---------------- */
 
-static enum swap_result judge(const char *what, uint32_t block, io_return_t result, uint32_t bytes)
+static enum swap_result swap_judge(const char *what, uint32_t block, io_return_t result,
+				   uint32_t bytes)
 {
 	if (result == D_SUCCESS && bytes == PAGE_SIZE)
 		return SWAP_DONE;
@@ -151,7 +152,7 @@ enum swap_result swap_write(uint32_t block, vm_address_t page)
 	io_return_t result = device_write(device, 0, block * records_per_block, (io_buf_ptr_t)page,
 					  PAGE_SIZE, &bytes);
 
-	return judge("write", block, result, (uint32_t)bytes);
+	return swap_judge("write", block, result, (uint32_t)bytes);
 }
 
 enum swap_result swap_read(uint32_t block, vm_address_t *page)
@@ -160,7 +161,7 @@ enum swap_result swap_read(uint32_t block, vm_address_t *page)
 	io_buf_ptr_t data = NULL;
 	io_return_t result =
 		device_read(device, 0, block * records_per_block, PAGE_SIZE, &data, &bytes);
-	enum swap_result read = judge("read", block, result, bytes);
+	enum swap_result read = swap_judge("read", block, result, bytes);
 
 	*page = (vm_address_t)data;
 	if (read != SWAP_DONE && result == D_SUCCESS && bytes > 0)

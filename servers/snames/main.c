@@ -32,7 +32,7 @@ static mach_port_t all_ports;   /* The set of these two: */
 static mach_port_t server_port; /* what programs call, */
 static mach_port_t notify_port; /* and where the kernel tells of ports that have died. */
 
-static void complain(const char *what)
+static void main_complain(const char *what)
 {
 	fprintf(stderr, "snames: %s\n", what);
 }
@@ -40,7 +40,7 @@ static void complain(const char *what)
 /* ---------------- Requests ---------------- */
 
 /* What every reply begins with. */
-static void begin_reply(const mach_msg_header_t *request, union buffer *reply)
+static void main_begin_reply(const mach_msg_header_t *request, union buffer *reply)
 {
 	static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
 
@@ -54,11 +54,11 @@ static void begin_reply(const mach_msg_header_t *request, union buffer *reply)
 }
 
 /* The right to answer goes from the request to the reply. */
-static void answer(union buffer *request, union buffer *reply)
+static void main_answer(union buffer *request, union buffer *reply)
 {
 	mig_routine_t routine = netname_server_routine(&request->head);
 
-	begin_reply(&request->head, reply);
+	main_begin_reply(&request->head, reply);
 	request->head.msgh_remote_port = MACH_PORT_NULL;
 	if (routine != NULL)
 		routine(&request->head, &reply->head);
@@ -69,7 +69,7 @@ static void answer(union buffer *request, union buffer *reply)
 }
 
 /* Nobody is waited for: whoever has no room for an answer goes without. */
-static void send(union buffer *reply)
+static void main_send(union buffer *reply)
 {
 	mach_msg_return_t result = MACH_SEND_INVALID_DEST;
 
@@ -81,7 +81,7 @@ static void send(union buffer *reply)
 }
 
 /* The notification has brought a right to the dead name. */
-static void note(const union buffer *message)
+static void main_note(const union buffer *message)
 {
 	const mach_dead_name_notification_t *notification = (const void *)message;
 
@@ -91,44 +91,44 @@ static void note(const union buffer *message)
 	syscall_mach_port_deallocate(mach_task_self_cached(), notification->not_port);
 }
 
-static mach_msg_return_t receive(union buffer *message)
+static mach_msg_return_t main_receive(union buffer *message)
 {
 	return mach_msg(&message->head, MACH_RCV_MSG, 0, sizeof *message, all_ports,
 			MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 }
 
 /* A message that could not be received whole is one less; its sender knows. */
-static void serve_one(void)
+static void main_serve_one(void)
 {
 	union buffer request, reply;
-	mach_msg_return_t result = receive(&request);
+	mach_msg_return_t result = main_receive(&request);
 
 	if ((result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR)
 		mach_msg_destroy(&request.head);
 	if (result != MACH_MSG_SUCCESS)
 		return;
 	if (request.head.msgh_local_port == notify_port) {
-		note(&request);
+		main_note(&request);
 	} else {
-		answer(&request, &reply);
-		send(&reply);
+		main_answer(&request, &reply);
+		main_send(&reply);
 	}
 }
 
 /* ---------------- The beginning ---------------- */
 
-static bool make_port(mach_port_right_t right, mach_port_t *port)
+static bool main_make_port(mach_port_right_t right, mach_port_t *port)
 {
 	return syscall_mach_port_allocate(mach_task_self_cached(), right, port) == KERN_SUCCESS;
 }
 
-static bool make_ports(void)
+static bool main_make_ports(void)
 {
 	mach_port_t self = mach_task_self_cached();
 
-	return make_port(MACH_PORT_RIGHT_PORT_SET, &all_ports) &&
-	       make_port(MACH_PORT_RIGHT_RECEIVE, &server_port) &&
-	       make_port(MACH_PORT_RIGHT_RECEIVE, &notify_port) &&
+	return main_make_port(MACH_PORT_RIGHT_PORT_SET, &all_ports) &&
+	       main_make_port(MACH_PORT_RIGHT_RECEIVE, &server_port) &&
+	       main_make_port(MACH_PORT_RIGHT_RECEIVE, &notify_port) &&
 	       mach_port_move_member(self, server_port, all_ports) == KERN_SUCCESS &&
 	       mach_port_move_member(self, notify_port, all_ports) == KERN_SUCCESS &&
 	       syscall_mach_port_insert_right(self, server_port, server_port,
@@ -136,10 +136,10 @@ static bool make_ports(void)
 }
 
 /* Says why not if it cannot. */
-static bool become_name_server(void)
+static bool main_become_name_server(void)
 {
-	if (!make_ports()) {
-		complain("there is no memory for its ports");
+	if (!main_make_ports()) {
+		main_complain("there is no memory for its ports");
 		return false;
 	}
 	names_start(notify_port);
@@ -147,27 +147,27 @@ static bool become_name_server(void)
 		return true;
 	switch (errno) {
 	case EBUSY:
-		complain("a name server is running already");
+		main_complain("a name server is running already");
 		break;
 	case EPERM:
-		complain("only root may start the name server");
+		main_complain("only root may start the name server");
 		break;
 	default:
-		complain(strerror(errno));
+		main_complain(strerror(errno));
 	}
 	return false;
 }
 
-static _Noreturn void serve(void)
+static _Noreturn void main_serve(void)
 {
 	for (;;)
-		serve_one();
+		main_serve_one();
 }
 
 /* ---------------- The background ---------------- */
 
 /* Waits until the child can be found, or has said why it cannot be, and is gone. */
-static int await_child(int from_child)
+static int main_await_child(int from_child)
 {
 	char byte;
 
@@ -175,44 +175,44 @@ static int await_child(int from_child)
 }
 
 /* The child keeps standard error, for what it may have to say. */
-static _Noreturn void run_as_child(int to_parent)
+static _Noreturn void main_run_as_child(int to_parent)
 {
 	setpgid(0, 0);
-	if (!become_name_server())
+	if (!main_become_name_server())
 		exit(EXIT_FAILURE);
 	write(to_parent, "", 1);
 	close(to_parent);
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
-	serve();
+	main_serve();
 }
 
-static int run_in_background(void)
+static int main_run_in_background(void)
 {
 	int ends[2];
 	pid_t pid;
 
 	if (pipe(ends) != 0 || (pid = fork()) < 0) {
-		complain(strerror(errno));
+		main_complain(strerror(errno));
 		return EXIT_FAILURE;
 	}
 	if (pid == 0) {
 		close(ends[0]);
-		run_as_child(ends[1]);
+		main_run_as_child(ends[1]);
 	}
 	close(ends[1]);
-	return await_child(ends[0]);
+	return main_await_child(ends[0]);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc == 1)
-		return run_in_background();
+		return main_run_in_background();
 	if (argc > 2 || strcmp(argv[1], "-f") != 0) {
 		fprintf(stderr, "usage: snames [-f]\n");
 		return 2;
 	}
-	if (!become_name_server())
+	if (!main_become_name_server())
 		return EXIT_FAILURE;
-	serve();
+	main_serve();
 }

@@ -54,7 +54,7 @@ void names_start(mach_port_t port)
 
 /* ---------------- Lists ---------------- */
 
-static struct list *bucket(struct list *table, uint32_t size, uint32_t key)
+static struct list *names_bucket(struct list *table, uint32_t size, uint32_t key)
 {
 	struct list *list = &table[key % size];
 
@@ -64,7 +64,7 @@ static struct list *bucket(struct list *table, uint32_t size, uint32_t key)
 }
 
 /* FNV-1a, and its high bits where the low ones count. */
-static uint32_t hash_of(const char *text)
+static uint32_t names_hash_of(const char *text)
 {
 	uint32_t hash = 2166136261u ^ secret;
 
@@ -74,17 +74,17 @@ static uint32_t hash_of(const char *text)
 }
 
 /* Names of ports lie close together, with their generations in the low bits. */
-static struct list *bucket_of_port(mach_port_t port)
+static struct list *names_bucket_of_port(mach_port_t port)
 {
-	return bucket(ports, BUCKETS, port * 2654435769u >> 16);
+	return names_bucket(ports, BUCKETS, port * 2654435769u >> 16);
 }
 
 struct name *names_find(const char *text)
 {
-	uint32_t hash = hash_of(text);
+	uint32_t hash = names_hash_of(text);
 	struct list *link;
 
-	list_for_each (link, bucket(texts, BUCKETS, hash)) {
+	list_for_each (link, names_bucket(texts, BUCKETS, hash)) {
 		struct name *name = list_object(link, struct name, by_text);
 
 		if (name->hash == hash && strcmp(name->text, text) == 0)
@@ -93,11 +93,11 @@ struct name *names_find(const char *text)
 	return NULL;
 }
 
-static struct name *find_port(mach_port_t port)
+static struct name *names_find_port(mach_port_t port)
 {
 	struct list *link;
 
-	list_for_each (link, bucket_of_port(port)) {
+	list_for_each (link, names_bucket_of_port(port)) {
 		struct name *name = list_object(link, struct name, by_port);
 
 		if (name->port == port)
@@ -124,9 +124,9 @@ struct client name_client(const struct name *name)
 /* ---------------- Clients and users ---------------- */
 
 /* The record of a client or a user, a new one if need be; null: there is no memory. */
-static struct owner *owner_of(struct list *table, uint32_t number)
+static struct owner *names_owner_of(struct list *table, uint32_t number)
 {
-	struct list *list = bucket(table, OWNER_BUCKETS, number);
+	struct list *list = names_bucket(table, OWNER_BUCKETS, number);
 	struct owner *owner;
 	struct list *link;
 
@@ -143,7 +143,7 @@ static struct owner *owner_of(struct list *table, uint32_t number)
 	return owner;
 }
 
-static void forget_without_names(struct owner *owner)
+static void names_forget_without_names(struct owner *owner)
 {
 	if (owner == NULL || owner->n_names > 0)
 		return;
@@ -151,7 +151,7 @@ static void forget_without_names(struct owner *owner)
 	free(owner);
 }
 
-static bool may_have_more(const struct owner *client, const struct owner *user)
+static bool names_may_have_more(const struct owner *client, const struct owner *user)
 {
 	if (client == NULL || user == NULL || client->n_names >= NAMES_OF_CLIENT_MAX)
 		return false;
@@ -162,7 +162,7 @@ static bool may_have_more(const struct owner *client, const struct owner *user)
 
 /* ---------------- Coming and going ---------------- */
 
-static void give_up(mach_port_t right)
+static void names_give_up(mach_port_t right)
 {
 	if (MACH_PORT_VALID(right))
 		syscall_mach_port_deallocate(mach_task_self_cached(), right);
@@ -172,24 +172,24 @@ static void give_up(mach_port_t right)
  * Has the kernel tell of the port's death; false if it is dead.  An earlier request, from when it
  * had a name before, is replaced.
  */
-static bool watch(mach_port_t port)
+static bool names_watch(mach_port_t port)
 {
 	mach_port_t previous = MACH_PORT_NULL;
 	bool is_watched =
-		find_port(port) != NULL ||
+		names_find_port(port) != NULL ||
 		mach_port_request_notification(mach_task_self_cached(), port, MACH_NOTIFY_DEAD_NAME,
 					       TRUE, notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE,
 					       &previous) == KERN_SUCCESS;
 
-	give_up(previous);
+	names_give_up(previous);
 	return is_watched;
 }
 
-static void mean(struct name *name, mach_port_t signature, mach_port_t port)
+static void names_mean(struct name *name, mach_port_t signature, mach_port_t port)
 {
 	name->port = port;
 	name->signature = signature;
-	list_add_last(bucket_of_port(port), &name->by_port);
+	list_add_last(names_bucket_of_port(port), &name->by_port);
 }
 
 static struct name *name_new(const char *text, struct owner *client, struct owner *user)
@@ -199,7 +199,7 @@ static struct name *name_new(const char *text, struct owner *client, struct owne
 
 	if (name == NULL)
 		return NULL;
-	*name = (struct name){.client = client, .user = user, .hash = hash_of(text)};
+	*name = (struct name){.client = client, .user = user, .hash = names_hash_of(text)};
 	memcpy(name->text, text, size);
 	return name;
 }
@@ -207,18 +207,18 @@ static struct name *name_new(const char *text, struct owner *client, struct owne
 kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t port,
 			const struct client *asks)
 {
-	struct owner *client = owner_of(clients, asks->number);
-	struct owner *user = owner_of(users, asks->user);
-	struct name *name = may_have_more(client, user) ? name_new(text, client, user) : NULL;
+	struct owner *client = names_owner_of(clients, asks->number);
+	struct owner *user = names_owner_of(users, asks->user);
+	struct name *name = names_may_have_more(client, user) ? name_new(text, client, user) : NULL;
 
-	if (name == NULL || !watch(port)) {
-		forget_without_names(client);
-		forget_without_names(user);
+	if (name == NULL || !names_watch(port)) {
+		names_forget_without_names(client);
+		names_forget_without_names(user);
 		free(name);
 		return name == NULL ? KERN_RESOURCE_SHORTAGE : NETNAME_INVALID_PORT;
 	}
-	mean(name, signature, port);
-	list_add_last(bucket(texts, BUCKETS, name->hash), &name->by_text);
+	names_mean(name, signature, port);
+	list_add_last(names_bucket(texts, BUCKETS, name->hash), &name->by_text);
 	client->n_names++;
 	user->n_names++;
 	n_names++;
@@ -227,12 +227,12 @@ kern_return_t names_add(const char *text, mach_port_t signature, mach_port_t por
 
 kern_return_t names_change(struct name *name, mach_port_t signature, mach_port_t port)
 {
-	if (!watch(port))
+	if (!names_watch(port))
 		return NETNAME_INVALID_PORT;
 	list_remove(&name->by_port);
-	give_up(name->port);
-	give_up(name->signature);
-	mean(name, signature, port);
+	names_give_up(name->port);
+	names_give_up(name->signature);
+	names_mean(name, signature, port);
 	return KERN_SUCCESS;
 }
 
@@ -243,10 +243,10 @@ void names_remove(struct name *name)
 	n_names--;
 	name->client->n_names--;
 	name->user->n_names--;
-	forget_without_names(name->client);
-	forget_without_names(name->user);
-	give_up(name->port);
-	give_up(name->signature);
+	names_forget_without_names(name->client);
+	names_forget_without_names(name->user);
+	names_give_up(name->port);
+	names_give_up(name->signature);
 	free(name);
 }
 
@@ -254,6 +254,6 @@ void names_remove_port(mach_port_t port)
 {
 	struct name *name;
 
-	while ((name = find_port(port)) != NULL)
+	while ((name = names_find_port(port)) != NULL)
 		names_remove(name);
 }

@@ -12,22 +12,22 @@
 #define VERSION "snames 1 (Assay)"
 
 /* A text that a message has brought need not end. */
-static bool is_text(const char *text)
+static bool routines_is_text(const char *text)
 {
 	return strnlen(text, NETNAME_NAME_MAX) < NETNAME_NAME_MAX;
 }
 
-static bool is_name(const char *text)
+static bool routines_is_name(const char *text)
 {
-	return is_text(text) && text[0] != '\0';
+	return routines_is_text(text) && text[0] != '\0';
 }
 
-static bool is_this_host(const char *text)
+static bool routines_is_this_host(const char *text)
 {
 	return text[0] == '\0' || strcmp(text, "*") == 0;
 }
 
-static bool is_dead(mach_port_t port)
+static bool routines_is_dead(mach_port_t port)
 {
 	mach_port_type_t type = 0;
 
@@ -36,25 +36,26 @@ static bool is_dead(mach_port_t port)
 }
 
 /* The port may have died, and the kernel's word of that still be on its way. */
-static struct name *find_living(const char *text)
+static struct name *routines_find_living(const char *text)
 {
 	struct name *name = names_find(text);
 
-	if (name == NULL || !is_dead(name_port(name)))
+	if (name == NULL || !routines_is_dead(name_port(name)))
 		return name;
 	names_remove_port(name_port(name));
 	return NULL;
 }
 
 /* Who has the name's signature, or has been told by another one to be the same process. */
-static bool may_change(const struct name *name, mach_port_t signature, const struct client *client)
+static bool routines_may_change(const struct name *name, mach_port_t signature,
+				const struct client *client)
 {
 	const struct client owner = name_client(name);
 
 	return name_signature(name) == signature || users_are_same(&owner, client);
 }
 
-static bool may_stay(const struct name *name, const char *text)
+static bool routines_may_stay(const struct name *name, const char *text)
 {
 	return users_may_have(name_client(name).user, text);
 }
@@ -70,20 +71,20 @@ kern_return_t do_netname_check_in(mach_port_t server, const_netname_name_t text,
 	struct name *name;
 
 	(void)server;
-	if (!is_name(text))
+	if (!routines_is_name(text))
 		return KERN_INVALID_ARGUMENT;
 	if (!MACH_PORT_VALID(port))
 		return NETNAME_INVALID_PORT;
 	if (!users_may_have(client.user, text))
 		return NETNAME_NOT_YOURS;
-	name = find_living(text);
-	if (name != NULL && !may_stay(name, text)) {
+	name = routines_find_living(text);
+	if (name != NULL && !routines_may_stay(name, text)) {
 		names_remove(name);
 		name = NULL;
 	}
 	if (name == NULL)
 		return names_add(text, signature, port, &client);
-	if (!may_change(name, signature, &client))
+	if (!routines_may_change(name, signature, &client))
 		return NETNAME_NOT_YOURS;
 	return names_change(name, signature, port);
 }
@@ -95,12 +96,12 @@ kern_return_t do_netname_look_up(mach_port_t server, const_netname_name_t host,
 	struct name *name;
 
 	(void)server;
-	if (!is_text(host) || !is_name(text))
+	if (!routines_is_text(host) || !routines_is_name(text))
 		return KERN_INVALID_ARGUMENT;
-	if (!is_this_host(host))
+	if (!routines_is_this_host(host))
 		return NETNAME_NO_SUCH_HOST;
 	name = names_find(text);
-	if (name == NULL || !may_stay(name, text) ||
+	if (name == NULL || !routines_may_stay(name, text) ||
 	    mach_port_mod_refs(mach_task_self_cached(), name_port(name), MACH_PORT_RIGHT_SEND, 1) !=
 		    KERN_SUCCESS)
 		return NETNAME_NOT_CHECKED_IN;
@@ -115,12 +116,12 @@ kern_return_t do_netname_check_out(mach_port_t server, const_netname_name_t text
 	struct name *name;
 
 	(void)server;
-	if (!is_name(text))
+	if (!routines_is_name(text))
 		return KERN_INVALID_ARGUMENT;
-	name = find_living(text);
+	name = routines_find_living(text);
 	if (name == NULL)
 		return NETNAME_NOT_CHECKED_IN;
-	if (!may_change(name, signature, &client))
+	if (!routines_may_change(name, signature, &client))
 		return NETNAME_NOT_YOURS;
 	names_remove(name);
 	if (MACH_PORT_VALID(signature))

@@ -16,7 +16,7 @@
 /* ---------------- Clients ---------------- */
 
 /* On whose behalf the last message came: the kernel has made its label this thread's. */
-static natural_t label(void)
+static natural_t users_label(void)
 {
 	struct thread_id_info info = {0};
 	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
@@ -38,7 +38,7 @@ struct client users_who(mach_port_t signature)
 	pid_t pid;
 
 	if (!MACH_PORT_VALID(signature) || ux_port_owner(signature, &pid, &client.user) != 0)
-		return (struct client){.number = label(), .user = USERS_UNKNOWN};
+		return (struct client){.number = users_label(), .user = USERS_UNKNOWN};
 	client.number = UINT32_MAX - (natural_t)pid;
 	return client;
 }
@@ -58,7 +58,7 @@ bool users_are_same(const struct client *one, const struct client *other)
 #define NAME_ROOM  64
 
 /* The number that a name ends in, behind a dot. */
-static long number_of(const char *name)
+static long users_number_of(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 	char *end;
@@ -71,7 +71,7 @@ static long number_of(const char *name)
 	return *end == '\0' && errno == 0 ? number : NO_PROCESS;
 }
 
-static bool may_have_server(uid_t user)
+static bool users_may_have_server(uid_t user)
 {
 	const struct passwd *entry = getpwuid(user);
 	const struct group *group = getgrnam(GROUP);
@@ -90,7 +90,7 @@ static bool may_have_server(uid_t user)
 }
 
 /* Asked anew each time: processes come and go, and numbers are used again. */
-static bool is_of_process(uid_t user, long pid)
+static bool users_is_of_process(uid_t user, long pid)
 {
 	static struct ux_process_info processes[UX_PROCESSES_MAX];
 	int found = ux_processes(processes, UX_PROCESSES_MAX);
@@ -106,7 +106,7 @@ static bool is_of_process(uid_t user, long pid)
 
 bool users_may_have(uid_t user, const char *name)
 {
-	long number = number_of(name);
+	long number = users_number_of(name);
 	bool is_profile = strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 
 	if (user == USERS_ROOT)
@@ -114,6 +114,6 @@ bool users_may_have(uid_t user, const char *name)
 	if (number == NO_PROCESS)
 		return !is_profile;
 	if (number == PID_SERVER)
-		return !is_profile || may_have_server(user);
-	return is_of_process(user, number);
+		return !is_profile || users_may_have_server(user);
+	return users_is_of_process(user, number);
 }

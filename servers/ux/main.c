@@ -69,7 +69,7 @@ void ux_panic(const char *file, int line, const char *what)
 /* ---------------- Arguments ---------------- */
 
 /* What stands behind `name` in an argument that begins with it; null if it does not. */
-static const char *value_of(const char *argument, const char *name)
+static const char *main_value_of(const char *argument, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -77,7 +77,7 @@ static const char *value_of(const char *argument, const char *name)
 }
 
 /* Whether one of the words of the kernel's command line is this. */
-static bool has_word(const char *line, const char *word)
+static bool main_has_word(const char *line, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -109,14 +109,14 @@ static unsigned long main_read_limit(const char *text)
  * Reads the options; returns the number of the first word for process 1, or 0 if one is wrong,
  * which is said.
  */
-static int read_options(int argc, char **argv)
+static int main_read_options(int argc, char **argv)
 {
 	int n = N_PORTS;
 
 	for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
-		const char *root = value_of(argv[n], "root=");
-		const char *path = value_of(argv[n], "init=");
-		const char *processes = value_of(argv[n], "processes=");
+		const char *root = main_value_of(argv[n], "root=");
+		const char *path = main_value_of(argv[n], "init=");
+		const char *processes = main_value_of(argv[n], "processes=");
 
 		if (root != NULL) {
 			ux_boot.root = root;
@@ -134,14 +134,14 @@ static int read_options(int argc, char **argv)
 	return n + 1;
 }
 
-static bool read_arguments(int argc, char **argv, int *words)
+static bool main_read_arguments(int argc, char **argv, int *words)
 {
 	if (argc < N_PORTS)
 		return false;
 	ux_boot.host_control = strtoul(argv[1], NULL, 10);
 	ux_boot.device_master = strtoul(argv[2], NULL, 10);
-	ux_boot.sigprof_process = has_word(argv[3], "sigprof=process");
-	*words = read_options(argc, argv);
+	ux_boot.sigprof_process = main_has_word(argv[3], "sigprof=process");
+	*words = main_read_options(argc, argv);
 	return *words != 0 && MACH_PORT_VALID(ux_boot.host_control) &&
 	       MACH_PORT_VALID(ux_boot.device_master);
 }
@@ -159,7 +159,7 @@ static size_t main_append(char *strings, size_t size, const char *string)
 }
 
 /* Its arguments are its path and the words; a word for which there is no room is left out. */
-static int execute_init(struct process *process, int n_words, char **words)
+static int main_execute_init(struct process *process, int n_words, char **words)
 {
 	char strings[STRINGS_MAX];
 	size_t size = main_append(strings, 0, init);
@@ -176,7 +176,7 @@ static int execute_init(struct process *process, int n_words, char **words)
 }
 
 /* Descriptors 0, 1 and 2 are the console, whoever opens them. */
-static int open_console(struct process *process)
+static int main_open_console(struct process *process)
 {
 	int error = 0;
 
@@ -188,24 +188,24 @@ static int open_console(struct process *process)
 	return error;
 }
 
-static bool succeeded(bool success, const char *what)
+static bool main_succeeded(bool success, const char *what)
 {
 	if (!success)
 		ux_log("cannot %s", what);
 	return success;
 }
 
-static bool start_init(int n_words, char **words)
+static bool main_start_init(int n_words, char **words)
 {
 	struct process *process;
 	int error = process_new(NULL, &process);
 
 	if (error != 0)
-		return succeeded(false, "make a process");
-	error = open_console(process);
+		return main_succeeded(false, "make a process");
+	error = main_open_console(process);
 	if (error != 0)
 		ux_log("cannot open /dev/console (error %d)", error);
-	error = execute_init(process, n_words, words);
+	error = main_execute_init(process, n_words, words);
 	if (error != 0)
 		ux_log("cannot execute %s (error %d)", init, error);
 	return error == 0;
@@ -214,7 +214,7 @@ static bool start_init(int n_words, char **words)
 /* ---------------- The beginning ---------------- */
 
 /* Bytes of memory of the machine; 0 if it does not say. */
-static vm_size_t machine_memory(void)
+static vm_size_t main_machine_memory(void)
 {
 	struct host_basic_info info = {.memory_size = 0};
 	mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
@@ -229,25 +229,25 @@ static vm_size_t machine_memory(void)
  * All that the server has is there from here on, and whatever it allocates (memory.c).  It takes no
  * more than half of what there is, whatever a client sends.
  */
-static bool wire(void)
+static bool main_wire(void)
 {
 	mach_port_t self = mach_task_self_cached();
-	vm_size_t limit = machine_memory() / 2;
+	vm_size_t limit = main_machine_memory() / 2;
 
 	return vm_set_size_limit(ux_boot.host_control, self, limit, limit) == KERN_SUCCESS &&
 	       vm_wire_all(ux_boot.host_control, self, VM_WIRE_CURRENT) == KERN_SUCCESS;
 }
 
-static bool start_services(void)
+static bool main_start_services(void)
 {
-	return succeeded(serve_start(), "make its ports") &&
-	       succeeded(paging_start(), "page files") &&
-	       succeeded(exceptions_start(), "wait for exceptions") &&
-	       succeeded(timers_start(), "wait for timers") &&
-	       succeeded(console_start(), "read the console");
+	return main_succeeded(serve_start(), "make its ports") &&
+	       main_succeeded(paging_start(), "page files") &&
+	       main_succeeded(exceptions_start(), "wait for exceptions") &&
+	       main_succeeded(timers_start(), "wait for timers") &&
+	       main_succeeded(console_start(), "read the console");
 }
 
-static bool mount_root(void)
+static bool main_mount_root(void)
 {
 	int error;
 
@@ -261,11 +261,11 @@ static bool main_start(int n_words, char **words)
 {
 	bool is_started;
 
-	if (!succeeded(wire(), "wire its memory") || !succeeded(mount_root(), "mount the root") ||
-	    !start_services())
+	if (!main_succeeded(main_wire(), "wire its memory") ||
+	    !main_succeeded(main_mount_root(), "mount the root") || !main_start_services())
 		return false;
 	ux_lock();
-	is_started = start_init(n_words, words);
+	is_started = main_start_init(n_words, words);
 	ux_unlock();
 	return is_started;
 }
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 {
 	int words;
 
-	if (!read_arguments(argc, argv, &words)) {
+	if (!main_read_arguments(argc, argv, &words)) {
 		print("usage: ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE "
 		      "[init=PATH] [processes=N] [-- WORDS]\n");
 		return 2;

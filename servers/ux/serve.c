@@ -66,7 +66,7 @@ static mach_port_t unused_rights[8];
 
 #define UNUSED_RIGHTS (sizeof unused_rights / sizeof unused_rights[0])
 
-static mach_port_t take_unused_right(void)
+static mach_port_t serve_take_unused_right(void)
 {
 	mach_port_t right = MACH_PORT_NULL;
 
@@ -75,7 +75,7 @@ static mach_port_t take_unused_right(void)
 	return right;
 }
 
-static void keep_unused_right(mach_port_t right)
+static void serve_keep_unused_right(mach_port_t right)
 {
 	for (unsigned n = 0; n < UNUSED_RIGHTS && right != MACH_PORT_NULL; n++) {
 		mach_port_t none = MACH_PORT_NULL;
@@ -91,7 +91,7 @@ static void keep_unused_right(mach_port_t right)
 kern_return_t serve_watch(mach_port_t name)
 {
 	mach_port_t self = mach_task_self_cached();
-	mach_port_t right = take_unused_right(), previous = MACH_PORT_NULL;
+	mach_port_t right = serve_take_unused_right(), previous = MACH_PORT_NULL;
 
 	if (right == MACH_PORT_NULL)
 		return mach_port_request_notification(self, name, MACH_NOTIFY_DEAD_NAME, TRUE,
@@ -108,7 +108,7 @@ void serve_unwatch(mach_port_t name)
 	if (mach_port_request_notification(mach_task_self_cached(), name, MACH_NOTIFY_DEAD_NAME,
 					   FALSE, MACH_PORT_NULL, MACH_MSG_TYPE_MAKE_SEND_ONCE,
 					   &right) == KERN_SUCCESS)
-		keep_unused_right(right);
+		serve_keep_unused_right(right);
 }
 
 /* ---------------- What the kernel tells ---------------- */
@@ -166,7 +166,7 @@ kern_return_t do_mach_notify_send_once(mach_port_t notify)
 
 /* ---------------- Answering ---------------- */
 
-static bool has_payload(const mach_msg_header_t *request, uint32_t payload)
+static bool serve_has_payload(const mach_msg_header_t *request, uint32_t payload)
 {
 	return MACH_MSGH_BITS_LOCAL(request->msgh_bits) == MACH_MSG_TYPE_PROTECTED_PAYLOAD &&
 	       request->msgh_protected_payload == payload;
@@ -188,13 +188,13 @@ static void serve_refuse(const union buffer *request, union buffer *reply, kern_
 }
 
 /* Calls that end the caller do not wait for others; and a program does not expect them to fail. */
-static bool may_always_be_made(const union buffer *request)
+static bool serve_may_always_be_made(const union buffer *request)
 {
 	return request->head.msgh_id == ID_BSD_EXIT || request->head.msgh_id == ID_BSD_THREAD_EXIT;
 }
 
 /* Whether a thread can be spared for a call of the process's, however long that may take. */
-static bool has_threads_for(const struct process *process)
+static bool serve_has_threads_for(const struct process *process)
 {
 	unsigned busy = serve_threads() - __atomic_load_n(&n_receiving, __ATOMIC_RELAXED);
 
@@ -205,7 +205,7 @@ static bool has_threads_for(const struct process *process)
  * Brings the data that came beside the request, where it is used.  It may be a pager's: so nobody
  * else waits for it, and the caller's process has one call less meanwhile.  Unlocks.
  */
-static int bring_data(const union buffer *request)
+static int serve_bring_data(const union buffer *request)
 {
 	int error;
 
@@ -219,9 +219,9 @@ static int bring_data(const union buffer *request)
 }
 
 /* For a thread that has begun the call.  The thread may be ending when this returns. */
-static void perform(union buffer *request, union buffer *reply, struct thread *thread)
+static void serve_perform(union buffer *request, union buffer *reply, struct thread *thread)
 {
-	int error = bring_data(request);
+	int error = serve_bring_data(request);
 
 	if (error == 0 && thread->is_ending)
 		error = EINTR;
@@ -231,7 +231,7 @@ static void perform(union buffer *request, union buffer *reply, struct thread *t
 		serve_refuse(request, reply, error);
 }
 
-static void call(union buffer *request, union buffer *reply)
+static void serve_call(union buffer *request, union buffer *reply)
 {
 	struct thread *thread;
 	bool may_be_made;
@@ -241,9 +241,9 @@ static void call(union buffer *request, union buffer *reply)
 	if (thread == NULL) {
 		serve_refuse(request, reply, ESRCH);
 	} else {
-		may_be_made = thread_begin_call(thread) && has_threads_for(thread->process);
-		if (may_be_made || may_always_be_made(request))
-			perform(request, reply, thread);
+		may_be_made = thread_begin_call(thread) && serve_has_threads_for(thread->process);
+		if (may_be_made || serve_may_always_be_made(request))
+			serve_perform(request, reply, thread);
 		else
 			serve_refuse(request, reply, EAGAIN);
 		if (!thread->is_ending)
@@ -258,19 +258,19 @@ static void serve_answer(union buffer *request, union buffer *reply, bool is_hea
 {
 	int error = body_check(&request->head);
 
-	if (has_payload(&request->head, NOTIFY_PAYLOAD))
+	if (serve_has_payload(&request->head, NOTIFY_PAYLOAD))
 		notify_server(&request->head, &reply->head);
 	else if (error != 0)
 		serve_refuse(request, reply, error);
-	else if (!is_heard && !may_always_be_made(request))
+	else if (!is_heard && !serve_may_always_be_made(request))
 		serve_refuse(request, reply, EAGAIN);
 	else
-		call(request, reply);
+		serve_call(request, reply);
 	body_release(&request->head);
 }
 
 /* Without an answer the right to answer is given up: nobody is to wait for it. */
-static void settle(union buffer *reply)
+static void serve_settle(union buffer *reply)
 {
 	mach_port_t port = reply->head.msgh_remote_port;
 	bool complex = (reply->head.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0;
@@ -290,7 +290,7 @@ static void settle(union buffer *reply)
 /* ---------------- Receiving ---------------- */
 
 /* A reply that could not be sent, with all that would have gone with it. */
-static void drop_reply(union buffer *buffer)
+static void serve_drop_reply(union buffer *buffer)
 {
 	body_release(&buffer->head);
 	right_release(buffer->head.msgh_remote_port, MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits));
@@ -316,7 +316,7 @@ static mach_msg_return_t serve_exchange(union buffer *buffer)
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	if (!body_is_unsent(result))
 		return result;
-	drop_reply(buffer);
+	serve_drop_reply(buffer);
 	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,
 			MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 }
@@ -325,7 +325,7 @@ static mach_msg_return_t serve_exchange(union buffer *buffer)
  * What the result of a receive says of the request: 0, or the error to answer; -1: there is none.
  * The kernel has destroyed one that was too large, and its sender knows from the reply right.
  */
-static int receive_error(const union buffer *request, mach_msg_return_t result)
+static int serve_receive_error(const union buffer *request, mach_msg_return_t result)
 {
 	if (result == MACH_MSG_SUCCESS)
 		return 0;
@@ -335,18 +335,18 @@ static int receive_error(const union buffer *request, mach_msg_return_t result)
 	return ENOMEM;
 }
 
-static bool start_server(void);
+static bool serve_start_server(void);
 
 /*
  * A thread more stays, and is everybody's.  So it is not charged to the caller whose request the
  * last one has just received: that goes on on behalf of its caller afterwards.
  */
-static bool start_server_for_all(const union buffer *request)
+static bool serve_start_server_for_all(const union buffer *request)
 {
 	bool is_started;
 
 	assay_thread_serve(own_thread);
-	is_started = start_server();
+	is_started = serve_start_server();
 	assay_thread_serve(request->head.msgh_remote_port);
 	return is_started;
 }
@@ -365,9 +365,9 @@ static void serve(void *unused)
 		int error;
 
 		__atomic_add_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST);
-		error = receive_error(request, serve_exchange(request));
+		error = serve_receive_error(request, serve_exchange(request));
 		is_heard = __atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 ||
-			   start_server_for_all(request);
+			   serve_start_server_for_all(request);
 		if (error > 0) {
 			serve_refuse(request, reply, error);
 		} else if (error == 0) {
@@ -376,7 +376,7 @@ static void serve(void *unused)
 			reply->head.msgh_bits = 0;
 			reply->head.msgh_remote_port = MACH_PORT_NULL;
 		}
-		settle(reply);
+		serve_settle(reply);
 		reply = request;
 		request = other;
 	}
@@ -385,7 +385,7 @@ static void serve(void *unused)
 /* ---------------- Threads ---------------- */
 
 /* A page that is not there keeps a stack that grows too far from what lies below it. */
-static void *stack_new(size_t size)
+static void *serve_stack_new(size_t size)
 {
 	vm_address_t stack = 0;
 
@@ -402,7 +402,7 @@ static void *stack_new(size_t size)
 
 bool ux_start_thread(void (*run)(void *), void *argument)
 {
-	void *stack = stack_new(STACK_SIZE);
+	void *stack = serve_stack_new(STACK_SIZE);
 	uint32_t id;
 
 	if (stack == NULL)
@@ -413,7 +413,7 @@ bool ux_start_thread(void (*run)(void *), void *argument)
 	return false;
 }
 
-static bool start_server(void)
+static bool serve_start_server(void)
 {
 	if (__atomic_add_fetch(&n_threads, 1, __ATOMIC_SEQ_CST) <= THREADS_MAX &&
 	    ux_start_thread(serve, NULL))
@@ -433,5 +433,5 @@ bool serve_start(void)
 	    serve_port(notify_port, NOTIFY_PAYLOAD) != KERN_SUCCESS ||
 	    thread_create(self, &own_thread) != KERN_SUCCESS)
 		return false;
-	return start_server();
+	return serve_start_server();
 }

@@ -45,10 +45,10 @@ def test_what_is_a_value(text: str, what: str, is_wrong: bool) -> None:
 
 
 @pytest.mark.parametrize(("kind", "where", "what", "text", "is_wrong"), [
-    ("calls", f"{SOURCE} trap_mach_msg", "fast_path send_and_receive",
-     "trap_mach_msg fast_path send_and_receive", False),
-    ("calls", f"{SOURCE} trap_mach_msg", "send_and_receive fast_path",
-     "trap_mach_msg fast_path send_and_receive", True),
+    ("calls", f"{SOURCE} trap_mach_msg", "fast_path mach_msg_send_and_receive",
+     "trap_mach_msg fast_path mach_msg_send_and_receive", False),
+    ("calls", f"{SOURCE} trap_mach_msg", "mach_msg_send_and_receive fast_path",
+     "trap_mach_msg fast_path mach_msg_send_and_receive", True),
     ("calls", f"{SOURCE} trap_mach_msg", "fast_path", "trap_mach_msg", True),
     ("calls", f"{SOURCE} trap_no_such", "fast_path", "fast_path", True),
     ("names", SOURCE, r"^TRAP_ABI \w+ (\w+)", "trap_mach_msg trap_mach_reply_port", False),

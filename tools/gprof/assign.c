@@ -10,7 +10,7 @@
 #include "graph.h"
 #include "util.h"
 
-static void give(struct graph *graph, uint32_t node, unsigned flavor, double samples)
+static void assign_give(struct graph *graph, uint32_t node, unsigned flavor, double samples)
 {
 	graph->self[(size_t)node * graph->n_flavors + flavor] += samples;
 }
@@ -18,8 +18,8 @@ static void give(struct graph *graph, uint32_t node, unsigned flavor, double sam
 static void assign_user(struct graph *graph, const struct profile_counts *counts, unsigned flavor)
 {
 	for (size_t i = 0; i < counts->n; i++)
-		give(graph, graph_node(graph, counts->items[i].pc), flavor,
-		     (double)counts->items[i].count);
+		assign_give(graph, graph_node(graph, counts->items[i].pc), flavor,
+			    (double)counts->items[i].count);
 }
 
 static void assign_kernel(struct graph *graph, const struct profile_counts *counts, unsigned flavor)
@@ -31,7 +31,7 @@ static void assign_kernel(struct graph *graph, const struct profile_counts *coun
 		double samples = (double)counts->items[i].count;
 
 		graph->kernel[(size_t)node * graph->n_flavors + flavor] += samples;
-		give(graph, graph_special(graph, NODE_KERNEL), flavor, samples);
+		assign_give(graph, graph_special(graph, NODE_KERNEL), flavor, samples);
 	}
 }
 
@@ -45,12 +45,12 @@ static void assign_in_kernel(struct graph *graph, const struct choice *choice, u
 
 		if (sample->is_kernel && !sample->is_strange &&
 		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
-			give(graph, graph_kernel_node(graph, sample->kernel_pc), flavor, 1);
+			assign_give(graph, graph_kernel_node(graph, sample->kernel_pc), flavor, 1);
 	}
 }
 
 /* How many of the addresses [low, high) are in functions. */
-static uint64_t bytes_in_functions(const struct graph *graph, uint64_t low, uint64_t high)
+static uint64_t assign_bytes_in_functions(const struct graph *graph, uint64_t low, uint64_t high)
 {
 	uint64_t bytes = 0;
 	uint64_t end;
@@ -69,19 +69,19 @@ static uint64_t bytes_in_functions(const struct graph *graph, uint64_t low, uint
 static void assign_bin(struct graph *graph, uint64_t low, uint64_t high, unsigned flavor,
 		       double samples)
 {
-	uint64_t covered = bytes_in_functions(graph, low, high);
+	uint64_t covered = assign_bytes_in_functions(graph, low, high);
 	uint64_t end;
 
 	if (covered == 0)
-		give(graph, graph_special(graph, NODE_OUTSIDE), flavor, samples);
+		assign_give(graph, graph_special(graph, NODE_OUTSIDE), flavor, samples);
 	for (; covered > 0 && low < high; low = end) {
 		const struct elfsym_function *function = elfsym_find(graph->elf, low, &end);
 
 		if (end > high)
 			end = high;
 		if (function != NULL)
-			give(graph, graph_node(graph, low), flavor,
-			     samples * (double)(end - low) / (double)covered);
+			assign_give(graph, graph_node(graph, low), flavor,
+				    samples * (double)(end - low) / (double)covered);
 	}
 }
 
@@ -101,7 +101,7 @@ static void assign_bins(struct graph *graph, const struct profile_bins *bins, un
 			whole = profile_bins_before(bins, i, end);
 		}
 		if (count > 0 && i < whole)
-			give(graph, node, flavor, (double)count);
+			assign_give(graph, node, flavor, (double)count);
 		else if (count > 0)
 			assign_bin(graph, profile_bins_start(bins, i),
 				   profile_bins_start(bins, i + 1), flavor, (double)count);
@@ -124,8 +124,8 @@ void assign_samples(struct graph *graph, const struct choice *choice)
 		for (size_t i = 0; i < from->n_bins; i++)
 			assign_bins(graph, &from->bins[i], flavor);
 		if (from == &profile->flavors[0])
-			give(graph, graph_special(graph, NODE_PROFILER), flavor,
-			     (double)profile->values[GMON_PROFILER]);
+			assign_give(graph, graph_special(graph, NODE_PROFILER), flavor,
+				    (double)profile->values[GMON_PROFILER]);
 	}
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++)

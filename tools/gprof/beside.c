@@ -13,26 +13,27 @@
 #include "gmon.h"
 #include "graph.h"
 
-static bool says_its_run(const struct profile *counted)
+static bool beside_says_its_run(const struct profile *counted)
 {
 	return profile_knows(counted, GMON_PID) && counted->values[GMON_TASK] != 0;
 }
 
-static bool is_recorded(const struct profile *recorded, const struct profile *counted)
+static bool beside_is_recorded(const struct profile *recorded, const struct profile *counted)
 {
 	uint32_t place = map_get(&recorded->task_places, (uint32_t)counted->values[GMON_TASK]);
 
-	return says_its_run(counted) && place != MAP_NONE && recorded->tasks[place].pid >= 0 &&
+	return beside_says_its_run(counted) && place != MAP_NONE &&
+	       recorded->tasks[place].pid >= 0 &&
 	       (uint64_t)recorded->tasks[place].pid == counted->values[GMON_PID];
 }
 
 enum beside beside_what(const struct profile *recorded, const struct profile *counted)
 {
-	if (is_recorded(recorded, counted))
+	if (beside_is_recorded(recorded, counted))
 		return BESIDE_CALLS;
 	if (!stacks_are_there(recorded))
 		return BESIDE_ADDS;
-	return says_its_run(counted) ? BESIDE_NOTHING : BESIDE_CALLS;
+	return beside_says_its_run(counted) ? BESIDE_NOTHING : BESIDE_CALLS;
 }
 
 void beside_take_calls(struct profile *recorded, struct profile *counted)
@@ -43,7 +44,7 @@ void beside_take_calls(struct profile *recorded, struct profile *counted)
 	if (profile_knows(counted, GMON_ARCS_LOST))
 		profile_add_value(recorded, GMON_ARCS_LOST, counted->values[GMON_ARCS_LOST]);
 	recorded->is_beside = true;
-	recorded->is_of_any_run |= !is_recorded(recorded, counted);
+	recorded->is_of_any_run |= !beside_is_recorded(recorded, counted);
 	profile_finish(counted, NULL, NULL);
 	for (size_t i = 0; i < counted->n_flavors; i++)
 		recorded->set_aside += profile_total(&counted->flavors[i]);

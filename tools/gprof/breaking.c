@@ -17,7 +17,7 @@
 #define ARCS_MAX 200u     /* More are very many. */
 #define WORK_MAX 1000000u /* Arcs that the trials of sets look at. */
 
-static uint32_t size_of(const struct graph *graph, uint32_t component)
+static uint32_t breaking_size_of(const struct graph *graph, uint32_t component)
 {
 	return graph->components[component + 1].first - graph->components[component].first;
 }
@@ -25,7 +25,7 @@ static uint32_t size_of(const struct graph *graph, uint32_t component)
 /* ---------------- Trials ---------------- */
 
 /* The size of the largest cycle without the arcs that are out. */
-static uint32_t largest_left(struct trial *trial)
+static uint32_t breaking_largest_left(struct trial *trial)
 {
 	struct graph *graph = &trial->graph;
 	uint32_t largest = 0;
@@ -37,28 +37,28 @@ static uint32_t largest_left(struct trial *trial)
 	graph_index_arcs(graph);
 	cycles_find(graph);
 	for (uint32_t i = 0; i < graph->n_components; i++)
-		if (size_of(graph, i) > largest)
-			largest = size_of(graph, i);
+		if (breaking_size_of(graph, i) > largest)
+			largest = breaking_size_of(graph, i);
 	if (trial->left > 0)
 		trial->left--;
 	return largest;
 }
 
 /* Whether `n` more arcs, from the index on, will do; they are then out. */
-static bool try_sets(struct trial *trial, uint32_t from, unsigned n)
+static bool breaking_try_sets(struct trial *trial, uint32_t from, unsigned n)
 {
 	if (n == 0)
-		return largest_left(trial) < trial->size;
+		return breaking_largest_left(trial) < trial->size;
 	for (uint32_t i = from; i < trial->n_arcs && trial->left > 0; i++) {
 		trial->is_out[i] = true;
-		if (try_sets(trial, i + 1, n - 1))
+		if (breaking_try_sets(trial, i + 1, n - 1))
 			return true;
 		trial->is_out[i] = false;
 	}
 	return false;
 }
 
-static void take_best(struct trial *trial)
+static void breaking_take_best(struct trial *trial)
 {
 	uint32_t best = NODE_NONE;
 	uint32_t best_size = 0;
@@ -67,7 +67,7 @@ static void take_best(struct trial *trial)
 		uint32_t size;
 
 		trial->is_out[i] = true;
-		size = largest_left(trial);
+		size = breaking_largest_left(trial);
 		trial->is_out[i] = false;
 		if (best == NODE_NONE || size < best_size ||
 		    (size == best_size && trial->arcs[i].calls < trial->arcs[best].calls)) {
@@ -81,11 +81,11 @@ static void take_best(struct trial *trial)
 /* ---------------- One cycle ---------------- */
 
 /* `numbers` has room for each node of the graph. */
-static void trial_begin(struct trial *trial, const struct graph *graph, uint32_t component,
-			uint32_t *numbers)
+static void breaking_trial_begin(struct trial *trial, const struct graph *graph, uint32_t component,
+				 uint32_t *numbers)
 {
 	const uint32_t *members = &graph->members[graph->components[component].first];
-	uint32_t n = size_of(graph, component);
+	uint32_t n = breaking_size_of(graph, component);
 	size_t most = 0;
 
 	trial->graph = (struct graph){.n_nodes = n};
@@ -113,7 +113,7 @@ static void trial_begin(struct trial *trial, const struct graph *graph, uint32_t
 	trial->is_out = allocate(trial->n_arcs, sizeof(*trial->is_out));
 }
 
-static void trial_end(struct trial *trial)
+static void breaking_trial_end(struct trial *trial)
 {
 	graph_free(&trial->graph);
 	free(trial->places);
@@ -122,28 +122,28 @@ static void trial_end(struct trial *trial)
 }
 
 /* Marks the arcs of one cycle that shall go. */
-static void break_one(const struct graph *graph, uint32_t component, uint32_t size,
-		      uint32_t *numbers, bool *is_out)
+static void breaking_break_one(const struct graph *graph, uint32_t component, uint32_t size,
+			       uint32_t *numbers, bool *is_out)
 {
 	struct trial trial = {.size = size};
 	bool is_done = false;
 
-	trial_begin(&trial, graph, component, numbers);
+	breaking_trial_begin(&trial, graph, component, numbers);
 	trial.left = trial.n_arcs > ARCS_MAX ? 0 : WORK_MAX / trial.n_arcs;
 	for (unsigned n = 1; !is_done && trial.left > 0 && n <= trial.n_arcs; n++)
-		is_done = try_sets(&trial, 0, n);
+		is_done = breaking_try_sets(&trial, 0, n);
 	if (trial.n_arcs > ARCS_MAX)
 		breaking_split(&trial);
 	else if (!is_done)
-		take_best(&trial);
+		breaking_take_best(&trial);
 	for (uint32_t i = 0; i < trial.n_arcs; i++)
 		is_out[trial.places[i]] = trial.is_out[i];
-	trial_end(&trial);
+	breaking_trial_end(&trial);
 }
 
 /* ---------------- All of them ---------------- */
 
-static void take_out(struct graph *graph, const bool *is_out)
+static void breaking_take_out(struct graph *graph, const bool *is_out)
 {
 	uint32_t n = 0;
 
@@ -161,19 +161,19 @@ static void take_out(struct graph *graph, const bool *is_out)
 }
 
 /* False if there was no cycle that large any more. */
-static bool break_all(struct graph *graph, uint32_t size, uint32_t *numbers)
+static bool breaking_break_all(struct graph *graph, uint32_t size, uint32_t *numbers)
 {
 	bool *is_out = allocate(graph->n_arcs, sizeof(*is_out));
 	bool is_any = false;
 
 	for (uint32_t i = 0; i < graph->n_components; i++) {
-		if (size_of(graph, i) < size)
+		if (breaking_size_of(graph, i) < size)
 			continue;
-		break_one(graph, i, size, numbers, is_out);
+		breaking_break_one(graph, i, size, numbers, is_out);
 		is_any = true;
 	}
 	if (is_any) {
-		take_out(graph, is_out);
+		breaking_take_out(graph, is_out);
 		cycles_find(graph);
 	}
 	free(is_out);
@@ -184,7 +184,7 @@ void cycles_break(struct graph *graph, unsigned size)
 {
 	uint32_t *numbers = allocate(graph->n_nodes, sizeof(*numbers));
 
-	while (break_all(graph, size < 2 ? 2 : size, numbers))
+	while (breaking_break_all(graph, size < 2 ? 2 : size, numbers))
 		;
 	free(numbers);
 }

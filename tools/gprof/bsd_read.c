@@ -16,7 +16,7 @@ struct layout {
 };
 
 /* Programs of 64 bits have the older header padded to whole words. */
-static struct layout layout_of(const unsigned char *bytes, size_t size, unsigned address_bytes)
+static struct layout bsd_layout_of(const unsigned char *bytes, size_t size, unsigned address_bytes)
 {
 	struct layout layout = {.header = address_bytes == 8 ? 24 : 12};
 	size_t version = 2 * (size_t)address_bytes + 4;
@@ -31,7 +31,7 @@ static struct layout layout_of(const unsigned char *bytes, size_t size, unsigned
 const char *gmon_read_bsd(struct profile *profile, const unsigned char *bytes, size_t size,
 			  unsigned address_bytes)
 {
-	struct layout layout = layout_of(bytes, size, address_bytes);
+	struct layout layout = bsd_layout_of(bytes, size, address_bytes);
 	size_t arc_bytes = 2 * (size_t)address_bytes + COUNT_BYTES;
 	struct profile_flavor *flavor;
 	struct profile_bins *bins;

@@ -6,8 +6,8 @@
 #include "print.h"
 #include "util.h"
 
-static struct rollup_task *name_process(struct rollup *rollup, struct profile *profile,
-					struct rollup_task *row, int32_t pid, const char *name)
+static struct rollup_task *by_name_process(struct rollup *rollup, struct profile *profile,
+					   struct rollup_task *row, int32_t pid, const char *name)
 {
 	const struct profile_kin *kin = profile_kin(profile, pid);
 
@@ -19,7 +19,7 @@ static struct rollup_task *name_process(struct rollup *rollup, struct profile *p
 }
 
 /* With what is known of it. */
-static struct rollup_task *row_of(struct rollup *rollup, struct profile *profile, uint32_t id)
+static struct rollup_task *by_row_of(struct rollup *rollup, struct profile *profile, uint32_t id)
 {
 	struct rollup_task *row = rollup_task(rollup, id);
 	const struct profile_task *task;
@@ -28,7 +28,7 @@ static struct rollup_task *row_of(struct rollup *rollup, struct profile *profile
 		return row;
 	task = profile_task(profile, id);
 	if (task->pid >= 0)
-		return name_process(rollup, profile, row, task->pid, task->name);
+		return by_name_process(rollup, profile, row, task->pid, task->name);
 	snprintf(row->name, sizeof(row->name), "%s", task->name);
 	return row;
 }
@@ -42,51 +42,51 @@ static uint64_t by_count_samples(const struct profile *profile, size_t flavor)
 	return count;
 }
 
-static bool has_table(const struct profile *profile, size_t flavor, const char *wanted)
+static bool by_has_table(const struct profile *profile, size_t flavor, const char *wanted)
 {
 	return (wanted == NULL || strcmp(profile->flavors[flavor].name, wanted) == 0) &&
 	       by_count_samples(profile, flavor) > 0;
 }
 
-static void add_samples(struct rollup *rollup, struct profile *profile, size_t flavor)
+static void by_add_samples(struct rollup *rollup, struct profile *profile, size_t flavor)
 {
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 
 		if (sample->flavor != flavor)
 			continue;
-		row_of(rollup, profile, sample->task)->ran++;
-		row_of(rollup, profile, sample->label)->served++;
+		by_row_of(rollup, profile, sample->task)->ran++;
+		by_row_of(rollup, profile, sample->label)->served++;
 	}
 }
 
 /* A kernel's profile has sums alone, of whatever it was sampled by. */
-static void add_labels(struct rollup *rollup, struct profile *profile)
+static void by_add_labels(struct rollup *rollup, struct profile *profile)
 {
 	for (size_t i = 0; i < profile->n_labels; i++)
-		row_of(rollup, profile, profile->labels[i].task)->served +=
+		by_row_of(rollup, profile, profile->labels[i].task)->served +=
 			profile->labels[i].samples;
 }
 
 /* Of a flavor, or behind the last one of what has none. */
-static void print_table(struct profile *profile, size_t flavor, enum rollup_by by)
+static void by_print_table(struct profile *profile, size_t flavor, enum rollup_by by)
 {
 	struct rollup rollup = {0};
 
 	/* All that are named, as those without samples may be parents of those with some. */
 	for (size_t i = 0; i < profile->n_tasks; i++)
-		row_of(&rollup, profile, profile->tasks[i].id);
+		by_row_of(&rollup, profile, profile->tasks[i].id);
 	for (size_t i = 0; i < profile->n_users; i++)
 		rollup_name_user(&rollup, profile->users[i].uid, profile->users[i].name);
 	if (flavor < profile->n_flavors)
-		add_samples(&rollup, profile, flavor);
+		by_add_samples(&rollup, profile, flavor);
 	else
-		add_labels(&rollup, profile);
+		by_add_labels(&rollup, profile);
 	rollup_print(&rollup, by, 0, stdout);
 	rollup_free(&rollup);
 }
 
-static void print_title(const struct profile *profile, size_t flavor, bool is_first)
+static void by_print_title(const struct profile *profile, size_t flavor, bool is_first)
 {
 	printf("%s", is_first ? "" : "\n");
 	if (flavor < profile->n_flavors)
@@ -105,18 +105,18 @@ void print_by(struct profile *profile, const struct options *options)
 		fail("--by: the profile does not say of which task its samples are; what "
 		     "monctl -record writes does");
 	for (size_t i = 0; i < profile->n_flavors; i++)
-		tables += has_table(profile, i, options->flavor);
+		tables += by_has_table(profile, i, options->flavor);
 	if (tables == 0)
 		fail("--flavor=%s: there were no such samples; without --flavor there is a table "
 		     "of each that there were",
 		     options->flavor);
 	for (size_t i = 0; i <= profile->n_flavors; i++) {
-		if (i < profile->n_flavors ? !has_table(profile, i, options->flavor)
+		if (i < profile->n_flavors ? !by_has_table(profile, i, options->flavor)
 					   : profile->n_labels == 0)
 			continue;
 		if (tables > 1)
-			print_title(profile, i, printed == 0);
-		print_table(profile, i, options->by);
+			by_print_title(profile, i, printed == 0);
+		by_print_table(profile, i, options->by);
 		printed++;
 	}
 }

@@ -27,14 +27,14 @@ struct search {
 	uint32_t n_members;
 };
 
-static void enter(struct search *search, uint32_t node)
+static void cycles_enter(struct search *search, uint32_t node)
 {
 	search->order[node] = search->lowest[node] = ++search->reached;
 	search->open[search->n_open++] = node;
 	search->path[search->depth++] = (struct visit){node, search->graph->nodes[node].first_out};
 }
 
-static void close_component(struct search *search, uint32_t root)
+static void cycles_close_component(struct search *search, uint32_t root)
 {
 	struct graph *graph = search->graph;
 	struct component *component = &graph->components[graph->n_components];
@@ -51,7 +51,7 @@ static void close_component(struct search *search, uint32_t root)
 	graph->n_components++;
 }
 
-static void leave(struct search *search, uint32_t node)
+static void cycles_leave(struct search *search, uint32_t node)
 {
 	search->depth--;
 	if (search->depth > 0) {
@@ -61,23 +61,23 @@ static void leave(struct search *search, uint32_t node)
 			search->lowest[caller] = search->lowest[node];
 	}
 	if (search->lowest[node] == search->order[node])
-		close_component(search, node);
+		cycles_close_component(search, node);
 }
 
 /* One step from the node at the end of the path. */
-static void step(struct search *search)
+static void cycles_step(struct search *search)
 {
 	struct visit *visit = &search->path[search->depth - 1];
 	const struct graph *graph = search->graph;
 	uint32_t callee;
 
 	if (visit->next == graph->nodes[visit->node + 1].first_out) {
-		leave(search, visit->node);
+		cycles_leave(search, visit->node);
 		return;
 	}
 	callee = graph->arcs[visit->next++].to;
 	if (search->order[callee] == 0)
-		enter(search, callee);
+		cycles_enter(search, callee);
 	else if (graph->nodes[callee].component == NODE_NONE &&
 		 search->order[callee] < search->lowest[visit->node])
 		search->lowest[visit->node] = search->order[callee];
@@ -132,9 +132,9 @@ void cycles_find(struct graph *graph)
 		graph->nodes[i].component = NODE_NONE;
 	for (uint32_t i = 0; i < n; i++) {
 		if (search.order[i] == 0)
-			enter(&search, i);
+			cycles_enter(&search, i);
 		while (search.depth > 0)
-			step(&search);
+			cycles_step(&search);
 	}
 	graph->components[graph->n_components] = (struct component){.first = search.n_members};
 	cycles_count_calls(graph);

@@ -65,7 +65,8 @@ struct comparison {
 
 /* ---------------- Pairing ---------------- */
 
-static void add_rows(struct rows *rows, const struct report *report, unsigned flavor, bool is_after)
+static void diff_add_rows(struct rows *rows, const struct report *report, unsigned flavor,
+			  bool is_after)
 {
 	const struct graph *graph = report->graph;
 
@@ -88,7 +89,7 @@ static void add_rows(struct rows *rows, const struct report *report, unsigned fl
 	}
 }
 
-static int compare_names(const void *first, const void *second)
+static int diff_compare_names(const void *first, const void *second)
 {
 	const struct row *one = first;
 	const struct row *other = second;
@@ -97,7 +98,7 @@ static int compare_names(const void *first, const void *second)
 	return order != 0 ? order : strcmp(one->file, other->file);
 }
 
-static void add_side(struct side *sum, const struct side *side)
+static void diff_add_side(struct side *sum, const struct side *side)
 {
 	sum->is_there |= side->is_there;
 	sum->samples += side->samples;
@@ -105,7 +106,7 @@ static void add_side(struct side *sum, const struct side *side)
 }
 
 /* Rows of one name: one of each profile are a pair, wherever the function is now. */
-static size_t merge_name(struct row *rows, size_t n, struct row *to)
+static size_t diff_merge_name(struct row *rows, size_t n, struct row *to)
 {
 	size_t before = 0, used = 0;
 
@@ -115,8 +116,8 @@ static size_t merge_name(struct row *rows, size_t n, struct row *to)
 		bool is_pair = before <= 1 && n - before <= 1;
 
 		if (used > 0 && (is_pair || strcmp(to[used - 1].file, rows[i].file) == 0)) {
-			add_side(&to[used - 1].before, &rows[i].before);
-			add_side(&to[used - 1].after, &rows[i].after);
+			diff_add_side(&to[used - 1].before, &rows[i].before);
+			diff_add_side(&to[used - 1].after, &rows[i].after);
 		} else {
 			to[used++] = rows[i];
 		}
@@ -124,23 +125,23 @@ static size_t merge_name(struct row *rows, size_t n, struct row *to)
 	return used;
 }
 
-static void merge(struct rows *rows)
+static void diff_merge(struct rows *rows)
 {
 	size_t used = 0;
 
-	sort(rows->items, rows->n, sizeof(*rows->items), compare_names);
+	sort(rows->items, rows->n, sizeof(*rows->items), diff_compare_names);
 	for (size_t i = 0, end; i < rows->n; i = end) {
 		for (end = i;
 		     end < rows->n && strcmp(rows->items[end].name, rows->items[i].name) == 0;)
 			end++;
-		used += merge_name(&rows->items[i], end - i, &rows->items[used]);
+		used += diff_merge_name(&rows->items[i], end - i, &rows->items[used]);
 	}
 	rows->n = used;
 }
 
 /* ---------------- Comparing ---------------- */
 
-static double part(double samples, double total)
+static double diff_part(double samples, double total)
 {
 	return total > 0 ? samples / total : 0;
 }
@@ -150,29 +151,29 @@ static double diff_amount_of(const struct comparison *comparison, const struct s
 			     double samples)
 {
 	if (comparison->is_of_shares)
-		return 100 * part(samples, scope->total);
+		return 100 * diff_part(samples, scope->total);
 	return samples * scope->worth;
 }
 
 /* If all that was lost had been this function's; or all another one's. */
-static double most_of(const struct comparison *comparison, const struct scope *scope,
-		      double samples)
+static double diff_most_of(const struct comparison *comparison, const struct scope *scope,
+			   double samples)
 {
 	if (comparison->is_of_shares)
-		return 100 * part(samples + scope->lost, scope->total + scope->lost);
+		return 100 * diff_part(samples + scope->lost, scope->total + scope->lost);
 	return (samples + scope->lost) * scope->worth;
 }
 
-static double least_of(const struct comparison *comparison, const struct scope *scope,
-		       double samples)
+static double diff_least_of(const struct comparison *comparison, const struct scope *scope,
+			    double samples)
 {
 	if (comparison->is_of_shares)
-		return 100 * part(samples, scope->total + scope->lost);
+		return 100 * diff_part(samples, scope->total + scope->lost);
 	return samples * scope->worth;
 }
 
-static double variance_of(const struct comparison *comparison, const struct scope *scope,
-			  double samples)
+static double diff_variance_of(const struct comparison *comparison, const struct scope *scope,
+			       double samples)
 {
 	double share = (samples + 1) / (scope->total + 2);
 
@@ -183,7 +184,7 @@ static double variance_of(const struct comparison *comparison, const struct scop
 	return (samples + 1) * scope->worth * scope->worth;
 }
 
-static void compare_row(const struct comparison *comparison, struct row *row)
+static void diff_compare_row(const struct comparison *comparison, struct row *row)
 {
 	const struct scope *before = &comparison->before, *after = &comparison->after;
 	double old = row->before.samples, new = row->after.samples;
@@ -191,33 +192,35 @@ static void compare_row(const struct comparison *comparison, struct row *row)
 
 	row->difference =
 		diff_amount_of(comparison, after, new) - diff_amount_of(comparison, before, old);
-	row->error =
-		sqrt(variance_of(comparison, before, old) + variance_of(comparison, after, new));
+	row->error = sqrt(diff_variance_of(comparison, before, old) +
+			  diff_variance_of(comparison, after, new));
 	if (row->difference > 0)
-		rest = least_of(comparison, after, new) - most_of(comparison, before, old);
+		rest = diff_least_of(comparison, after, new) -
+		       diff_most_of(comparison, before, old);
 	else
-		rest = least_of(comparison, before, old) - most_of(comparison, after, new);
+		rest = diff_least_of(comparison, before, old) -
+		       diff_most_of(comparison, after, new);
 	if (rest > 0)
 		row->sureness = row->error > 0 ? rest / row->error : HUGE_VAL;
 }
 
-static bool is_sampled(const struct row *row)
+static bool diff_is_sampled(const struct row *row)
 {
 	return row->before.samples + row->after.samples > 0;
 }
 
 /* Returns how many functions were compared. */
-static size_t compare_all(const struct comparison *comparison, struct rows *rows)
+static size_t diff_compare_all(const struct comparison *comparison, struct rows *rows)
 {
 	size_t compared = 0;
 
 	for (size_t i = 0; i < rows->n; i++)
-		compared += is_sampled(&rows->items[i]);
+		compared += diff_is_sampled(&rows->items[i]);
 	for (size_t i = 0; i < rows->n; i++) {
 		struct row *row = &rows->items[i];
 
-		compare_row(comparison, row);
-		row->is_marked = is_sampled(row) &&
+		diff_compare_row(comparison, row);
+		row->is_marked = diff_is_sampled(row) &&
 				 erfc(row->sureness / sqrt(2)) * (double)compared < CHANCE;
 	}
 	return compared;
@@ -233,12 +236,12 @@ static int diff_compare_rows(const void *first, const void *second)
 		return one->sureness > other->sureness ? -1 : 1;
 	if (size != other_size)
 		return size > other_size ? -1 : 1;
-	return compare_names(first, second);
+	return diff_compare_names(first, second);
 }
 
 /* ---------------- Printing ---------------- */
 
-static void print_side(const struct scope *scope, const char *when)
+static void diff_print_side(const struct scope *scope, const char *when)
 {
 	const struct report *report = scope->report;
 	const struct profile *profile = report->choice->profile;
@@ -269,7 +272,7 @@ static void diff_print_head(const struct comparison *comparison)
 	       comparison->is_of_shares ? "% more" : "more", "+-", "sure", "before", "after");
 }
 
-static void print_amount(struct text *text, const struct scope *scope, const struct side *side)
+static void diff_print_amount(struct text *text, const struct scope *scope, const struct side *side)
 {
 	if (!side->is_there) {
 		text_right(text, "-", 9);
@@ -277,7 +280,7 @@ static void print_amount(struct text *text, const struct scope *scope, const str
 	} else {
 		text_fixed(text, side->samples * scope->worth,
 			   scale_of(scope->report->choice, scope->flavor).decimals, 9);
-		text_fixed(text, 100 * part(side->samples, scope->total), 1, 8);
+		text_fixed(text, 100 * diff_part(side->samples, scope->total), 1, 8);
 	}
 	text_blank(text, 1);
 }
@@ -291,7 +294,7 @@ static void diff_print_calls(struct text *text, const struct side *side)
 		text_right(text, "-", 10);
 }
 
-static void print_sureness(struct text *text, const struct row *row)
+static void diff_print_sureness(struct text *text, const struct row *row)
 {
 	text_blank(text, 1);
 	if (row->sureness == HUGE_VAL)
@@ -310,12 +313,12 @@ static void diff_print_row(const struct comparison *comparison, const struct row
 
 	decimals = comparison->is_of_shares ? 2 : decimals;
 	snprintf(difference, sizeof(difference), "%+.*f", decimals, row->difference);
-	print_amount(text, &comparison->before, &row->before);
-	print_amount(text, &comparison->after, &row->after);
+	diff_print_amount(text, &comparison->before, &row->before);
+	diff_print_amount(text, &comparison->after, &row->after);
 	text_right(text, difference, 9);
 	text_blank(text, 1);
 	text_fixed(text, row->error, decimals, 9);
-	print_sureness(text, row);
+	diff_print_sureness(text, row);
 	diff_print_calls(text, &row->before);
 	diff_print_calls(text, &row->after);
 	text_string(text, row->before.calls != row->after.calls ? " ! " : "   ");
@@ -323,7 +326,7 @@ static void diff_print_row(const struct comparison *comparison, const struct row
 	text_end_line(text);
 }
 
-static void print_blurb(size_t compared)
+static void diff_print_blurb(size_t compared)
 {
 	printf("* more than chance makes of any of %zu functions in one comparison of 20, even if "
 	       "all that\n  was lost or missed had been that function's; +- is one standard error, "
@@ -332,7 +335,7 @@ static void print_blurb(size_t compared)
 	       compared);
 }
 
-static struct scope scope_of(const struct report *report, unsigned flavor)
+static struct scope diff_scope_of(const struct report *report, unsigned flavor)
 {
 	const struct profile_flavor *of = report->choice->flavors[flavor];
 	const uint64_t *values = report->choice->profile->values;
@@ -353,14 +356,14 @@ static void diff_print_flavor(const struct comparison *comparison)
 	struct rows rows = {0};
 	size_t compared;
 
-	add_rows(&rows, comparison->before.report, comparison->before.flavor, false);
-	add_rows(&rows, report, comparison->after.flavor, true);
-	merge(&rows);
-	compared = compare_all(comparison, &rows);
+	diff_add_rows(&rows, comparison->before.report, comparison->before.flavor, false);
+	diff_add_rows(&rows, report, comparison->after.flavor, true);
+	diff_merge(&rows);
+	compared = diff_compare_all(comparison, &rows);
 	sort(rows.items, rows.n, sizeof(*rows.items), diff_compare_rows);
 	printf("Differences: %s\n\n", report->choice->flavors[comparison->after.flavor]->name);
-	print_side(&comparison->before, "before");
-	print_side(&comparison->after, "after");
+	diff_print_side(&comparison->before, "before");
+	diff_print_side(&comparison->after, "after");
 	printf("\n");
 	diff_print_head(comparison);
 	for (size_t i = 0; i < rows.n; i++)
@@ -368,15 +371,15 @@ static void diff_print_flavor(const struct comparison *comparison)
 	text_end_line(report->text);
 	text_write(report->text);
 	if (!report->options->is_brief)
-		print_blurb(compared);
+		diff_print_blurb(compared);
 	free(rows.items);
 }
 
 /* ---------------- Flavors ---------------- */
 
 /* Times of clocks that are not known cannot be set against others. */
-static void check_rates(const struct report *before, unsigned old, const struct report *after,
-			unsigned new)
+static void diff_check_rates(const struct report *before, unsigned old, const struct report *after,
+			     unsigned new)
 {
 	const struct profile_flavor *one = before->choice->flavors[old];
 	const struct profile_flavor *other = after->choice->flavors[new];
@@ -403,7 +406,8 @@ static unsigned diff_find_flavor(const struct choice *choice, const char *name)
 	return i;
 }
 
-static void print_alone(const struct choice *choice, const struct choice *other, const char *when)
+static void diff_print_alone(const struct choice *choice, const struct choice *other,
+			     const char *when)
 {
 	for (unsigned i = 0; i < choice->n; i++)
 		if (diff_find_flavor(other, choice->flavors[i]->name) == other->n)
@@ -418,11 +422,11 @@ void print_differences(const struct report *before, const struct report *after)
 
 		if (other == after->choice->n)
 			continue;
-		check_rates(before, i, after, other);
-		comparison.before = scope_of(before, i);
-		comparison.after = scope_of(after, other);
+		diff_check_rates(before, i, after, other);
+		comparison.before = diff_scope_of(before, i);
+		comparison.after = diff_scope_of(after, other);
 		diff_print_flavor(&comparison);
 	}
-	print_alone(before->choice, after->choice, "before");
-	print_alone(after->choice, before->choice, "after");
+	diff_print_alone(before->choice, after->choice, "before");
+	diff_print_alone(after->choice, before->choice, "after");
 }

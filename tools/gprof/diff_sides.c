@@ -27,7 +27,7 @@ static bool side_is_program(const char *name)
 	return is;
 }
 
-static struct names part_of(const struct names *names, size_t from, size_t to)
+static struct names sides_part_of(const struct names *names, size_t from, size_t to)
 {
 	return (struct names){names->items + from, to - from};
 }
@@ -51,8 +51,8 @@ struct diff_sides diff_sides_of(const struct options *options)
 	while (at < names->n && !side_is_program(names->items[at]))
 		at++;
 	if (at == names->n && names->n == 2)
-		return sides_of(options, options->program, part_of(names, 0, 1),
-				part_of(names, 1, 2));
+		return sides_of(options, options->program, sides_part_of(names, 0, 1),
+				sides_part_of(names, 1, 2));
 	if (at == names->n && names->n == 1 && !side_is_program(options->program))
 		fail("--diff: %s is no program; %s", options->program, wanted);
 	if (at == 0 || at + 1 >= names->n)
@@ -60,6 +60,6 @@ struct diff_sides diff_sides_of(const struct options *options)
 	for (size_t i = at + 1; i < names->n; i++)
 		if (side_is_program(names->items[i]))
 			fail("--diff: %s is one program too many; %s", names->items[i], wanted);
-	return sides_of(options, names->items[at], part_of(names, 0, at),
-			part_of(names, at + 1, names->n));
+	return sides_of(options, names->items[at], sides_part_of(names, 0, at),
+			sides_part_of(names, at + 1, names->n));
 }

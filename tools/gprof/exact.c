@@ -52,8 +52,9 @@ static void exact_add(struct places *places, uint64_t address, bool is_kernel, u
 	places->totals[flavor] += count;
 }
 
-static void add_counts(struct places *places, const struct profile_counts *counts, bool is_kernel,
-		       unsigned flavor, const struct elfsym_function *function)
+static void exact_add_counts(struct places *places, const struct profile_counts *counts,
+			     bool is_kernel, unsigned flavor,
+			     const struct elfsym_function *function)
 {
 	for (size_t i = 0; i < counts->n; i++) {
 		const struct profile_count *item = &counts->items[i];
@@ -80,8 +81,8 @@ static void exact_add_bins(struct places *places, const struct profile_bins *bin
 }
 
 /* Of a function of the kernel: the samples' other address. */
-static void add_in_kernel(struct places *places, const struct choice *choice, unsigned flavor,
-			  const struct elfsym_function *function)
+static void exact_add_in_kernel(struct places *places, const struct choice *choice, unsigned flavor,
+				const struct elfsym_function *function)
 {
 	const struct profile *profile = choice->profile;
 
@@ -95,11 +96,11 @@ static void add_in_kernel(struct places *places, const struct choice *choice, un
 	}
 }
 
-static void add_in_program(struct places *places, const struct profile_flavor *flavor,
-			   unsigned index, const struct elfsym_function *function)
+static void exact_add_in_program(struct places *places, const struct profile_flavor *flavor,
+				 unsigned index, const struct elfsym_function *function)
 {
-	add_counts(places, &flavor->counts[PROFILE_USER], false, index, function);
-	add_counts(places, &flavor->counts[PROFILE_KERNEL], true, index, function);
+	exact_add_counts(places, &flavor->counts[PROFILE_USER], false, index, function);
+	exact_add_counts(places, &flavor->counts[PROFILE_KERNEL], true, index, function);
 	for (size_t i = 0; i < flavor->n_bins; i++)
 		exact_add_bins(places, &flavor->bins[i], index, function);
 }
@@ -136,9 +137,9 @@ static struct places exact_gather(const struct choice *choice, const struct rout
 
 	for (unsigned i = 0; i < choice->n; i++) {
 		if (routine->is_kernel)
-			add_in_kernel(&places, choice, i, routine->function);
+			exact_add_in_kernel(&places, choice, i, routine->function);
 		else
-			add_in_program(&places, choice->flavors[i], i, routine->function);
+			exact_add_in_program(&places, choice->flavors[i], i, routine->function);
 	}
 	exact_sum(&places);
 	return places;
@@ -146,7 +147,7 @@ static struct places exact_gather(const struct choice *choice, const struct rout
 
 /* ---------------- Printing ---------------- */
 
-static void print_count(double count)
+static void exact_print_count(double count)
 {
 	if (count == (double)(uint64_t)count)
 		printf(" %9.0f", count);
@@ -154,8 +155,8 @@ static void print_count(double count)
 		printf(" %9.2f", count);
 }
 
-static void print_bytes(const struct elfsym *elf, const struct elfsym_function *function,
-			uint64_t address)
+static void exact_print_bytes(const struct elfsym *elf, const struct elfsym_function *function,
+			      uint64_t address)
 {
 	uint64_t n = function->end - address;
 	const unsigned char *bytes;
@@ -183,14 +184,14 @@ static void exact_print_place(const struct report *report, const struct routine 
 	for (unsigned i = 0; i < report->choice->n; i++) {
 		double total = places->totals[i];
 
-		print_count(place->counts[i]);
+		exact_print_count(place->counts[i]);
 		printf(" %6.2f", total > 0 ? 100 * place->counts[i] / total : 0);
 	}
 	printf("  %-8s", place->is_kernel ? "<kernel>" : "");
 	if (instruction != NULL)
 		printf(" %-40s", instruction);
 	else
-		print_bytes(elf, function, place->address);
+		exact_print_bytes(elf, function, place->address);
 	if (line->file != NULL)
 		printf("  %s:%u", line->file, line->line);
 	printf("\n");
@@ -216,7 +217,7 @@ static void exact_print_head(const struct report *report, const struct routine *
 	printf("           %s\n", debug_is_here() ? "instruction" : "bytes");
 }
 
-static void print_routine(const struct report *report, const struct routine *routine)
+static void exact_print_routine(const struct report *report, const struct routine *routine)
 {
 	const struct elfsym_function *function = routine->function;
 	struct places places = exact_gather(report->choice, routine);
@@ -238,7 +239,7 @@ static void print_routine(const struct report *report, const struct routine *rou
 }
 
 /* The first of that name. */
-static struct routine routine_of(const struct report *report, const char *name)
+static struct routine exact_routine_of(const struct report *report, const char *name)
 {
 	size_t prefix = strlen(KERNEL_NAME);
 	bool is_kernel =
@@ -257,15 +258,15 @@ static struct routine routine_of(const struct report *report, const char *name)
 }
 
 /* Static functions may have one name in several files; each is shown. */
-static void print_named(const struct report *report, const char *name)
+static void exact_print_named(const struct report *report, const char *name)
 {
-	struct routine routine = routine_of(report, name);
+	struct routine routine = exact_routine_of(report, name);
 	const struct elfsym_function *end = routine.elf->functions + routine.elf->n_functions;
 	const char *own_name = routine.function->name;
 
 	for (; routine.function < end; routine.function++)
 		if (strcmp(routine.function->name, own_name) == 0)
-			print_routine(report, &routine);
+			exact_print_routine(report, &routine);
 }
 
 void print_exact(const struct report *report)
@@ -273,8 +274,8 @@ void print_exact(const struct report *report)
 	const struct names *names = &report->options->routines;
 
 	for (size_t i = 0; i < names->n; i++)
-		routine_of(report, names->items[i]);
+		exact_routine_of(report, names->items[i]);
 	print_summary(report);
 	for (size_t i = 0; i < names->n; i++)
-		print_named(report, names->items[i]);
+		exact_print_named(report, names->items[i]);
 }

@@ -27,7 +27,8 @@ struct records {
 	uint64_t samples;
 };
 
-static void count_gmon(struct records *records, const struct file *file, unsigned address_bytes)
+static void file_info_count_gmon(struct records *records, const struct file *file,
+				 unsigned address_bytes)
 {
 	size_t two = 2 * (size_t)address_bytes;
 
@@ -57,7 +58,8 @@ static void count_gmon(struct records *records, const struct file *file, unsigne
 	}
 }
 
-static void count_bsd(struct records *records, const struct file *file, unsigned address_bytes)
+static void file_info_count_bsd(struct records *records, const struct file *file,
+				unsigned address_bytes)
 {
 	size_t two = 2 * (size_t)address_bytes;
 
@@ -65,7 +67,7 @@ static void count_bsd(struct records *records, const struct file *file, unsigned
 	records->calls = (file->size - load_u32(file->bytes + two)) / (two + COUNT_BYTES);
 }
 
-static void count_perf(struct records *records, const struct file *file)
+static void file_info_count_perf(struct records *records, const struct file *file)
 {
 	struct profile profile;
 
@@ -76,7 +78,7 @@ static void count_perf(struct records *records, const struct file *file)
 	profile_end(&profile);
 }
 
-static void print_kind(const char *before, uint64_t n, const char *kind)
+static void file_info_print_kind(const char *before, uint64_t n, const char *kind)
 {
 	printf("%s%" PRIu64 " %s record%s\n", before, n, kind, n == 1 ? "" : "s");
 }
@@ -86,20 +88,20 @@ void print_file_info(const struct file *file, unsigned address_bytes)
 	struct records records = {0};
 
 	if (memcmp(file->bytes, "gmon", 4) == 0)
-		count_gmon(&records, file, address_bytes);
+		file_info_count_gmon(&records, file, address_bytes);
 	else if (memcmp(file->bytes, "PERFILE2", 8) == 0)
-		count_perf(&records, file);
+		file_info_count_perf(&records, file);
 	else
-		count_bsd(&records, file, address_bytes);
+		file_info_count_bsd(&records, file, address_bytes);
 	if (records.kind != NULL) {
 		printf("File `%s' (%s) contains:\n", file->name, records.kind);
-		print_kind("\t", records.samples, "sample");
+		file_info_print_kind("\t", records.samples, "sample");
 		return;
 	}
 	printf("File `%s' (version %" PRIu32 ") contains:\n", file->name, records.version);
-	print_kind("\t", records.histograms, "histogram");
-	print_kind("\t", records.calls, "call-graph");
-	print_kind("\t", records.blocks, "basic-block count");
+	file_info_print_kind("\t", records.histograms, "histogram");
+	file_info_print_kind("\t", records.calls, "call-graph");
+	file_info_print_kind("\t", records.blocks, "basic-block count");
 	if (records.ours > 0)
-		print_kind("\t", records.ours, "Assay's own");
+		file_info_print_kind("\t", records.ours, "Assay's own");
 }

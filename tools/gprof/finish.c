@@ -6,7 +6,7 @@
 #include "model.h"
 #include "util.h"
 
-static int compare_counts(const void *first, const void *second)
+static int finish_compare_counts(const void *first, const void *second)
 {
 	const struct profile_count *one = first;
 	const struct profile_count *other = second;
@@ -14,11 +14,11 @@ static int compare_counts(const void *first, const void *second)
 	return (one->pc > other->pc) - (one->pc < other->pc);
 }
 
-static void sum_counts(struct profile_counts *counts)
+static void finish_sum_counts(struct profile_counts *counts)
 {
 	size_t n = 0;
 
-	sort(counts->items, counts->n, sizeof(*counts->items), compare_counts);
+	sort(counts->items, counts->n, sizeof(*counts->items), finish_compare_counts);
 	counts->total = 0;
 	for (size_t i = 0; i < counts->n; i++) {
 		const struct profile_count *item = &counts->items[i];
@@ -32,7 +32,7 @@ static void sum_counts(struct profile_counts *counts)
 	counts->n = n;
 }
 
-static int compare_arcs(const void *first, const void *second)
+static int finish_compare_arcs(const void *first, const void *second)
 {
 	const struct profile_arc *one = first;
 	const struct profile_arc *other = second;
@@ -47,9 +47,9 @@ static void finish_sum_arcs(struct profile *profile)
 	struct profile_arc *arcs = profile->arcs;
 	size_t n = 0;
 
-	sort(arcs, profile->n_arcs, sizeof(*arcs), compare_arcs);
+	sort(arcs, profile->n_arcs, sizeof(*arcs), finish_compare_arcs);
 	for (size_t i = 0; i < profile->n_arcs; i++) {
-		if (n > 0 && compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
+		if (n > 0 && finish_compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
 			arcs[n - 1].count += arcs[i].count;
 		else
 			arcs[n++] = arcs[i];
@@ -58,7 +58,7 @@ static void finish_sum_arcs(struct profile *profile)
 }
 
 /* A pid is what users know; a task's number is taken for what has none. */
-static bool is_pid(const struct profile *profile, uint32_t label)
+static bool finish_is_pid(const struct profile *profile, uint32_t label)
 {
 	for (size_t i = 0; i < profile->n_tasks; i++)
 		if (profile->tasks[i].pid >= 0 && (uint32_t)profile->tasks[i].pid == label)
@@ -66,7 +66,7 @@ static bool is_pid(const struct profile *profile, uint32_t label)
 	return false;
 }
 
-static bool is_for(const struct profile *profile, uint32_t id, uint32_t pid)
+static bool finish_is_for(const struct profile *profile, uint32_t id, uint32_t pid)
 {
 	uint32_t place = map_get(&profile->task_places, id);
 
@@ -74,15 +74,15 @@ static bool is_for(const struct profile *profile, uint32_t id, uint32_t pid)
 	       (uint32_t)profile->tasks[place].pid == pid;
 }
 
-static void keep_label(struct profile *profile, uint32_t label)
+static void finish_keep_label(struct profile *profile, uint32_t label)
 {
-	bool takes_pid = is_pid(profile, label);
+	bool takes_pid = finish_is_pid(profile, label);
 	size_t n = 0;
 
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		uint32_t id = profile->samples[i].label;
 
-		if (takes_pid ? is_for(profile, id, label) : id == label)
+		if (takes_pid ? finish_is_for(profile, id, label) : id == label)
 			profile->samples[n++] = profile->samples[i];
 	}
 	profile->n_samples = n;
@@ -106,7 +106,7 @@ bool profile_is_of_one(const struct profile *profile)
 	return true;
 }
 
-static bool runs(const struct profile *profile, uint32_t task, const char *program)
+static bool finish_runs(const struct profile *profile, uint32_t task, const char *program)
 {
 	uint32_t i = map_get(&profile->image_places, task);
 
@@ -118,14 +118,14 @@ static bool runs(const struct profile *profile, uint32_t task, const char *progr
 }
 
 /* An address in no image is the program's if its task runs it. */
-static bool is_of(const struct profile *profile, const struct profile_sample *sample,
-		  const char *program)
+static bool finish_is_of(const struct profile *profile, const struct profile_sample *sample,
+			 const char *program)
 {
 	const struct profile_image *image = profile_image(profile, sample, sample->pc);
 
 	if (image != NULL)
 		return strcmp(file_part(image->path), program) == 0;
-	return runs(profile, sample->task, program);
+	return finish_runs(profile, sample->task, program);
 }
 
 static void finish_count_samples(struct profile *profile, const char *program)
@@ -135,7 +135,7 @@ static void finish_count_samples(struct profile *profile, const char *program)
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		struct profile_sample *sample = &profile->samples[i];
 
-		sample->is_strange = !is_all && !is_of(profile, sample, file_part(program));
+		sample->is_strange = !is_all && !finish_is_of(profile, sample, file_part(program));
 		if (!sample->is_strange)
 			profile_add_count(&profile->flavors[sample->flavor],
 					  sample->is_kernel ? PROFILE_KERNEL : PROFILE_USER,
@@ -151,11 +151,11 @@ bool profile_finish(struct profile *profile, const char *program, const uint32_t
 	if (profile->n_flavors == 0)
 		profile_flavor(profile, SAMPLED_PC_PERIODIC, NULL);
 	if (label != NULL)
-		keep_label(profile, *label);
+		finish_keep_label(profile, *label);
 	finish_count_samples(profile, program);
 	for (size_t i = 0; i < profile->n_flavors; i++)
 		for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
-			sum_counts(&profile->flavors[i].counts[mode]);
+			finish_sum_counts(&profile->flavors[i].counts[mode]);
 	finish_sum_arcs(profile);
 	return label == NULL || profile->n_samples > 0;
 }

@@ -33,7 +33,7 @@ struct counting {
 	unsigned n;
 };
 
-static void find_counting(struct counting *counting, const struct elfsym *elf)
+static void fits_find_counting(struct counting *counting, const struct elfsym *elf)
 {
 	*counting = (struct counting){.elf = elf};
 	for (unsigned i = 0; i < COUNTING_NAMES; i++) {
@@ -46,7 +46,7 @@ static void find_counting(struct counting *counting, const struct elfsym *elf)
 }
 
 /* Whether the instruction before the address is such a call. */
-static bool is_behind_call(const struct counting *counting, uint64_t address)
+static bool fits_is_behind_call(const struct counting *counting, uint64_t address)
 {
 	const unsigned char *call = elfsym_bytes(counting->elf, address - CALL_BYTES, CALL_BYTES);
 	uint64_t mask = counting->elf->is_64 ? UINT64_MAX : UINT32_MAX;
@@ -62,7 +62,7 @@ static bool is_behind_call(const struct counting *counting, uint64_t address)
 }
 
 /* Whether any function of the program counts itself so that it can be seen here. */
-static bool counts_itself(const struct counting *counting)
+static bool fits_counts_itself(const struct counting *counting)
 {
 	for (size_t i = 0; i < counting->elf->n_functions; i++) {
 		const struct elfsym_function *function = &counting->elf->functions[i];
@@ -71,36 +71,37 @@ static bool counts_itself(const struct counting *counting)
 		if (bytes > PROLOGUE_MOST)
 			bytes = PROLOGUE_MOST;
 		for (uint64_t j = CALL_BYTES; j <= bytes; j++)
-			if (is_behind_call(counting, function->start + j))
+			if (fits_is_behind_call(counting, function->start + j))
 				return true;
 	}
 	return false;
 }
 
 /* Code that no compiler wrote may count itself in other ways: so most of the calls decide. */
-static bool counts_elsewhere(const struct profile *profile, const struct profile_mark *mark,
-			     const struct elfsym *elf)
+static bool fits_counts_elsewhere(const struct profile *profile, const struct profile_mark *mark,
+				  const struct elfsym *elf)
 {
 	struct counting counting;
 	size_t right = 0, wrong = 0;
 
-	find_counting(&counting, elf);
+	fits_find_counting(&counting, elf);
 	if (counting.n == 0)
 		return false;
 	for (size_t i = mark->arcs; i < profile->n_arcs; i++)
 		if (profile->arcs[i].count > 0)
-			*(is_behind_call(&counting, profile->arcs[i].self) ? &right : &wrong) += 1;
-	return wrong > right && (right > 0 || counts_itself(&counting));
+			*(fits_is_behind_call(&counting, profile->arcs[i].self) ? &right
+										: &wrong) += 1;
+	return wrong > right && (right > 0 || fits_counts_itself(&counting));
 }
 
 /* ---------------- Addresses ---------------- */
 
-static bool is_in_text(const struct elfsym *elf, uint64_t address)
+static bool fits_is_in_text(const struct elfsym *elf, uint64_t address)
 {
 	return address >= elf->text_start && address < elf->text_end;
 }
 
-static bool begins_with_headers(const struct elfsym *elf, const struct profile_bins *bins)
+static bool fits_begins_with_headers(const struct elfsym *elf, const struct profile_bins *bins)
 {
 	return elf->image_start < elf->code_start && bins->low <= elf->image_start &&
 	       bins->low + ROUNDING > elf->image_start;
@@ -111,7 +112,7 @@ static bool begins_with_headers(const struct elfsym *elf, const struct profile_b
  * program begins whose headers are before its code no program chooses to begin: so does the library
  * that samples all of it, up to the end of a section with code.
  */
-static bool is_range_of_code(const struct elfsym *elf, const struct profile_bins *bins)
+static bool fits_is_range_of_code(const struct elfsym *elf, const struct profile_bins *bins)
 {
 	uint64_t rounding = (bins->high - bins->low) / bins->n;
 
@@ -120,12 +121,12 @@ static bool is_range_of_code(const struct elfsym *elf, const struct profile_bins
 	if (bins->low % PAGE_BYTES == 0 && bins->high % PAGE_BYTES == 0)
 		return bins->low >= elf->image_start / PAGE_BYTES * PAGE_BYTES &&
 		       bins->high < elf->code_end + PAGE_BYTES;
-	if (begins_with_headers(elf, bins))
+	if (fits_begins_with_headers(elf, bins))
 		return elfsym_ends_code(elf, bins->high, rounding);
 	return bins->low + rounding > elf->code_start && bins->high < elf->code_end + rounding;
 }
 
-static bool counts_outside(const struct elfsym *elf, const struct profile_bins *bins)
+static bool fits_counts_outside(const struct elfsym *elf, const struct profile_bins *bins)
 {
 	for (uint32_t i = 0; i < bins->n; i++)
 		if (profile_bins_get(bins, i) > 0 &&
@@ -139,43 +140,43 @@ static bool counts_outside(const struct elfsym *elf, const struct profile_bins *
  * Who sampled more than the program has, and found nothing there, may have meant this program.
  * One that ends early does not show what was behind its end.
  */
-static bool is_of_code(const struct elfsym *elf, const struct profile_bins *bins)
+static bool fits_is_of_code(const struct elfsym *elf, const struct profile_bins *bins)
 {
 	bool is_wider = bins->high > elf->text_end ||
-			(bins->low < elf->text_start && !begins_with_headers(elf, bins));
+			(bins->low < elf->text_start && !fits_begins_with_headers(elf, bins));
 	bool is_elsewhere = bins->low >= elf->text_end || bins->high <= elf->text_start;
 
-	return is_range_of_code(elf, bins) ||
-	       (is_wider && !is_elsewhere && !counts_outside(elf, bins));
+	return fits_is_range_of_code(elf, bins) ||
+	       (is_wider && !is_elsewhere && !fits_counts_outside(elf, bins));
 }
 
 /* Ours may cover constants behind the code as well. */
-static bool is_in_image(const struct profile *profile, const struct elfsym *elf)
+static bool fits_is_in_image(const struct profile *profile, const struct elfsym *elf)
 {
 	return profile->high == 0 || (profile->low + ROUNDING > elf->image_start &&
 				      profile->high < elf->text_end + ROUNDING);
 }
 
-static bool has_places(const struct profile *profile, const struct profile_mark *mark,
-		       const struct elfsym *elf)
+static bool fits_has_places(const struct profile *profile, const struct profile_mark *mark,
+			    const struct elfsym *elf)
 {
 	uint64_t inside = 0, outside = 0;
 
 	for (size_t i = mark->arcs; i < profile->n_arcs; i++)
-		if (profile->arcs[i].count > 0 && !is_in_text(elf, profile->arcs[i].self))
+		if (profile->arcs[i].count > 0 && !fits_is_in_text(elf, profile->arcs[i].self))
 			return false;
 	for (size_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 		const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
 
 		for (size_t j = mark->bins[i]; j < flavor->n_bins; j++)
-			if (!is_of_code(elf, &flavor->bins[j]))
+			if (!fits_is_of_code(elf, &flavor->bins[j]))
 				return false;
 		for (size_t j = mark->counts[i]; j < counts->n; j++)
-			*(is_in_text(elf, counts->items[j].pc) ? &inside : &outside) +=
+			*(fits_is_in_text(elf, counts->items[j].pc) ? &inside : &outside) +=
 				counts->items[j].count;
 	}
-	return outside == 0 || (inside > 0 && is_in_image(profile, elf));
+	return outside == 0 || (inside > 0 && fits_is_in_image(profile, elf));
 }
 
 /* ---------------- Files ---------------- */
@@ -191,7 +192,7 @@ void profile_mark(struct profile *profile, struct profile_mark *mark)
 	profile->low = profile->high = 0;
 }
 
-static bool has_code(const struct profile *profile, const struct elfsym *elf)
+static bool fits_has_code(const struct profile *profile, const struct elfsym *elf)
 {
 	for (size_t i = 0; i < profile->n_codes; i++) {
 		const struct profile_code *code = &profile->codes[i];
@@ -208,18 +209,18 @@ static bool has_code(const struct profile *profile, const struct elfsym *elf)
 enum profile_fit profile_fits(const struct profile *profile, const struct profile_mark *mark,
 			      const struct elfsym *elf)
 {
-	if (!has_code(profile, elf))
+	if (!fits_has_code(profile, elf))
 		return PROFILE_OTHER_CODE;
-	if (!has_places(profile, mark, elf))
+	if (!fits_has_places(profile, mark, elf))
 		return PROFILE_OTHER_PLACES;
 	if (profile->n_codes > 0)
 		return PROFILE_SAME_CODE;
-	return counts_elsewhere(profile, mark, elf) ? PROFILE_OTHER_CALLS : PROFILE_MAY_FIT;
+	return fits_counts_elsewhere(profile, mark, elf) ? PROFILE_OTHER_CALLS : PROFILE_MAY_FIT;
 }
 
 /* ---------------- Single samples ---------------- */
 
-static bool is_end(uint64_t end, uint64_t of_code)
+static bool fits_is_end(uint64_t end, uint64_t of_code)
 {
 	if (end % PAGE_BYTES == 0)
 		of_code = (of_code + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -227,13 +228,13 @@ static bool is_end(uint64_t end, uint64_t of_code)
 }
 
 /* Whole pages, or the code alone. */
-static bool is_mapped_as(const struct profile_image *image, const struct elfsym *elf)
+static bool fits_is_mapped_as(const struct profile_image *image, const struct elfsym *elf)
 {
 	return image->low / PAGE_BYTES == elf->text_start / PAGE_BYTES &&
-	       is_end(image->high, elf->text_end);
+	       fits_is_end(image->high, elf->text_end);
 }
 
-static bool is_named(const struct profile_image *image, const char *program)
+static bool fits_is_named(const struct profile_image *image, const char *program)
 {
 	return strcmp(file_part(image->path), file_part(program)) == 0;
 }
@@ -249,11 +250,11 @@ enum profile_fit profile_fits_images(const struct profile *profile, const struct
 	for (size_t i = 0; i < profile->n_images; i++) {
 		const struct profile_image *image = &profile->images[i];
 
-		if (image->is_kernel || (!is_one && !is_named(image, program)))
+		if (image->is_kernel || (!is_one && !fits_is_named(image, program)))
 			continue;
 		if (image->sum != 0 && own.sum != 0 && image->sum != own.sum)
 			return PROFILE_OTHER_CODE;
-		is_mapped |= is_mapped_as(image, elf);
+		is_mapped |= fits_is_mapped_as(image, elf);
 		is_any = true;
 	}
 	return is_mapped || !is_any ? PROFILE_MAY_FIT : PROFILE_OTHER_PLACES;
@@ -267,7 +268,7 @@ const char *profile_name_of(const struct profile *profile, const struct elfsym *
 	for (size_t i = 0; i < profile->n_images; i++) {
 		const struct profile_image *image = &profile->images[i];
 
-		if (is_named(image, program))
+		if (fits_is_named(image, program))
 			return program;
 		if (!image->is_kernel && image->low == elf->text_start &&
 		    image->high == elf->text_end)

@@ -56,12 +56,12 @@ struct histogram {
 
 /* ---------------- Records ---------------- */
 
-static size_t left(const struct reader *reader)
+static size_t gmon_read_left(const struct reader *reader)
 {
 	return reader->size - reader->at;
 }
 
-static uint64_t take_address(struct reader *reader)
+static uint64_t gmon_read_take_address(struct reader *reader)
 {
 	uint64_t address = load_address(reader->bytes + reader->at, reader->address_bytes);
 
@@ -69,7 +69,7 @@ static uint64_t take_address(struct reader *reader)
 	return address;
 }
 
-static uint32_t take_u32(struct reader *reader)
+static uint32_t gmon_read_take_u32(struct reader *reader)
 {
 	uint32_t word = load_u32(reader->bytes + reader->at);
 
@@ -78,7 +78,7 @@ static uint32_t take_u32(struct reader *reader)
 }
 
 /* Up to the first zero; what cannot be printed does not come into a table. */
-static void take_name(struct reader *reader, char name[PROFILE_NAME])
+static void gmon_read_take_name(struct reader *reader, char name[PROFILE_NAME])
 {
 	const unsigned char *from = reader->bytes + reader->at;
 
@@ -88,16 +88,16 @@ static void take_name(struct reader *reader, char name[PROFILE_NAME])
 	reader->at += PROFILE_NAME;
 }
 
-static const char *take_histogram(struct reader *reader, struct histogram *histogram)
+static const char *gmon_read_take_histogram(struct reader *reader, struct histogram *histogram)
 {
-	if (left(reader) < 2 * (size_t)reader->address_bytes + HISTOGRAM_BYTES)
+	if (gmon_read_left(reader) < 2 * (size_t)reader->address_bytes + HISTOGRAM_BYTES)
 		return cut;
-	histogram->low = take_address(reader);
-	histogram->high = take_address(reader);
-	histogram->n = take_u32(reader);
-	histogram->rate = take_u32(reader);
-	take_name(reader, histogram->dimension);
-	if (left(reader) / GMON_BIN_BYTES < histogram->n)
+	histogram->low = gmon_read_take_address(reader);
+	histogram->high = gmon_read_take_address(reader);
+	histogram->n = gmon_read_take_u32(reader);
+	histogram->rate = gmon_read_take_u32(reader);
+	gmon_read_take_name(reader, histogram->dimension);
+	if (gmon_read_left(reader) / GMON_BIN_BYTES < histogram->n)
 		return cut;
 	histogram->bins = reader->bytes + reader->at;
 	reader->at += (size_t)histogram->n * GMON_BIN_BYTES;
@@ -106,55 +106,56 @@ static const char *take_histogram(struct reader *reader, struct histogram *histo
 	return NULL;
 }
 
-static const char *take_arc(struct reader *reader, struct profile_arc *arc)
+static const char *gmon_read_take_arc(struct reader *reader, struct profile_arc *arc)
 {
-	if (left(reader) < 2 * (size_t)reader->address_bytes + COUNT_BYTES)
+	if (gmon_read_left(reader) < 2 * (size_t)reader->address_bytes + COUNT_BYTES)
 		return cut;
-	arc->from = take_address(reader);
-	arc->self = take_address(reader);
-	arc->count = take_u32(reader);
+	arc->from = gmon_read_take_address(reader);
+	arc->self = gmon_read_take_address(reader);
+	arc->count = gmon_read_take_u32(reader);
 	return NULL;
 }
 
 /* Counts of basic blocks say nothing that is shown here. */
-static const char *skip_blocks(struct reader *reader)
+static const char *gmon_read_skip_blocks(struct reader *reader)
 {
 	size_t block = 2 * (size_t)reader->address_bytes;
 	uint32_t n;
 
-	if (left(reader) < sizeof(n))
+	if (gmon_read_left(reader) < sizeof(n))
 		return cut;
-	n = take_u32(reader);
-	if (left(reader) / block < n)
+	n = gmon_read_take_u32(reader);
+	if (gmon_read_left(reader) / block < n)
 		return cut;
 	reader->at += n * block;
 	return NULL;
 }
 
 /* Calls the right one of the two for each record. */
-static const char *for_records(struct reader *reader,
-			       const char *(*on_histogram)(struct reader *, struct histogram *),
-			       const char *(*on_arc)(struct reader *, struct profile_arc *))
+static const char *
+gmon_read_for_records(struct reader *reader,
+		      const char *(*on_histogram)(struct reader *, struct histogram *),
+		      const char *(*on_arc)(struct reader *, struct profile_arc *))
 {
 	struct histogram histogram;
 	struct profile_arc arc;
 	const char *error = NULL;
 
 	reader->at = HEADER_BYTES;
-	while (error == NULL && left(reader) > 0) {
+	while (error == NULL && gmon_read_left(reader) > 0) {
 		switch (reader->bytes[reader->at++]) {
 		case GMON_TAG_HISTOGRAM:
-			error = take_histogram(reader, &histogram);
+			error = gmon_read_take_histogram(reader, &histogram);
 			if (error == NULL)
 				error = on_histogram(reader, &histogram);
 			break;
 		case GMON_TAG_ARC:
-			error = take_arc(reader, &arc);
+			error = gmon_read_take_arc(reader, &arc);
 			if (error == NULL)
 				error = on_arc(reader, &arc);
 			break;
 		case GMON_TAG_BLOCKS:
-			error = skip_blocks(reader);
+			error = gmon_read_skip_blocks(reader);
 			break;
 		default:
 			return "is damaged: it has a record of a kind that does not exist";
@@ -163,13 +164,13 @@ static const char *for_records(struct reader *reader,
 	return error;
 }
 
-static bool is_extra(const struct profile_arc *arc)
+static bool gmon_read_is_extra(const struct profile_arc *arc)
 {
 	return arc->from >= GMON_EXTRA_VALUE && arc->from < GMON_EXTRA_END;
 }
 
 /* What exact counts an extra record is of; false if it is of none. */
-static bool is_pc(const struct profile_arc *arc, unsigned *bit, enum profile_mode *mode)
+static bool gmon_read_is_pc(const struct profile_arc *arc, unsigned *bit, enum profile_mode *mode)
 {
 	uint64_t number = arc->from - GMON_EXTRA_PC;
 
@@ -182,7 +183,7 @@ static bool is_pc(const struct profile_arc *arc, unsigned *bit, enum profile_mod
 
 /* ---------------- The first pass ---------------- */
 
-static const char *check_histogram(struct reader *reader, struct histogram *histogram)
+static const char *gmon_read_check_histogram(struct reader *reader, struct histogram *histogram)
 {
 	reader->low = histogram->low;
 	reader->high = histogram->high;
@@ -191,7 +192,7 @@ static const char *check_histogram(struct reader *reader, struct histogram *hist
 	return NULL;
 }
 
-static const char *check_arc(struct reader *reader, struct profile_arc *arc)
+static const char *gmon_read_check_arc(struct reader *reader, struct profile_arc *arc)
 {
 	if (arc->from == GMON_EXTRA_VALUE && arc->self == GMON_FORMAT)
 		reader->is_ours = true;
@@ -209,26 +210,26 @@ static const char *check_arc(struct reader *reader, struct profile_arc *arc)
 /* ---------------- The second pass ---------------- */
 
 /* The bit of the histogram's flavor, 0 if the file is another gprof's. */
-static unsigned first_flavor(const struct reader *reader)
+static unsigned gmon_read_first_flavor(const struct reader *reader)
 {
 	return reader->is_ours ? (unsigned)reader->values[GMON_FLAVOR] : 0;
 }
 
 /* Of the sampling clock, whatever the histogram counts. */
-static double rate_of_ours(const struct reader *reader)
+static double gmon_read_rate_of_ours(const struct reader *reader)
 {
 	if (reader->values[GMON_INTERVAL] > 0)
 		return 1e9 / (double)reader->values[GMON_INTERVAL];
 	return (double)reader->values[GMON_RATE];
 }
 
-static const char *add_histogram(struct reader *reader, struct histogram *histogram)
+static const char *gmon_read_add_histogram(struct reader *reader, struct histogram *histogram)
 {
 	bool is_time = strcmp(histogram->dimension, "seconds") == 0;
 	struct profile_flavor *flavor;
 	struct profile_bins *bins;
 
-	flavor = profile_flavor(reader->profile, first_flavor(reader),
+	flavor = profile_flavor(reader->profile, gmon_read_first_flavor(reader),
 				is_time ? "periodic" : histogram->dimension);
 	if (flavor == NULL)
 		return "has more flavors of samples than can be told apart";
@@ -251,7 +252,7 @@ static const char *add_histogram(struct reader *reader, struct histogram *histog
 }
 
 /* Of a piece of code one record says where it is, and the next its sum. */
-static const char *add_code(struct reader *reader, const struct profile_arc *arc)
+static const char *gmon_read_add_code(struct reader *reader, const struct profile_arc *arc)
 {
 	struct profile_code *code = &reader->code;
 
@@ -268,7 +269,7 @@ static const char *add_code(struct reader *reader, const struct profile_arc *arc
 }
 
 /* On whose behalf the kernel ran: a task's samples, its process, and four letters of its name. */
-static void add_label(struct reader *reader, const struct profile_arc *arc)
+static void gmon_read_add_label(struct reader *reader, const struct profile_arc *arc)
 {
 	uint32_t task = (uint32_t)arc->self;
 
@@ -289,7 +290,7 @@ static void add_label(struct reader *reader, const struct profile_arc *arc)
 	profile_name_task(reader->profile, task, reader->pid, reader->name);
 }
 
-static void add_cpu(struct reader *reader, const struct profile_arc *arc)
+static void gmon_read_add_cpu(struct reader *reader, const struct profile_arc *arc)
 {
 	uint64_t cpu = arc->self / GMON_CPU_VALUE(1, 0), value = arc->self % GMON_CPU_VALUE(1, 0);
 
@@ -298,30 +299,30 @@ static void add_cpu(struct reader *reader, const struct profile_arc *arc)
 			arc->from == GMON_EXTRA_CPU_HIGH ? arc->count << 32 : arc->count;
 }
 
-static const char *add_extra(struct reader *reader, const struct profile_arc *arc)
+static const char *gmon_read_add_extra(struct reader *reader, const struct profile_arc *arc)
 {
 	enum profile_mode mode;
 	unsigned bit;
 
 	if (arc->from == GMON_EXTRA_CODE || arc->from == GMON_EXTRA_CODE_SUM)
-		return add_code(reader, arc);
+		return gmon_read_add_code(reader, arc);
 	if (arc->from == GMON_EXTRA_CPU || arc->from == GMON_EXTRA_CPU_HIGH)
-		add_cpu(reader, arc);
+		gmon_read_add_cpu(reader, arc);
 	if (arc->from >= GMON_EXTRA_LABEL && arc->from < GMON_EXTRA_LABEL_NAME + NAME_RECORDS)
-		add_label(reader, arc);
-	if (!is_pc(arc, &bit, &mode))
+		gmon_read_add_label(reader, arc);
+	if (!gmon_read_is_pc(arc, &bit, &mode))
 		return NULL;
 	profile_add_count(profile_flavor(reader->profile, bit, NULL), mode, arc->self, arc->count);
-	if (bit == first_flavor(reader) && mode == PROFILE_USER && arc->self >= reader->low &&
-	    arc->self < reader->high)
+	if (bit == gmon_read_first_flavor(reader) && mode == PROFILE_USER &&
+	    arc->self >= reader->low && arc->self < reader->high)
 		reader->exact += arc->count;
 	return NULL;
 }
 
 static const char *gmon_read_arc(struct reader *reader, struct profile_arc *arc)
 {
-	if (reader->is_ours && is_extra(arc))
-		return add_extra(reader, arc);
+	if (reader->is_ours && gmon_read_is_extra(arc))
+		return gmon_read_add_extra(reader, arc);
 	profile_add_arc(reader->profile, arc->from, arc->self, arc->count);
 	return NULL;
 }
@@ -329,17 +330,18 @@ static const char *gmon_read_arc(struct reader *reader, struct profile_arc *arc)
 /* ---------------- A file ---------------- */
 
 /* All flavors that the file was sampled with, also those of which there was no sample. */
-static const char *add_values(struct reader *reader)
+static const char *gmon_read_add_values(struct reader *reader)
 {
-	unsigned flavors = (unsigned)reader->values[GMON_FLAVORS] | first_flavor(reader);
+	unsigned flavors = (unsigned)reader->values[GMON_FLAVORS] | gmon_read_first_flavor(reader);
 
 	if (reader->values[GMON_FORMAT] != 1)
 		return "was written by a newer program than this gprof";
-	if (profile_flavor_name(first_flavor(reader)) == NULL)
+	if (profile_flavor_name(gmon_read_first_flavor(reader)) == NULL)
 		return "is damaged: it does not say what its histogram counts";
 	for (unsigned bit = 1; bit != 0; bit <<= 1)
 		if ((flavors & bit) != 0 && profile_flavor_name(bit) != NULL &&
-		    !read_rate(profile_flavor(reader->profile, bit, NULL), rate_of_ours(reader)))
+		    !read_rate(profile_flavor(reader->profile, bit, NULL),
+			       gmon_read_rate_of_ours(reader)))
 			return read_other_rate;
 	for (unsigned i = 0; i < PROFILE_VALUES; i++)
 		if ((reader->known >> i & 1) != 0)
@@ -362,11 +364,11 @@ const char *gmon_read(struct profile *profile, const unsigned char *bytes, size_
 		return "is damaged: it ends in its header";
 	if (load_u32(bytes + 4) > GMON_VERSION)
 		return "was written by a newer program than this gprof";
-	error = for_records(&reader, check_histogram, check_arc);
+	error = gmon_read_for_records(&reader, gmon_read_check_histogram, gmon_read_check_arc);
 	if (error == NULL && reader.is_ours)
-		error = add_values(&reader);
+		error = gmon_read_add_values(&reader);
 	if (error == NULL)
-		error = for_records(&reader, add_histogram, gmon_read_arc);
+		error = gmon_read_for_records(&reader, gmon_read_add_histogram, gmon_read_arc);
 	if (error == NULL && reader.is_ours && reader.binned != reader.exact)
 		error = "is damaged: its histogram and its exact counts differ";
 	return error;

@@ -36,7 +36,8 @@ static void gmon_put(const struct writer *writer, uint64_t word, unsigned bytes)
 		fputc((int)(word >> 8 * i & 0xff), writer->out);
 }
 
-static void put_arc(const struct writer *writer, uint64_t from, uint64_t self, uint64_t count)
+static void gmon_write_put_arc(const struct writer *writer, uint64_t from, uint64_t self,
+			       uint64_t count)
 {
 	do {
 		uint64_t part = count > UINT32_MAX ? UINT32_MAX : count;
@@ -51,8 +52,9 @@ static void put_arc(const struct writer *writer, uint64_t from, uint64_t self, u
 
 /* ---------------- Histograms ---------------- */
 
-static void put_histogram_head(const struct writer *writer, const struct profile_flavor *flavor,
-			       const struct profile_bins *bins)
+static void gmon_write_put_histogram_head(const struct writer *writer,
+					  const struct profile_flavor *flavor,
+					  const struct profile_bins *bins)
 {
 	char dimension[PROFILE_NAME - 1] = "seconds";
 	double rate = flavor->is_event || flavor->rate <= 0 ? 1 : flavor->rate + 0.5;
@@ -69,15 +71,15 @@ static void put_histogram_head(const struct writer *writer, const struct profile
 }
 
 /* As many records as the largest bin needs. */
-static void put_bins(const struct writer *writer, const struct profile_flavor *flavor,
-		     const struct profile_bins *bins)
+static void gmon_write_put_bins(const struct writer *writer, const struct profile_flavor *flavor,
+				const struct profile_bins *bins)
 {
 	uint64_t given = 0;
 	bool is_more = true;
 
 	while (is_more) {
 		is_more = false;
-		put_histogram_head(writer, flavor, bins);
+		gmon_write_put_histogram_head(writer, flavor, bins);
 		for (uint32_t i = 0; i < bins->n; i++) {
 			uint64_t count = profile_bins_get(bins, i);
 			uint64_t left = count > given ? count - given : 0;
@@ -90,8 +92,8 @@ static void put_bins(const struct writer *writer, const struct profile_flavor *f
 }
 
 /* Of exact counts, over the program's code. */
-static void put_exact(const struct writer *writer, const struct profile_flavor *flavor,
-		      const struct elfsym *elf)
+static void gmon_write_put_exact(const struct writer *writer, const struct profile_flavor *flavor,
+				 const struct elfsym *elf)
 {
 	const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
 	uint64_t low = elf->text_start / BIN_STEP * BIN_STEP;
@@ -103,7 +105,7 @@ static void put_exact(const struct writer *writer, const struct profile_flavor *
 		if (counts->items[i].pc >= bins.low && counts->items[i].pc < bins.high)
 			profile_bins_add(&bins, (uint32_t)((counts->items[i].pc - low) / BIN_STEP),
 					 counts->items[i].count);
-	put_bins(writer, flavor, &bins);
+	gmon_write_put_bins(writer, flavor, &bins);
 	profile_bins_free(&bins);
 }
 
@@ -124,13 +126,14 @@ static void gmon_put_counts(const struct writer *writer, const struct profile_fl
 		const struct profile_counts *counts = &flavor->counts[mode];
 
 		for (size_t i = 0; i < counts->n; i++)
-			put_arc(writer, GMON_EXTRA_PC + 2 * gmon_number_of(flavor->bit) + mode,
-				counts->items[i].pc, counts->items[i].count);
+			gmon_write_put_arc(writer,
+					   GMON_EXTRA_PC + 2 * gmon_number_of(flavor->bit) + mode,
+					   counts->items[i].pc, counts->items[i].count);
 	}
 }
 
 /* Files may differ in what was sampled, and only one that the clock sampled says at what rate. */
-static uint64_t value_of(const struct writer *writer, unsigned which)
+static uint64_t gmon_write_value_of(const struct writer *writer, unsigned which)
 {
 	const struct profile *profile = writer->profile;
 	uint64_t flavors = 0;
@@ -147,13 +150,13 @@ static uint64_t value_of(const struct writer *writer, unsigned which)
 static void gmon_put_values(const struct writer *writer)
 {
 	for (unsigned i = 0; i < PROFILE_VALUES; i++) {
-		uint64_t value = value_of(writer, i);
+		uint64_t value = gmon_write_value_of(writer, i);
 
 		if (!profile_knows(writer->profile, i))
 			continue;
-		put_arc(writer, GMON_EXTRA_VALUE, i, (uint32_t)value);
+		gmon_write_put_arc(writer, GMON_EXTRA_VALUE, i, (uint32_t)value);
 		if (value >> 32 != 0)
-			put_arc(writer, GMON_EXTRA_VALUE_HIGH, i, value >> 32);
+			gmon_write_put_arc(writer, GMON_EXTRA_VALUE_HIGH, i, value >> 32);
 	}
 }
 
@@ -165,21 +168,22 @@ static void gmon_put_cpus(const struct writer *writer)
 
 			if (value == 0)
 				continue;
-			put_arc(writer, GMON_EXTRA_CPU, GMON_CPU_VALUE(cpu, i), (uint32_t)value);
+			gmon_write_put_arc(writer, GMON_EXTRA_CPU, GMON_CPU_VALUE(cpu, i),
+					   (uint32_t)value);
 			if (value >> 32 != 0)
-				put_arc(writer, GMON_EXTRA_CPU_HIGH, GMON_CPU_VALUE(cpu, i),
-					value >> 32);
+				gmon_write_put_arc(writer, GMON_EXTRA_CPU_HIGH,
+						   GMON_CPU_VALUE(cpu, i), value >> 32);
 		}
 }
 
 /* What program it is of: what the last file said of the code, which all agree about. */
-static void put_codes(const struct writer *writer)
+static void gmon_write_put_codes(const struct writer *writer)
 {
 	for (size_t i = 0; i < writer->profile->n_codes; i++) {
 		const struct profile_code *code = &writer->profile->codes[i];
 
-		put_arc(writer, GMON_EXTRA_CODE, code->start, code->bytes);
-		put_arc(writer, GMON_EXTRA_CODE_SUM, code->start, code->sum);
+		gmon_write_put_arc(writer, GMON_EXTRA_CODE, code->start, code->bytes);
+		gmon_write_put_arc(writer, GMON_EXTRA_CODE_SUM, code->start, code->sum);
 	}
 }
 
@@ -188,14 +192,14 @@ static void gmon_put_name(const struct writer *writer, const struct profile_task
 {
 	size_t length = strlen(task->name);
 
-	put_arc(writer, GMON_EXTRA_LABEL_PID, task->id,
-		(uint32_t)(task->pid + 1) - (task->pid < 0));
+	gmon_write_put_arc(writer, GMON_EXTRA_LABEL_PID, task->id,
+			   (uint32_t)(task->pid + 1) - (task->pid < 0));
 	for (unsigned i = 0; i < NAME_RECORDS && i * 4 < length; i++) {
 		char letters[5] = "";
 
 		strncpy(letters, task->name + i * 4, 4);
-		put_arc(writer, GMON_EXTRA_LABEL_NAME + i, task->id,
-			load_u32((const unsigned char *)letters));
+		gmon_write_put_arc(writer, GMON_EXTRA_LABEL_NAME + i, task->id,
+				   load_u32((const unsigned char *)letters));
 	}
 }
 
@@ -204,8 +208,8 @@ static void gmon_put_labels(const struct writer *writer)
 	const struct profile *profile = writer->profile;
 
 	for (size_t i = 0; i < profile->n_labels; i++)
-		put_arc(writer, GMON_EXTRA_LABEL, profile->labels[i].task,
-			profile->labels[i].samples);
+		gmon_write_put_arc(writer, GMON_EXTRA_LABEL, profile->labels[i].task,
+				   profile->labels[i].samples);
 	for (size_t i = 0; i < profile->n_tasks; i++)
 		gmon_put_name(writer, &profile->tasks[i]);
 }
@@ -213,7 +217,7 @@ static void gmon_put_labels(const struct writer *writer)
 /* ---------------- The file ---------------- */
 
 /* Ours say exactly what is in which flavor; a histogram beside them would be passed over. */
-static bool is_ours(const struct profile *profile)
+static bool gmon_write_is_ours(const struct profile *profile)
 {
 	bool has_bins = false;
 
@@ -233,7 +237,7 @@ static const struct profile_flavor *gmon_first_of(const struct profile *profile)
 	return &profile->flavors[0];
 }
 
-static void put_all(const struct writer *writer, const struct elfsym *elf)
+static void gmon_write_put_all(const struct writer *writer, const struct elfsym *elf)
 {
 	const struct profile *profile = writer->profile;
 
@@ -245,21 +249,21 @@ static void put_all(const struct writer *writer, const struct elfsym *elf)
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
 		if (writer->is_ours && flavor == writer->first)
-			put_exact(writer, flavor, elf);
+			gmon_write_put_exact(writer, flavor, elf);
 		for (size_t j = 0; j < flavor->n_bins; j++)
-			put_bins(writer, flavor, &flavor->bins[j]);
+			gmon_write_put_bins(writer, flavor, &flavor->bins[j]);
 		if (writer->is_ours)
 			gmon_put_counts(writer, flavor);
 	}
 	if (writer->is_ours) {
 		gmon_put_values(writer);
 		gmon_put_cpus(writer);
-		put_codes(writer);
+		gmon_write_put_codes(writer);
 		gmon_put_labels(writer);
 	}
 	for (size_t i = 0; i < profile->n_arcs; i++)
-		put_arc(writer, profile->arcs[i].from, profile->arcs[i].self,
-			profile->arcs[i].count);
+		gmon_write_put_arc(writer, profile->arcs[i].from, profile->arcs[i].self,
+				   profile->arcs[i].count);
 }
 
 void gmon_write(const struct profile *profile, const struct elfsym *elf, const char *name)
@@ -268,7 +272,7 @@ void gmon_write(const struct profile *profile, const struct elfsym *elf, const c
 		.address_bytes = elf->is_64 ? 8 : 4,
 		.profile = profile,
 		.first = gmon_first_of(profile),
-		.is_ours = is_ours(profile),
+		.is_ours = gmon_write_is_ours(profile),
 	};
 	bool has_failed;
 
@@ -277,7 +281,7 @@ void gmon_write(const struct profile *profile, const struct elfsym *elf, const c
 	writer.out = fopen(name, "w");
 	if (writer.out == NULL)
 		fail("%s: cannot be written: %s", name, strerror(errno));
-	put_all(&writer, elf);
+	gmon_write_put_all(&writer, elf);
 	has_failed = ferror(writer.out) != 0;
 	if (fclose(writer.out) != 0 || has_failed)
 		fail("%s: cannot be written: %s", name, strerror(errno));

@@ -19,7 +19,7 @@ static const char *const special_names[NODE_EXTRA] = {
 	"<spontaneous>",
 };
 
-static bool counts_calls(const char *name)
+static bool graph_counts_calls(const char *name)
 {
 	for (unsigned i = 0; i < COUNTING_NAMES; i++)
 		if (strcmp(name, graph_counting_names[i]) == 0)
@@ -29,7 +29,7 @@ static bool counts_calls(const char *name)
 
 /* ---------------- Nodes ---------------- */
 
-static void make_nodes(struct graph *graph)
+static void graph_make_nodes(struct graph *graph)
 {
 	graph->n_functions = (uint32_t)graph->elf->n_functions;
 	graph->n_nodes = graph->n_functions + NODE_EXTRA;
@@ -42,7 +42,7 @@ static void make_nodes(struct graph *graph)
 
 		node->function = &graph->elf->functions[i];
 		node->name = node->function->name;
-		node->is_left_out = counts_calls(node->name);
+		node->is_left_out = graph_counts_calls(node->name);
 		node->fraction = 1;
 	}
 	for (unsigned i = 0; i < NODE_EXTRA; i++) {
@@ -55,7 +55,7 @@ static void make_nodes(struct graph *graph)
 }
 
 /* A function of the kernel may have the name of one of the program's. */
-static void name_kernel(struct graph *graph)
+static void graph_name_kernel(struct graph *graph)
 {
 	const struct elfsym *kernel = graph->kernel_elf;
 
@@ -75,7 +75,7 @@ static void name_kernel(struct graph *graph)
 }
 
 /* Static functions belong to the global one before them, as far as there is one. */
-static void hide_static(struct graph *graph)
+static void graph_hide_static(struct graph *graph)
 {
 	uint32_t owner = NODE_NONE;
 
@@ -87,7 +87,7 @@ static void hide_static(struct graph *graph)
 	}
 }
 
-static uint32_t node_of(const struct graph *graph, const struct elfsym_function *function)
+static uint32_t graph_node_of(const struct graph *graph, const struct elfsym_function *function)
 {
 	uint32_t index = (uint32_t)(function - graph->elf->functions);
 
@@ -98,7 +98,8 @@ uint32_t graph_node(const struct graph *graph, uint64_t address)
 {
 	const struct elfsym_function *function = elfsym_find(graph->elf, address, NULL);
 
-	return function == NULL ? graph_special(graph, NODE_OUTSIDE) : node_of(graph, function);
+	return function == NULL ? graph_special(graph, NODE_OUTSIDE)
+				: graph_node_of(graph, function);
 }
 
 uint32_t graph_kernel_node(const struct graph *graph, uint64_t address)
@@ -118,8 +119,8 @@ uint32_t graph_kernel_node(const struct graph *graph, uint64_t address)
  * Whether the instruction before `from` calls the function.  A call of a function that does not
  * return may be its caller's last instruction; then `from` is the first of the next function.
  */
-static bool is_called_before(const struct graph *graph, uint64_t from,
-			     const struct elfsym_function *callee)
+static bool graph_is_called_before(const struct graph *graph, uint64_t from,
+				   const struct elfsym_function *callee)
 {
 	const unsigned char *call = elfsym_bytes(graph->elf, from - 5, 5);
 	uint64_t mask = graph->elf->is_64 ? UINT64_MAX : UINT32_MAX;
@@ -129,15 +130,16 @@ static bool is_called_before(const struct graph *graph, uint64_t from,
 	return ((from + (uint64_t)(int64_t)(int32_t)load_u32(call + 1)) & mask) == callee->start;
 }
 
-static uint32_t caller_of(const struct graph *graph, uint64_t from,
-			  const struct elfsym_function *callee)
+static uint32_t graph_caller_of(const struct graph *graph, uint64_t from,
+				const struct elfsym_function *callee)
 {
 	const struct elfsym_function *caller = elfsym_find(graph->elf, from, NULL);
 
 	if ((caller == NULL || caller->start == from) && from >= 5 &&
-	    is_called_before(graph, from, callee))
+	    graph_is_called_before(graph, from, callee))
 		caller = elfsym_find(graph->elf, from - 1, NULL);
-	return caller == NULL ? graph_special(graph, NODE_SPONTANEOUS) : node_of(graph, caller);
+	return caller == NULL ? graph_special(graph, NODE_SPONTANEOUS)
+			      : graph_node_of(graph, caller);
 }
 
 void graph_add_arc(struct graph *graph, uint32_t from, uint32_t to, uint64_t calls)
@@ -146,7 +148,7 @@ void graph_add_arc(struct graph *graph, uint32_t from, uint32_t to, uint64_t cal
 	graph->arcs[graph->n_arcs++] = (struct arc){from, to, calls};
 }
 
-static bool is_cut(const struct options *options, const char *from, const char *to)
+static bool graph_is_cut(const struct options *options, const char *from, const char *to)
 {
 	for (size_t i = 0; i < options->cut_from.n; i++)
 		if (strcmp(options->cut_from.items[i], from) == 0 &&
@@ -155,7 +157,7 @@ static bool is_cut(const struct options *options, const char *from, const char *
 	return false;
 }
 
-static void add_profile_arcs(struct graph *graph, const struct profile *profile)
+static void graph_add_profile_arcs(struct graph *graph, const struct profile *profile)
 {
 	graph->arcs_room = profile->n_arcs + 1;
 	graph->arcs = allocate(graph->arcs_room, sizeof(*graph->arcs));
@@ -166,12 +168,12 @@ static void add_profile_arcs(struct graph *graph, const struct profile *profile)
 		if (callee == NULL)
 			graph->unknown_calls += arc->count;
 		else
-			graph_add_arc(graph, caller_of(graph, arc->from, callee),
-				      node_of(graph, callee), arc->count);
+			graph_add_arc(graph, graph_caller_of(graph, arc->from, callee),
+				      graph_node_of(graph, callee), arc->count);
 	}
 }
 
-static void add_kernel_arcs(struct graph *graph)
+static void graph_add_kernel_arcs(struct graph *graph)
 {
 	for (uint32_t i = 0; graph->kernel != NULL && i < graph->n_nodes; i++)
 		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++)
@@ -205,7 +207,7 @@ static void graph_sum_arcs(struct graph *graph, const struct options *options)
 		if (n > 0 && graph_compare_arcs(&arcs[n - 1], &arcs[i]) == 0)
 			arcs[n - 1].calls += arcs[i].calls;
 		else if (!from->is_left_out && !to->is_left_out &&
-			 !is_cut(options, from->name, to->name))
+			 !graph_is_cut(options, from->name, to->name))
 			arcs[n++] = arcs[i];
 	}
 	graph->n_arcs = n;
@@ -245,7 +247,7 @@ void graph_index_arcs(struct graph *graph)
 	free(next);
 }
 
-static void find_cycles(struct graph *graph, const struct options *options)
+static void graph_find_cycles(struct graph *graph, const struct options *options)
 {
 	cycles_find(graph);
 	if (options->cycle_size > 0)
@@ -259,17 +261,17 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 
 	*graph = (struct graph){.elf = elf, .n_flavors = choice->n};
 	graph->kernel_elf = choice->profile->kernel;
-	make_nodes(graph);
+	graph_make_nodes(graph);
 	if (graph->kernel_elf != NULL)
-		name_kernel(graph);
+		graph_name_kernel(graph);
 	select_check(graph, options);
 	if (options->hides_static)
-		hide_static(graph);
+		graph_hide_static(graph);
 	assign_samples(graph, choice);
-	add_profile_arcs(graph, choice->profile);
+	graph_add_profile_arcs(graph, choice->profile);
 	if (has_stacks)
 		stacks_add_arcs(graph, choice->profile);
-	add_kernel_arcs(graph);
+	graph_add_kernel_arcs(graph);
 	if (options->scans_calls)
 		static_arcs_add(graph);
 	graph_sum_arcs(graph, options);
@@ -277,7 +279,7 @@ void graph_make(struct graph *graph, const struct elfsym *elf, const struct choi
 	if (has_stacks)
 		cycles_ignore(graph);
 	else
-		find_cycles(graph, options);
+		graph_find_cycles(graph, options);
 	graph_count_calls(graph);
 	select_nodes(graph, options);
 	if (has_stacks)

@@ -35,13 +35,13 @@ static const struct {
 	{"--no-demangle", "GNU's; names are as in PROGRAM"},
 };
 
-static size_t least(size_t one, size_t other)
+static size_t hints_least(size_t one, size_t other)
 {
 	return one < other ? one : other;
 }
 
 /* How many characters must be changed, added or left out to make one of the other. */
-static size_t distance(const char *one, size_t length, const char *other)
+static size_t hints_distance(const char *one, size_t length, const char *other)
 {
 	size_t row[NAME_MOST + 1];
 	size_t width = strlen(other);
@@ -56,13 +56,13 @@ static size_t distance(const char *one, size_t length, const char *other)
 			size_t changed = before + (one[i] != other[j]);
 
 			before = row[j + 1];
-			row[j + 1] = least(changed, least(before, row[j]) + 1);
+			row[j + 1] = hints_least(changed, hints_least(before, row[j]) + 1);
 		}
 	}
 	return row[width];
 }
 
-static const struct option *nearest(const char *name, size_t length)
+static const struct option *hints_nearest(const char *name, size_t length)
 {
 	const struct option *found = NULL;
 	size_t nearest = NEAR + 1;
@@ -73,7 +73,7 @@ static const struct option *nearest(const char *name, size_t length)
 
 		if (option->name == NULL || strlen(option->name) > NAME_MOST || length > NAME_MOST)
 			continue;
-		far = distance(name, length, option->name);
+		far = hints_distance(name, length, option->name);
 		if (far < nearest && far * NEAR_PART <= length) {
 			nearest = far;
 			found = option;
@@ -92,7 +92,7 @@ void option_hint(const char *word, char *text, size_t size)
 		if (strlen(gnus[i].word) == length && strncmp(word, gnus[i].word, length) == 0)
 			snprintf(text, size, "%s", gnus[i].hint);
 	if (*text == '\0' && length > 2)
-		near = nearest(word + 2, length - 2);
+		near = hints_nearest(word + 2, length - 2);
 	if (near != NULL)
 		snprintf(text, size, "is it --%s?", near->name);
 }

@@ -28,7 +28,7 @@ static void lines_add(struct hits *hits, const struct graph *graph, uint64_t add
 	hit->counts[flavor] = count;
 }
 
-static void add_flavor(struct hits *hits, const struct report *report, unsigned index)
+static void lines_add_flavor(struct hits *hits, const struct report *report, unsigned index)
 {
 	const struct profile_flavor *flavor = report->choice->flavors[index];
 	const struct profile_counts *counts = &flavor->counts[PROFILE_USER];
@@ -110,7 +110,7 @@ void lines_find(struct hits *hits, const struct report *report, char option)
 	if (!debug_is_here())
 		fail("-%c: lines are not known here: take the profile to the host", option);
 	for (unsigned i = 0; i < report->choice->n; i++)
-		add_flavor(hits, report, i);
+		lines_add_flavor(hits, report, i);
 	hits->n_lines = hits->n;
 	hits->lines = debug_lines(report->options->program, hits->addresses, hits->n);
 	for (size_t i = 0; i < hits->n; i++) {

@@ -40,8 +40,8 @@ static void main_open_program(struct elfsym *elf, const struct file *file, bool 
 }
 
 /* Of a program that is not in the profile, views show the others; tables have nothing to show. */
-static void check_program(const struct profile *profile, const struct elfsym *elf,
-			  const struct options *options)
+static void main_check_program(const struct profile *profile, const struct elfsym *elf,
+			       const struct options *options)
 {
 	bool is_above = options->view != NULL && elf->text_start >= KERNEL_START;
 	enum profile_fit fit = profile_fits_images(profile, elf, options->program);
@@ -69,8 +69,8 @@ enum {
 };
 
 /* No option overrides what the profile itself proves. */
-static void check_file(const struct file *program, const struct file *file, enum profile_fit fit,
-		       bool ignores_dates)
+static void main_check_file(const struct file *program, const struct file *file,
+			    enum profile_fit fit, bool ignores_dates)
 {
 	bool is_newer = program->changed > file->changed + DATE_BLUR;
 
@@ -92,7 +92,7 @@ static void check_file(const struct file *program, const struct file *file, enum
 }
 
 /* Files do not say how wide their addresses are: a program's are taken for granted. */
-static bool is_of_width(const struct file *file, unsigned address_bytes)
+static bool main_is_of_width(const struct file *file, unsigned address_bytes)
 {
 	struct profile profile;
 	bool is_read;
@@ -110,8 +110,8 @@ struct subject {
 	const struct options *options;
 };
 
-static void add_file(struct profile *profile, const struct subject *subject,
-		     const struct file *file)
+static void main_add_file(struct profile *profile, const struct subject *subject,
+			  const struct file *file)
 {
 	unsigned bytes = subject->elf->is_64 ? 8 : 4, others = 12 - bytes;
 	struct profile_mark mark;
@@ -119,26 +119,26 @@ static void add_file(struct profile *profile, const struct subject *subject,
 
 	profile_mark(profile, &mark);
 	error = read_profile(profile, file->bytes, file->size, bytes);
-	if (error != NULL && !is_of_width(file, bytes) && is_of_width(file, others))
+	if (error != NULL && !main_is_of_width(file, bytes) && main_is_of_width(file, others))
 		fail("%s: is the profile of a program of %u bits, and %s has %u", file->name,
 		     8 * others, subject->program->name, 8 * bytes);
 	if (error != NULL)
 		fail("%s: %s", file->name, error);
-	check_file(subject->program, file, profile_fits(profile, &mark, subject->elf),
-		   subject->options->ignores_dates);
+	main_check_file(subject->program, file, profile_fits(profile, &mark, subject->elf),
+			subject->options->ignores_dates);
 }
 
 /* A gmon.out beside recordings, which all were read. */
-static void add_beside(struct profile *profile, const struct subject *subject,
-		       const struct file *file)
+static void main_add_beside(struct profile *profile, const struct subject *subject,
+			    const struct file *file)
 {
 	struct profile counted;
 
 	profile_begin(&counted);
-	add_file(&counted, subject, file);
+	main_add_file(&counted, subject, file);
 	switch (beside_what(profile, &counted)) {
 	case BESIDE_ADDS:
-		add_file(profile, subject, file);
+		main_add_file(profile, subject, file);
 		break;
 	case BESIDE_CALLS:
 		beside_take_calls(profile, &counted);
@@ -146,15 +146,15 @@ static void add_beside(struct profile *profile, const struct subject *subject,
 	case BESIDE_NOTHING:
 		fail("%s: is of process %" PRIu64 ", task %" PRIu64 ", which was not recorded: "
 		     "samples with call stacks and samples without do not add up; give the "
-		     "gmon.out of the run that was recorded, or show each alone",
+		     "gmon.out of the run that was recorded, or main_show each alone",
 		     file->name, counted.values[GMON_PID], counted.values[GMON_TASK]);
 	}
 	profile_end(&counted);
 }
 
 /* Recordings come first, whatever their order: what else there is adds to them or stands alone. */
-static void read_files(struct profile *profile, const struct subject *subject,
-		       const struct names *names)
+static void main_read_files(struct profile *profile, const struct subject *subject,
+			    const struct names *names)
 {
 	struct file *files = allocate(names->n, sizeof(*files));
 	bool has_recordings = false;
@@ -163,16 +163,16 @@ static void read_files(struct profile *profile, const struct subject *subject,
 		files[i] = file_read(names->items[i]);
 		if (!read_is_recording(files[i].bytes, files[i].size))
 			continue;
-		add_file(profile, subject, &files[i]);
+		main_add_file(profile, subject, &files[i]);
 		has_recordings = true;
 	}
 	for (size_t i = 0; i < names->n; i++) {
 		if (read_is_recording(files[i].bytes, files[i].size))
 			;
 		else if (has_recordings)
-			add_beside(profile, subject, &files[i]);
+			main_add_beside(profile, subject, &files[i]);
 		else
-			add_file(profile, subject, &files[i]);
+			main_add_file(profile, subject, &files[i]);
 		if (subject->options->describes_files)
 			print_file_info(&files[i], subject->elf->is_64 ? 8 : 4);
 		file_close(&files[i]);
@@ -182,7 +182,7 @@ static void read_files(struct profile *profile, const struct subject *subject,
 
 /* ---------------- What is shown ---------------- */
 
-static double worth_of(const struct options *options, const struct profile_flavor *flavor)
+static double main_worth_of(const struct options *options, const struct profile_flavor *flavor)
 {
 	if (options->counts_events || flavor->is_event)
 		return 1;
@@ -195,12 +195,12 @@ static void main_choose(struct choice *choice, const struct options *options,
 			const struct profile_flavor *flavor)
 {
 	choice->flavors[choice->n] = flavor;
-	choice->worth[choice->n] = worth_of(options, flavor);
+	choice->worth[choice->n] = main_worth_of(options, flavor);
 	choice->is_event[choice->n] = options->counts_events || flavor->is_event;
 	choice->n++;
 }
 
-static _Noreturn void fail_flavor(const struct profile *profile, const char *name)
+static _Noreturn void main_fail_flavor(const struct profile *profile, const char *name)
 {
 	char known[PROFILE_FLAVORS * (PROFILE_NAME + 1) + 1] = "";
 
@@ -211,17 +211,17 @@ static _Noreturn void fail_flavor(const struct profile *profile, const char *nam
 	fail("--flavor=%s: the profile has no such samples; it has:%s", name, known);
 }
 
-static void check_flavor(const struct profile *profile, const char *name)
+static void main_check_flavor(const struct profile *profile, const char *name)
 {
 	for (size_t i = 0; name != NULL && i < profile->n_flavors; i++)
 		if (strcmp(profile->flavors[i].name, name) == 0)
 			return;
 	if (name != NULL)
-		fail_flavor(profile, name);
+		main_fail_flavor(profile, name);
 }
 
 /* The flavor that was asked for, or all of which there are samples, or the first. */
-static struct choice choose_all(const struct profile *profile, const struct options *options)
+static struct choice main_choose_all(const struct profile *profile, const struct options *options)
 {
 	struct choice choice = {.profile = profile};
 
@@ -237,7 +237,7 @@ static struct choice choose_all(const struct profile *profile, const struct opti
 	return choice;
 }
 
-static void print_tables(const struct report *report, struct graph *graph)
+static void main_print_tables(const struct report *report, struct graph *graph)
 {
 	bool has_graph = options_print(report->options, &report->options->graph);
 	struct entries entries;
@@ -252,10 +252,10 @@ static void print_tables(const struct report *report, struct graph *graph)
 	free(entries.items);
 }
 
-static void print_report(const struct options *options, const struct profile *profile,
-			 const struct elfsym *elf)
+static void main_print_report(const struct options *options, const struct profile *profile,
+			      const struct elfsym *elf)
 {
-	struct choice choice = choose_all(profile, options);
+	struct choice choice = main_choose_all(profile, options);
 	struct graph graph;
 	struct text text = {0};
 	struct report report = {&graph, &choice, options, &text};
@@ -271,12 +271,12 @@ static void print_report(const struct options *options, const struct profile *pr
 		print_counts(&report);
 	if (options->tree_depth > 0)
 		print_tree(&report);
-	print_tables(&report, &graph);
+	main_print_tables(&report, &graph);
 	text_free(&text);
 	graph_free(&graph);
 }
 
-static void check_labels(const struct profile *profile)
+static void main_check_labels(const struct profile *profile)
 {
 	if (profile->n_samples == 0 && profile->n_labels > 0)
 		fail("--for: the profile has only sums of on whose behalf the kernel ran, not of "
@@ -284,7 +284,7 @@ static void check_labels(const struct profile *profile)
 }
 
 /* Columns take the flavor's place. */
-static void split(struct profile *profile, struct options *options)
+static void main_split(struct profile *profile, struct options *options)
 {
 	if (profile->n_samples == 0)
 		fail("--for=each: the profile does not say on whose behalf samples were taken");
@@ -292,8 +292,8 @@ static void split(struct profile *profile, struct options *options)
 	options->flavor = NULL;
 }
 
-static void read_kernel(struct profile *profile, struct elfsym *elf, struct file *file,
-			const char *name)
+static void main_read_kernel(struct profile *profile, struct elfsym *elf, struct file *file,
+			     const char *name)
 {
 	if (profile->n_samples == 0)
 		fail("--kernel: the profile does not say where in the kernel its samples were; "
@@ -314,7 +314,7 @@ struct measured {
 	struct profile profile;
 };
 
-static void measured_read(struct measured *measured, struct options *options)
+static void main_measured_read(struct measured *measured, struct options *options)
 {
 	struct profile *profile = &measured->profile;
 	struct elfsym *elf = &measured->elf;
@@ -322,22 +322,23 @@ static void measured_read(struct measured *measured, struct options *options)
 	*measured = (struct measured){.program = file_read(options->program)};
 	main_open_program(elf, &measured->program, options->ignores_labels);
 	profile_begin(profile);
-	read_files(profile, &(struct subject){elf, &measured->program, options},
-		   &options->profiles);
+	main_read_files(profile, &(struct subject){elf, &measured->program, options},
+			&options->profiles);
 	if (options->kernel != NULL)
-		read_kernel(profile, &measured->kernel_elf, &measured->kernel, options->kernel);
+		main_read_kernel(profile, &measured->kernel_elf, &measured->kernel,
+				 options->kernel);
 	if (options->splits || options->label != NULL)
-		check_labels(profile);
+		main_check_labels(profile);
 	if (options->splits)
-		split(profile, options);
+		main_split(profile, options);
 	if (!profile_finish(profile, profile_name_of(profile, elf, options->program),
 			    options->label))
 		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options->label);
-	check_flavor(profile, options->flavor);
-	check_program(profile, elf, options);
+	main_check_flavor(profile, options->flavor);
+	main_check_program(profile, elf, options);
 }
 
-static void measured_free(struct measured *measured)
+static void main_measured_free(struct measured *measured)
 {
 	profile_end(&measured->profile);
 	elfsym_close(&measured->elf);
@@ -354,10 +355,10 @@ static void main_compare(const struct options *options)
 	struct graph old_graph, new_graph;
 	struct text text = {0};
 
-	measured_read(&before, &sides.before);
-	measured_read(&after, &sides.after);
-	old = choose_all(&before.profile, &sides.before);
-	new = choose_all(&after.profile, &sides.after);
+	main_measured_read(&before, &sides.before);
+	main_measured_read(&after, &sides.after);
+	old = main_choose_all(&before.profile, &sides.before);
+	new = main_choose_all(&after.profile, &sides.after);
 	graph_make(&old_graph, &before.elf, &old, &sides.before);
 	graph_make(&new_graph, &after.elf, &new, &sides.after);
 	print_differences(&(struct report){&old_graph, &old, &sides.before, &text},
@@ -365,26 +366,26 @@ static void main_compare(const struct options *options)
 	text_free(&text);
 	graph_free(&old_graph);
 	graph_free(&new_graph);
-	measured_free(&before);
-	measured_free(&after);
+	main_measured_free(&before);
+	main_measured_free(&after);
 }
 
-static void show(struct options *options)
+static void main_show(struct options *options)
 {
 	struct measured measured;
 
-	measured_read(&measured, options);
+	main_measured_read(&measured, options);
 	if (options->sums)
 		gmon_write(&measured.profile, &measured.elf, "gmon.sum");
 	if (options->view != NULL)
 		show_view(options, &measured.profile, &measured.elf);
 	else if (!options->only_sums && !options->describes_files)
-		print_report(options, &measured.profile, &measured.elf);
-	measured_free(&measured);
+		main_print_report(options, &measured.profile, &measured.elf);
+	main_measured_free(&measured);
 }
 
 /* Of all programs, whichever is given. */
-static void add_up(const struct options *options)
+static void main_add_up(const struct options *options)
 {
 	struct elfsym elf = {0};
 	struct file program = file_read(options->program);
@@ -392,8 +393,8 @@ static void add_up(const struct options *options)
 
 	main_open_program(&elf, &program, options->ignores_labels);
 	profile_begin(&profile);
-	read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
-	check_flavor(&profile, options->flavor);
+	main_read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
+	main_check_flavor(&profile, options->flavor);
 	print_by(&profile, options);
 	profile_end(&profile);
 	elfsym_close(&elf);
@@ -406,11 +407,11 @@ int main(int count, char **arguments)
 
 	options_read(&options, count, arguments);
 	if (options.by != BY_NOTHING)
-		add_up(&options);
+		main_add_up(&options);
 	else if (options.diffs)
 		main_compare(&options);
 	else
-		show(&options);
+		main_show(&options);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("standard output cannot be written");
 	return 0;

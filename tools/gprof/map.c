@@ -24,7 +24,7 @@ static struct map_slot *map_find(const struct map *map, uint32_t key)
 	return &map->slots[at];
 }
 
-static void double_room(struct map *map)
+static void map_double_room(struct map *map)
 {
 	struct map bigger = {.room = map->room == 0 ? ROOM_FIRST : 2 * map->room};
 
@@ -50,7 +50,7 @@ void map_set(struct map *map, uint32_t key, uint32_t value)
 
 	assert(value != MAP_NONE);
 	if (2 * map->used >= map->room)
-		double_room(map);
+		map_double_room(map);
 	slot = map_find(map, key);
 	if (slot->value == MAP_NONE)
 		map->used++;

@@ -33,7 +33,7 @@ static bool mark_named(const struct graph *graph, const char *name, bool *marks)
 
 /* ---------------- By source ---------------- */
 
-static bool read_spec(const char *name, struct spec *spec)
+static bool marks_read_spec(const char *name, struct spec *spec)
 {
 	const char *colon = strrchr(name, ':');
 	const char *rest = colon != NULL ? colon + 1 : "";
@@ -50,7 +50,7 @@ static bool read_spec(const char *name, struct spec *spec)
 	return true;
 }
 
-static bool is_file(const struct spec *spec, const char *file)
+static bool marks_is_file(const struct spec *spec, const char *file)
 {
 	return file != NULL && ((strlen(file) == spec->file_length &&
 				 strncmp(file, spec->file, spec->file_length) == 0) ||
@@ -58,8 +58,8 @@ static bool is_file(const struct spec *spec, const char *file)
 				 strncmp(file_part(file), spec->file, spec->file_length) == 0));
 }
 
-static void find_places(struct places *places, const struct graph *graph,
-			const struct options *options)
+static void marks_find_places(struct places *places, const struct graph *graph,
+			      const struct options *options)
 {
 	uint64_t *addresses;
 
@@ -81,7 +81,7 @@ static bool mark_spec(const struct places *places, const struct graph *graph,
 		const struct elfsym_function *function = graph->nodes[i].function;
 		const struct debug_line *line = &places->lines[i];
 
-		if (!is_file(spec, line->file) && !is_file(spec, function->file))
+		if (!marks_is_file(spec, line->file) && !marks_is_file(spec, function->file))
 			continue;
 		if (spec->function != NULL && strcmp(spec->function, function->name) != 0)
 			continue;
@@ -104,8 +104,8 @@ bool *marks_of_names(const struct graph *graph, const struct options *options, c
 		bool is_any = mark_named(graph, name, marks);
 		struct spec spec;
 
-		if (!is_any && read_spec(name, &spec)) {
-			find_places(&places, graph, options);
+		if (!is_any && marks_read_spec(name, &spec)) {
+			marks_find_places(&places, graph, options);
 			is_any = mark_spec(&places, graph, &spec, marks);
 		}
 		if (!is_any)

@@ -42,7 +42,7 @@ void profile_bins_free(struct profile_bins *bins)
 	free(bins->upper);
 }
 
-static void flavor_end(struct profile_flavor *flavor)
+static void model_flavor_end(struct profile_flavor *flavor)
 {
 	for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
 		free(flavor->counts[mode].items);
@@ -54,7 +54,7 @@ static void flavor_end(struct profile_flavor *flavor)
 void profile_end(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->n_flavors; i++)
-		flavor_end(&profile->flavors[i]);
+		model_flavor_end(&profile->flavors[i]);
 	for (size_t i = 0; i < profile->n_tasks; i++)
 		free((char *)profile->tasks[i].name);
 	for (size_t i = 0; i < profile->n_images; i++)
@@ -85,7 +85,7 @@ const char *profile_flavor_name(unsigned bit)
 	return NULL;
 }
 
-static unsigned flavor_bit(const char *name)
+static unsigned model_flavor_bit(const char *name)
 {
 	for (size_t i = 0; i < sizeof(flavor_names) / sizeof(*flavor_names); i++)
 		if (strcmp(flavor_names[i].name, name) == 0)
@@ -100,7 +100,7 @@ struct profile_flavor *profile_flavor(struct profile *profile, unsigned bit, con
 	if (bit != 0)
 		name = profile_flavor_name(bit);
 	else
-		bit = flavor_bit(name);
+		bit = model_flavor_bit(name);
 	if (name == NULL)
 		return NULL;
 	for (size_t i = 0; i < profile->n_flavors; i++)
@@ -287,14 +287,14 @@ void profile_name_task(struct profile *profile, uint32_t id, int32_t pid, const 
 }
 
 /* The kernel's images are a task's of their own, which no other has the number of. */
-static uint32_t owner_of(uint32_t task, bool is_kernel)
+static uint32_t model_owner_of(uint32_t task, bool is_kernel)
 {
 	return is_kernel ? UINT32_MAX : task;
 }
 
 bool profile_add_image(struct profile *profile, const struct profile_image *image)
 {
-	uint32_t owner = owner_of(image->task, image->is_kernel);
+	uint32_t owner = model_owner_of(image->task, image->is_kernel);
 	struct profile_image copy = *image;
 	unsigned n = 0;
 
@@ -311,8 +311,8 @@ bool profile_add_image(struct profile *profile, const struct profile_image *imag
 }
 
 /* Of a file that does not say when, what stands before the sample was. */
-static bool was_mapped(const struct profile *profile, const struct profile_image *image,
-		       const struct profile_sample *sample)
+static bool model_was_mapped(const struct profile *profile, const struct profile_image *image,
+			     const struct profile_sample *sample)
 {
 	if (sample == NULL)
 		return true;
@@ -322,9 +322,9 @@ static bool was_mapped(const struct profile *profile, const struct profile_image
 }
 
 /* From the last image of the task, or of the kernel, to the first. */
-static const struct profile_image *choose_image(const struct profile *profile, uint32_t owner,
-						const struct profile_sample *sample, uint64_t low,
-						uint64_t high)
+static const struct profile_image *model_choose_image(const struct profile *profile, uint32_t owner,
+						      const struct profile_sample *sample,
+						      uint64_t low, uint64_t high)
 {
 	const struct profile_image *found = NULL;
 	uint32_t i = map_get(&profile->image_places, owner);
@@ -335,7 +335,7 @@ static const struct profile_image *choose_image(const struct profile *profile, u
 		if (high < image->low || low >= image->high)
 			continue;
 		found = image;
-		if (was_mapped(profile, image, sample))
+		if (model_was_mapped(profile, image, sample))
 			break;
 	}
 	return found;
@@ -344,18 +344,20 @@ static const struct profile_image *choose_image(const struct profile *profile, u
 const struct profile_image *profile_image(const struct profile *profile,
 					  const struct profile_sample *sample, uint64_t address)
 {
-	return choose_image(profile, owner_of(sample->task, false), sample, address, address);
+	return model_choose_image(profile, model_owner_of(sample->task, false), sample, address,
+				  address);
 }
 
 const struct profile_image *profile_last_image(const struct profile *profile,
 					       const struct profile_sample *sample)
 {
-	return choose_image(profile, owner_of(sample->task, false), sample, 0, UINT64_MAX);
+	return model_choose_image(profile, model_owner_of(sample->task, false), sample, 0,
+				  UINT64_MAX);
 }
 
 const struct profile_image *profile_kernel_image(const struct profile *profile, uint64_t address)
 {
-	return choose_image(profile, owner_of(0, true), NULL, address, address);
+	return model_choose_image(profile, model_owner_of(0, true), NULL, address, address);
 }
 
 bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel)
@@ -376,7 +378,7 @@ bool profile_set_kernel(struct profile *profile, const struct elfsym *kernel)
 
 /* ---------------- Values ---------------- */
 
-static bool is_single(unsigned which)
+static bool model_is_single(unsigned which)
 {
 	return memchr(single_values, (int)which, sizeof(single_values)) != NULL;
 }
@@ -386,9 +388,9 @@ void profile_add_value(struct profile *profile, unsigned which, uint64_t value)
 	if (which >= PROFILE_VALUES)
 		return;
 	/* A file of events alone has no rate. */
-	if (is_single(which) && value != 0)
+	if (model_is_single(which) && value != 0)
 		profile->values[which] = value;
-	else if (!is_single(which))
+	else if (!model_is_single(which))
 		profile->values[which] += value;
 	profile->known |= 1u << which;
 }

@@ -23,7 +23,7 @@
 #define SPELL_BYTES   32u
 #define GPROF_VERSION "gprof of Assay 0.3"
 
-static void names_add(struct names *names, const char *name)
+static void options_names_add(struct names *names, const char *name)
 {
 	names->items = reallocate(names->items, names->n + 1, sizeof(*names->items));
 	names->items[names->n++] = name;
@@ -39,23 +39,23 @@ bool names_contain(const struct names *names, const char *name)
 
 /* ---------------- Setting ---------------- */
 
-static void *place_of(struct options *options, const struct option *option)
+static void *options_place_of(struct options *options, const struct option *option)
 {
 	return (char *)options + option->at;
 }
 
-static void set_switch(struct options *options, const struct option *option, const char *value,
-		       struct words *words)
+static void options_set_switch(struct options *options, const struct option *option,
+			       const char *value, struct words *words)
 {
-	bool *which = place_of(options, option);
+	bool *which = options_place_of(options, option);
 
 	(void)value;
 	(void)words;
 	*which = true;
 }
 
-static void set_nothing(struct options *options, const struct option *option, const char *value,
-			struct words *words)
+static void options_set_nothing(struct options *options, const struct option *option,
+				const char *value, struct words *words)
 {
 	(void)options;
 	(void)option;
@@ -63,44 +63,44 @@ static void set_nothing(struct options *options, const struct option *option, co
 	(void)words;
 }
 
-static void set_text(struct options *options, const struct option *option, const char *value,
-		     struct words *words)
+static void options_set_text(struct options *options, const struct option *option,
+			     const char *value, struct words *words)
 {
-	const char **text = place_of(options, option);
+	const char **text = options_place_of(options, option);
 
 	(void)words;
 	*text = value;
 }
 
-static void add_name(struct options *options, const struct option *option, const char *value,
-		     struct words *words)
+static void options_add_name(struct options *options, const struct option *option,
+			     const char *value, struct words *words)
 {
 	(void)words;
-	names_add(place_of(options, option), value);
+	options_names_add(options_place_of(options, option), value);
 }
 
-static void select_with(struct options *options, const struct option *option, const char *value,
-			struct words *words)
+static void options_select_with(struct options *options, const struct option *option,
+				const char *value, struct words *words)
 {
-	struct selection *selection = place_of(options, option);
+	struct selection *selection = options_place_of(options, option);
 
 	(void)words;
 	selection->is_asked = true;
 	selection->is_refused = false;
 	if (value != NULL)
-		names_add(&selection->with, value);
+		options_names_add(&selection->with, value);
 }
 
-static void select_without(struct options *options, const struct option *option, const char *value,
-			   struct words *words)
+static void options_select_without(struct options *options, const struct option *option,
+				   const char *value, struct words *words)
 {
-	struct selection *selection = place_of(options, option);
+	struct selection *selection = options_place_of(options, option);
 
 	(void)words;
 	selection->is_asked = value != NULL;
 	selection->is_refused = value == NULL;
 	if (value != NULL)
-		names_add(&selection->without, value);
+		options_names_add(&selection->without, value);
 }
 
 /* ---------------- Numbers ---------------- */
@@ -115,7 +115,7 @@ static double options_number_of(const char *text, const char *what)
 	return number;
 }
 
-static uint32_t whole_number_of(const char *text, const char *what, uint32_t least)
+static uint32_t options_whole_number_of(const char *text, const char *what, uint32_t least)
 {
 	double number = -1;
 
@@ -128,28 +128,28 @@ static uint32_t whole_number_of(const char *text, const char *what, uint32_t lea
 }
 
 /* Messages say which number it is by the option's spelling. */
-static void set_number(struct options *options, const struct option *option, const char *value,
-		       struct words *words)
+static void options_set_number(struct options *options, const struct option *option,
+			       const char *value, struct words *words)
 {
 	char spelled[SPELL_BYTES], what[SPELL_BYTES + 16];
-	uint32_t *number = place_of(options, option);
+	uint32_t *number = options_place_of(options, option);
 
 	(void)words;
 	option_spell(option, spelled, sizeof(spelled));
 	snprintf(what, sizeof(what), "the number of %s", spelled);
-	*number = whole_number_of(value, what, 0);
+	*number = options_whole_number_of(value, what, 0);
 }
 
-static void set_cycle_size(struct options *options, const struct option *option, const char *value,
-			   struct words *words)
+static void options_set_cycle_size(struct options *options, const struct option *option,
+				   const char *value, struct words *words)
 {
 	(void)option;
 	(void)words;
-	options->cycle_size = whole_number_of(value, "the size of cycles for -C", 1);
+	options->cycle_size = options_whole_number_of(value, "the size of cycles for -C", 1);
 }
 
-static void set_period(struct options *options, const struct option *option, const char *value,
-		       struct words *words)
+static void options_set_period(struct options *options, const struct option *option,
+			       const char *value, struct words *words)
 {
 	(void)option;
 	(void)words;
@@ -158,8 +158,8 @@ static void set_period(struct options *options, const struct option *option, con
 
 /* ---------------- Others ---------------- */
 
-static void add_cut(struct options *options, const struct option *option, const char *value,
-		    struct words *words)
+static void options_add_cut(struct options *options, const struct option *option, const char *value,
+			    struct words *words)
 {
 	char *copy = copy_text(value);
 	char *slash = strchr(copy, '/');
@@ -167,12 +167,12 @@ static void add_cut(struct options *options, const struct option *option, const 
 	(void)option;
 	if (slash != NULL)
 		*slash = '\0';
-	names_add(&options->cut_from, copy);
-	names_add(&options->cut_to, slash != NULL ? slash + 1 : words_next(words, "-k"));
+	options_names_add(&options->cut_from, copy);
+	options_names_add(&options->cut_to, slash != NULL ? slash + 1 : words_next(words, "-k"));
 }
 
-static void set_for(struct options *options, const struct option *option, const char *value,
-		    struct words *words)
+static void options_set_for(struct options *options, const struct option *option, const char *value,
+			    struct words *words)
 {
 	static uint32_t label;
 
@@ -182,12 +182,12 @@ static void set_for(struct options *options, const struct option *option, const 
 	options->label = NULL;
 	if (options->splits)
 		return;
-	label = whole_number_of(value, "the process of --for", 0);
+	label = options_whole_number_of(value, "the process of --for", 0);
 	options->label = &label;
 }
 
-static void set_diff(struct options *options, const struct option *option, const char *value,
-		     struct words *words)
+static void options_set_diff(struct options *options, const struct option *option,
+			     const char *value, struct words *words)
 {
 	(void)option;
 	(void)words;
@@ -197,20 +197,20 @@ static void set_diff(struct options *options, const struct option *option, const
 		usage("--diff=%s: is of times or of shares", value);
 }
 
-static void set_tree(struct options *options, const struct option *option, const char *value,
-		     struct words *words)
+static void options_set_tree(struct options *options, const struct option *option,
+			     const char *value, struct words *words)
 {
 	(void)option;
 	(void)words;
 	options->tree_depth = TREE_DEPTH_MOST;
 	if (value != NULL)
-		options->tree_depth = whole_number_of(value, "the levels of --tree", 1);
+		options->tree_depth = options_whole_number_of(value, "the levels of --tree", 1);
 	if (options->tree_depth > TREE_DEPTH_MOST)
 		fail("%s: --tree has %u levels at most", value, TREE_DEPTH_MOST);
 }
 
-static void set_share(struct options *options, const struct option *option, const char *value,
-		      struct words *words)
+static void options_set_share(struct options *options, const struct option *option,
+			      const char *value, struct words *words)
 {
 	char *end;
 	double share = strtod(value, &end);
@@ -222,8 +222,8 @@ static void set_share(struct options *options, const struct option *option, cons
 	options->least_share = share;
 }
 
-static void set_by(struct options *options, const struct option *option, const char *value,
-		   struct words *words)
+static void options_set_by(struct options *options, const struct option *option, const char *value,
+			   struct words *words)
 {
 	(void)option;
 	(void)words;
@@ -232,8 +232,8 @@ static void set_by(struct options *options, const struct option *option, const c
 		fail("--by=%s: samples can be added up by process, command, job or user", value);
 }
 
-static void set_sum(struct options *options, const struct option *option, const char *value,
-		    struct words *words)
+static void options_set_sum(struct options *options, const struct option *option, const char *value,
+			    struct words *words)
 {
 	(void)option;
 	(void)value;
@@ -248,8 +248,8 @@ static _Noreturn void options_end(void)
 	exit(0);
 }
 
-static void help(struct options *options, const struct option *option, const char *value,
-		 struct words *words)
+static void options_help(struct options *options, const struct option *option, const char *value,
+			 struct words *words)
 {
 	(void)options;
 	(void)option;
@@ -259,8 +259,8 @@ static void help(struct options *options, const struct option *option, const cha
 	options_end();
 }
 
-static void version(struct options *options, const struct option *option, const char *value,
-		    struct words *words)
+static void options_version(struct options *options, const struct option *option, const char *value,
+			    struct words *words)
 {
 	(void)options;
 	(void)option;
@@ -277,99 +277,107 @@ static void version(struct options *options, const struct option *option, const 
 /* clang-format off */
 const struct option option_table[] = {
 	{'a', "no-static", VALUE_NONE, NULL,
-	 "static functions count for the global one before them", set_switch, AT(hides_static)},
+	 "static functions count for the global one before them",
+	 options_set_switch, AT(hides_static)},
 	{'A', "annotated-source", VALUE_OPTIONAL, "SYM",
-	 "the sources, with samples and calls beside their lines", select_with, AT(sources)},
+	 "the sources, with samples and calls beside their lines",
+	 options_select_with, AT(sources)},
 	{'b', "brief", VALUE_NONE, NULL,
-	 "no explanations of the columns", set_switch, AT(is_brief)},
+	 "no explanations of the columns", options_set_switch, AT(is_brief)},
 	{'c', "static-call-graph", VALUE_NONE, NULL,
-	 "also calls that the code has and that were not counted", set_switch, AT(scans_calls)},
+	 "also calls that the code has and that were not counted",
+	 options_set_switch, AT(scans_calls)},
 	{'C', NULL, VALUE_NEEDED, "COUNT",
-	 "takes arcs out until no cycle has COUNT members", set_cycle_size, 0},
+	 "takes arcs out until no cycle has COUNT members", options_set_cycle_size, 0},
 	{'D', "ignore-non-functions", VALUE_NONE, NULL,
-	 "labels that are no functions are no names", set_switch, AT(ignores_labels)},
+	 "labels that are no functions are no names", options_set_switch, AT(ignores_labels)},
 	{'e', NULL, VALUE_NEEDED, "ROUTINE",
-	 "no entry for the routine, nor for what only it calls", add_name, AT(hidden)},
+	 "no entry for the routine, nor for what only it calls", options_add_name, AT(hidden)},
 	{'E', NULL, VALUE_NEEDED, "ROUTINE",
-	 "and the total is without their time", add_name, AT(left_out)},
+	 "and the total is without their time", options_add_name, AT(left_out)},
 	{'f', NULL, VALUE_NEEDED, "ROUTINE",
-	 "entries only for the routine and what it calls", add_name, AT(shown)},
+	 "entries only for the routine and what it calls", options_add_name, AT(shown)},
 	{'F', NULL, VALUE_NEEDED, "ROUTINE",
-	 "and the total is of their time", add_name, AT(counted)},
+	 "and the total is of their time", options_add_name, AT(counted)},
 	{'h', "help", VALUE_NONE, NULL,
-	 "prints this", help, 0},
+	 "prints this", options_help, 0},
 	{'i', "file-info", VALUE_NONE, NULL,
-	 "what is in the profiles, and no tables", set_switch, AT(describes_files)},
+	 "what is in the profiles, and no tables", options_set_switch, AT(describes_files)},
 	{'J', "no-annotated-source", VALUE_OPTIONAL, "SYM",
-	 "without the sources, or without that function in them", select_without, AT(sources)},
+	 "without the sources, or without that function in them",
+	 options_select_without, AT(sources)},
 	{'k', NULL, VALUE_NEEDED, "FROM/TO",
-	 "without the arcs from FROM to TO; two words will do", add_cut, 0},
+	 "without the arcs from FROM to TO; two words will do", options_add_cut, 0},
 	{'l', "line", VALUE_NONE, NULL,
-	 "samples by source line", set_switch, AT(shows_lines)},
+	 "samples by source line", options_set_switch, AT(shows_lines)},
 	{'L', "print-path", VALUE_NONE, NULL,
-	 "names of sources with their folders", set_switch, AT(shows_paths)},
+	 "names of sources with their folders", options_set_switch, AT(shows_paths)},
 	{'m', "min-count", VALUE_NEEDED, "NUMBER",
-	 "functions called less often are not counted (1)", set_number, AT(least_calls)},
+	 "functions called less often are not counted (1)", options_set_number, AT(least_calls)},
 	{'n', "time", VALUE_NEEDED, "SYM",
-	 "only time of these functions is passed on", add_name, AT(timed)},
+	 "only time of these functions is passed on", options_add_name, AT(timed)},
 	{'N', NULL, VALUE_NONE, NULL,
-	 "samples are events and not ticks of a clock", set_switch, AT(counts_events)},
+	 "samples are events and not ticks of a clock", options_set_switch, AT(counts_events)},
 	{'o', NULL, VALUE_NEEDED, "FILE",
-	 "where the view goes", set_text, AT(output)},
+	 "where the view goes", options_set_text, AT(output)},
 	{'p', "flat-profile", VALUE_OPTIONAL, "SYM",
-	 "the flat profile", select_with, AT(flat)},
+	 "the flat profile", options_select_with, AT(flat)},
 	{'P', "no-flat-profile", VALUE_OPTIONAL, "SYM",
-	 "without it, or without that function in it", select_without, AT(flat)},
+	 "without it, or without that function in it", options_select_without, AT(flat)},
 	{'q', "graph", VALUE_OPTIONAL, "SYM",
-	 "the call graph, with its index", select_with, AT(graph)},
+	 "the call graph, with its index", options_select_with, AT(graph)},
 	{'Q', "no-graph", VALUE_OPTIONAL, "SYM",
-	 "without it, or without that function in it", select_without, AT(graph)},
+	 "without it, or without that function in it", options_select_without, AT(graph)},
 	{'r', NULL, VALUE_NEEDED, "MILLISECONDS",
-	 "time of one sample", set_period, 0},
+	 "time of one sample", options_set_period, 0},
 	{'s', NULL, VALUE_NONE, NULL,
-	 "writes gmon.sum, the sum of the profiles", set_switch, AT(sums)},
+	 "writes gmon.sum, the sum of the profiles", options_set_switch, AT(sums)},
 	{'t', "table-length", VALUE_NEEDED, "NUMBER",
-	 "so many of each source's lines are listed once more (10)", set_number, AT(top_lines)},
+	 "so many of each source's lines are listed once more (10)",
+	 options_set_number, AT(top_lines)},
 	{'T', "traditional", VALUE_NONE, NULL,
-	 "tables in 4.2BSD's form, which they always have", set_nothing, 0},
+	 "tables in 4.2BSD's form, which they always have", options_set_nothing, 0},
 	{'v', "version", VALUE_NONE, NULL,
-	 "says which gprof this is", version, 0},
+	 "says which gprof this is", options_version, 0},
 	{'w', "width", VALUE_NEEDED, "COLUMNS",
-	 "width of the index and the tree", set_number, AT(width)},
+	 "width of the index and the tree", options_set_number, AT(width)},
 	{'x', NULL, VALUE_NEEDED, "ROUTINE",
-	 "every address of the routine that was sampled", add_name, AT(routines)},
+	 "every address of the routine that was sampled", options_add_name, AT(routines)},
 	{'y', "separate-files", VALUE_NONE, NULL,
-	 "-A: each source into a file NAME-ann", set_switch, AT(separates_sources)},
+	 "-A: each source into a file NAME-ann", options_set_switch, AT(separates_sources)},
 	{'z', "display-unused-functions", VALUE_NONE, NULL,
-	 "also functions neither called nor sampled", set_switch, AT(shows_unused)},
+	 "also functions neither called nor sampled", options_set_switch, AT(shows_unused)},
 	{0, "any-date", VALUE_NONE, NULL,
-	 "a program newer than its profile will do", set_switch, AT(ignores_dates)},
+	 "a program newer than its profile will do", options_set_switch, AT(ignores_dates)},
 	{0, "by", VALUE_NEEDED, "HOW",
-	 "a recording's samples by process, command, job or user", set_by, 0},
+	 "a recording's samples by process, command, job or user", options_set_by, 0},
 	{0, "diff", VALUE_OPTIONAL, "shares",
-	 "two profiles, function by function; by shares if they are of other lengths", set_diff, 0},
+	 "two profiles, function by function; by shares if they are of other lengths",
+	 options_set_diff,
+	 0},
 	{0, "exec-counts", VALUE_OPTIONAL, "SYM",
-	 "functions with the number of their calls", select_with, AT(counts)},
+	 "functions with the number of their calls", options_select_with, AT(counts)},
 	{0, "flavor", VALUE_NEEDED, "NAME",
-	 "samples of this flavor only", set_text, AT(flavor)},
+	 "samples of this flavor only", options_set_text, AT(flavor)},
 	{0, "for", VALUE_NEEDED, "PID",
-	 "samples on behalf of that process; `each`: as columns", set_for, 0},
+	 "samples on behalf of that process; `each`: as columns", options_set_for, 0},
 	{0, "kernel", VALUE_NEEDED, "FILE",
-	 "samples in the kernel are of its functions", set_text, AT(kernel)},
+	 "samples in the kernel are of its functions", options_set_text, AT(kernel)},
 	{0, "min-share", VALUE_NEEDED, "PERCENT",
-	 "what has less of all time is not in the tree (1)", set_share, 0},
+	 "what has less of all time is not in the tree (1)", options_set_share, 0},
 	{0, "no-exec-counts", VALUE_OPTIONAL, "SYM",
-	 "without them, or without that function among them", select_without, AT(counts)},
+	 "without them, or without that function among them", options_select_without, AT(counts)},
 	{0, "no-time", VALUE_NEEDED, "SYM",
-	 "time of these functions is not passed on", add_name, AT(untimed)},
+	 "time of these functions is not passed on", options_add_name, AT(untimed)},
 	{0, "programs", VALUE_NEEDED, "FOLDER",
-	 "with --view: the other programs of a recording are below it", set_text, AT(programs)},
+	 "with --view: the other programs of a recording are below it",
+	 options_set_text, AT(programs)},
 	{0, "sum", VALUE_NONE, NULL,
-	 "writes gmon.sum, and prints no tables", set_sum, 0},
+	 "writes gmon.sum, and prints no tables", options_set_sum, 0},
 	{0, "tree", VALUE_OPTIONAL, "DEPTH",
-	 "a call tree, with so many levels at most", set_tree, 0},
+	 "a call tree, with so many levels at most", options_set_tree, 0},
 	{0, "view", VALUE_NEEDED, "NAME",
-	 "writes another program's form", set_text, AT(view)},
+	 "writes another program's form", options_set_text, AT(view)},
 	{0},
 };
 /* clang-format on */
@@ -377,7 +385,7 @@ const struct option option_table[] = {
 /* ---------------- What does not go together ---------------- */
 
 /* Which of the options that choose among tables, or what is in them, there is; 0: none. */
-static char table_option(const struct options *options)
+static char options_table_option(const struct options *options)
 {
 	const struct {
 		char letter;
@@ -400,7 +408,7 @@ static char table_option(const struct options *options)
 	return 0;
 }
 
-static bool is_other_asked(const struct options *options)
+static bool options_is_other_asked(const struct options *options)
 {
 	return options->routines.n > 0 || options->shows_lines || options->flat.is_asked ||
 	       options->graph.is_asked || options->sources.is_asked || options->counts.is_asked ||
@@ -409,10 +417,10 @@ static bool is_other_asked(const struct options *options)
 
 bool options_print(const struct options *options, const struct selection *selection)
 {
-	return selection->is_asked || (!selection->is_refused && !is_other_asked(options));
+	return selection->is_asked || (!selection->is_refused && !options_is_other_asked(options));
 }
 
-static bool has_gnus(const struct options *options)
+static bool options_has_gnus(const struct options *options)
 {
 	return options->graph.with.n + options->graph.without.n + options->timed.n +
 		       options->untimed.n >
@@ -422,7 +430,7 @@ static bool has_gnus(const struct options *options)
 /* Options that contradict each other. */
 static void options_check(const struct options *options)
 {
-	char letter = table_option(options);
+	char letter = options_table_option(options);
 	bool has_bsds =
 		options->hidden.n + options->left_out.n + options->shown.n + options->counted.n > 0;
 
@@ -435,22 +443,23 @@ static void options_check(const struct options *options)
 	if (options->view != NULL && letter != 0)
 		fail("-%c: is for tables; --view=%s writes all of the profile, as it is", letter,
 		     options->view);
-	if (has_bsds && has_gnus(options))
+	if (has_bsds && options_has_gnus(options))
 		fail("-e -E -f -F, and -q -Q -n --no-time with functions, are two ways to say the "
 		     "same: take one of them");
-	if (options->tree_depth > 0 &&
-	    (has_bsds || has_gnus(options) || options->view != NULL || options->cut_from.n > 0))
+	if (options->tree_depth > 0 && (has_bsds || options_has_gnus(options) ||
+					options->view != NULL || options->cut_from.n > 0))
 		fail("--tree: is of all functions and all calls: leave out the options that choose "
 		     "some of them, and --view");
-	if (options->diffs && (has_bsds || has_gnus(options) || is_other_asked(options) ||
-			       options->view != NULL || options->splits || options->sums))
+	if (options->diffs &&
+	    (has_bsds || options_has_gnus(options) || options_is_other_asked(options) ||
+	     options->view != NULL || options->splits || options->sums))
 		fail("--diff: compares all functions, and prints nothing else: leave out the "
 		     "options that choose tables or what is in them");
 	if (options->separates_sources && !options->sources.is_asked)
 		fail("-y: is where sources go, which only -A prints");
 }
 
-static void read_words(struct options *options, struct words *words)
+static void options_read_words(struct options *options, struct words *words)
 {
 	bool has_ended = false;
 
@@ -466,7 +475,7 @@ static void read_words(struct options *options, struct words *words)
 		else if (options->program == NULL)
 			options->program = word;
 		else
-			names_add(&options->profiles, word);
+			options_names_add(&options->profiles, word);
 	}
 }
 
@@ -476,10 +485,10 @@ void options_read(struct options *options, int count, char **arguments)
 
 	*options = (struct options){
 		.top_lines = TOP_LINES, .least_calls = 1, .least_share = SHARE_LEAST};
-	read_words(options, &words);
+	options_read_words(options, &words);
 	if (options->program == NULL)
 		options->program = "a.out";
 	if (options->profiles.n == 0)
-		names_add(&options->profiles, "gmon.out");
+		options_names_add(&options->profiles, "gmon.out");
 	options_check(options);
 }

@@ -57,7 +57,7 @@ static const struct {
 
 /* ---------------- Events and tasks ---------------- */
 
-static struct event *find_event(struct reader *reader, uint64_t id)
+static struct event *perf_read_find_event(struct reader *reader, uint64_t id)
 {
 	for (size_t i = 0; i < reader->n_events; i++)
 		if (reader->events[i].id == id)
@@ -66,7 +66,7 @@ static struct event *find_event(struct reader *reader, uint64_t id)
 }
 
 /* Events differ in what they count, not in what their samples consist of. */
-static const char *check_event(struct reader *reader, const struct event *event)
+static const char *perf_read_check_event(struct reader *reader, const struct event *event)
 {
 	if ((event->sample_type & ~(uint64_t)PERF_HAS_KNOWN) != 0 ||
 	    (event->sample_type & PERF_HAS_IP) == 0)
@@ -75,7 +75,7 @@ static const char *check_event(struct reader *reader, const struct event *event)
 		return "has events whose samples differ";
 	if (reader->n_events == EVENTS)
 		return "has more events than there are flavors";
-	return find_event(reader, event->id) != NULL ? "describes an event twice" : NULL;
+	return perf_read_find_event(reader, event->id) != NULL ? "describes an event twice" : NULL;
 }
 
 static const char *read_attr(struct reader *reader, struct cursor *cursor)
@@ -100,7 +100,7 @@ static const char *read_attr(struct reader *reader, struct cursor *cursor)
 		event.rate = (double)period;
 	else if (period > 1)
 		event.rate = NANOSECONDS / (double)period;
-	error = check_event(reader, &event);
+	error = perf_read_check_event(reader, &event);
 	reader->has_times = (flags & PERF_FLAG_SAMPLE_ID_ALL) != 0;
 	if (error == NULL)
 		reader->events[reader->n_events++] = event;
@@ -110,7 +110,7 @@ static const char *read_attr(struct reader *reader, struct cursor *cursor)
 static const char *read_update(struct reader *reader, struct cursor *cursor)
 {
 	uint64_t type = take64(cursor);
-	struct event *event = find_event(reader, take64(cursor));
+	struct event *event = perf_read_find_event(reader, take64(cursor));
 	const char *name;
 
 	if (cursor->is_short || type != PERF_UPDATE_NAME || event == NULL)
@@ -122,7 +122,7 @@ static const char *read_update(struct reader *reader, struct cursor *cursor)
 }
 
 /* The flavor of an event: by its id if that is a flavor's bit, else by its name. */
-static const char *name_flavor(struct reader *reader, struct event *event)
+static const char *perf_read_name_flavor(struct reader *reader, struct event *event)
 {
 	unsigned bit = event->id <= UINT32_MAX ? (unsigned)event->id : 0;
 	const char *name = profile_flavor_name(bit);
@@ -145,7 +145,7 @@ static const char *name_flavor(struct reader *reader, struct event *event)
 	return NULL;
 }
 
-static uint64_t time_of(const struct reader *reader, const struct cursor *cursor)
+static uint64_t perf_read_time_of(const struct reader *reader, const struct cursor *cursor)
 {
 	if (!reader->has_times || reader->n_events == 0)
 		return PROFILE_NO_TIME;
@@ -179,7 +179,7 @@ static const char *read_cgroup(struct reader *reader, struct cursor *cursor)
 static const char *read_comm(struct reader *reader, struct cursor *cursor)
 {
 	uint32_t pid = take32(cursor), tid = take32(cursor), task;
-	uint64_t time = time_of(reader, cursor);
+	uint64_t time = perf_read_time_of(reader, cursor);
 
 	if (cursor->is_short)
 		return NULL;
@@ -220,7 +220,7 @@ static const char *read_map(struct reader *reader, struct cursor *cursor, unsign
 		return NULL;
 	if (more > 0)
 		image.sum = load_u32(rest + PERF_MMAP2_GENERATION);
-	image.time = time_of(reader, cursor);
+	image.time = perf_read_time_of(reader, cursor);
 	image.task = image.is_kernel ? 0 : perf_tasks_find(&reader->tasks, pid, image.time);
 	image.high = length <= UINT64_MAX - image.low ? image.low + length : UINT64_MAX;
 	image.path = take_text(cursor);
@@ -251,7 +251,7 @@ static void read_user_name(struct reader *reader, const char *user, const char *
 }
 
 /* The value of that name, as GMON_* has it; PROFILE_VALUES if there is none. */
-static unsigned find_count(const char *name, size_t length)
+static unsigned perf_read_find_count(const char *name, size_t length)
 {
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 		if (strlen(counts[i].word) == length && memcmp(counts[i].word, name, length) == 0)
@@ -265,7 +265,7 @@ static void read_cpu(struct reader *reader, const char *number, const char *text
 
 	while (cpu < PROFILE_CPUS) {
 		size_t length = strcspn(text, ":,");
-		unsigned value = find_count(text, length);
+		unsigned value = perf_read_find_count(text, length);
 
 		if (text[length] == ':' && value < PROFILE_VALUES)
 			reader->cpus[cpu][value] = strtoull(text + length + 1, NULL, 10);
@@ -275,7 +275,7 @@ static void read_cpu(struct reader *reader, const char *number, const char *text
 	}
 }
 
-static bool is_cpu(const char *word)
+static bool perf_read_is_cpu(const char *word)
 {
 	return strncmp(word, "cpu", 3) == 0 && word[3] >= '0' && word[3] <= '9';
 }
@@ -291,9 +291,9 @@ static void read_word(struct reader *reader, const char *word, size_t length)
 		read_user(reader, word + 5, sign + 1);
 	if (strncmp(word, "name.", 5) == 0)
 		read_user_name(reader, word + 5, sign + 1);
-	if (is_cpu(word))
+	if (perf_read_is_cpu(word))
 		read_cpu(reader, word + 3, sign + 1);
-	value = find_count(word, (size_t)(sign - word));
+	value = perf_read_find_count(word, (size_t)(sign - word));
 	if (value < PROFILE_VALUES) {
 		reader->values[value] = strtoull(sign + 1, NULL, 10);
 		reader->known |= 1u << value;
@@ -328,7 +328,7 @@ static const char *read_lost(struct reader *reader, struct cursor *cursor, bool 
 	return NULL;
 }
 
-static void hand_over_values(struct reader *reader)
+static void perf_read_hand_over_values(struct reader *reader)
 {
 	if ((reader->known & 1u << GMON_LOST) == 0 && reader->lost != 0) {
 		reader->values[GMON_LOST] = reader->lost;
@@ -411,18 +411,18 @@ static const uint32_t bit_of[FIELDS] = {
 };
 
 /* NULL: of none that the file describes. */
-static struct event *event_of(struct reader *reader, const uint64_t fields[])
+static struct event *perf_read_event_of(struct reader *reader, const uint64_t fields[])
 {
 	uint64_t type = reader->events[0].sample_type;
 
 	if ((type & PERF_HAS_IDENTIFIER) != 0)
-		return find_event(reader, fields[IDENTIFIER]);
+		return perf_read_find_event(reader, fields[IDENTIFIER]);
 	if ((type & PERF_HAS_ID) != 0)
-		return find_event(reader, fields[ID]);
+		return perf_read_find_event(reader, fields[ID]);
 	return &reader->events[0];
 }
 
-static uint32_t thread_of(uint32_t tid)
+static uint32_t perf_read_thread_of(uint32_t tid)
 {
 	return tid > PERF_THREADS ? tid - PERF_THREADS : tid;
 }
@@ -443,17 +443,17 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 	chain.n[PROFILE_USER] = chain.n[PROFILE_KERNEL] = 0;
 	if ((type & PERF_HAS_CALLCHAIN) != 0)
 		error = read_chain(cursor, &chain, is_kernel ? PROFILE_KERNEL : PROFILE_USER);
-	event = event_of(reader, fields);
+	event = perf_read_event_of(reader, fields);
 	if (event == NULL)
 		return "has a sample of no event";
 	if (error == NULL && event->flavor == NULL)
-		error = name_flavor(reader, event);
+		error = perf_read_name_flavor(reader, event);
 	if (error != NULL)
 		return error;
 	sample = (struct profile_sample){
 		.time = fields[TIME],
 		.period = fields[PERIOD],
-		.thread = thread_of((uint32_t)(fields[PID_TID] >> 32)),
+		.thread = perf_read_thread_of((uint32_t)(fields[PID_TID] >> 32)),
 		.task = perf_tasks_find(&reader->tasks, (uint32_t)fields[PID_TID], fields[TIME]),
 		.flavor = (uint8_t)(event->flavor - reader->profile->flavors),
 		.cpu = (uint8_t)fields[CPU],
@@ -538,7 +538,7 @@ const char *perf_read(struct profile *profile, const unsigned char *bytes, size_
 	if (error == NULL && reader.n_events == 0)
 		error = "describes no event";
 	if (error == NULL)
-		hand_over_values(&reader);
+		perf_read_hand_over_values(&reader);
 	perf_tasks_free(&reader.tasks);
 	return error;
 }

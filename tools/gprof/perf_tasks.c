@@ -21,7 +21,7 @@ uint32_t perf_tasks_find(const struct perf_tasks *tasks, uint32_t pid, uint64_t 
 	return tasks->turns[i].task;
 }
 
-static bool turn(struct perf_tasks *tasks, uint32_t pid, uint32_t task, uint64_t time)
+static bool perf_turn(struct perf_tasks *tasks, uint32_t pid, uint32_t task, uint64_t time)
 {
 	uint32_t before = map_get(&tasks->last, pid);
 	struct perf_turn next = {.time = time, .task = task, .before = before};
@@ -42,14 +42,14 @@ void perf_tasks_label(struct perf_tasks *tasks, uint32_t pid, uint32_t task)
 {
 	map_set(&tasks->labels, pid, task);
 	if (map_get(&tasks->last, pid) == MAP_NONE)
-		turn(tasks, pid, task, 0);
+		perf_turn(tasks, pid, task, 0);
 }
 
 bool perf_tasks_turn(struct perf_tasks *tasks, uint32_t pid, uint64_t time)
 {
 	uint32_t task = map_get(&tasks->labels, pid);
 
-	return task == MAP_NONE || turn(tasks, pid, task, time);
+	return task == MAP_NONE || perf_turn(tasks, pid, task, time);
 }
 
 void perf_tasks_free(struct perf_tasks *tasks)

@@ -106,7 +106,7 @@ static void print_no_calls(struct text *text)
 
 /* ---------------- Callers and callees ---------------- */
 
-static int compare_lines(const void *first, const void *second)
+static int entry_compare_lines(const void *first, const void *second)
 {
 	const struct line *one = first;
 	const struct line *other = second;
@@ -118,7 +118,7 @@ static int compare_lines(const void *first, const void *second)
 	return (one->node < other->node) - (one->node > other->node);
 }
 
-static struct line line_of(const struct graph *graph, const struct arc *arc, uint32_t node)
+static struct line entry_line_of(const struct graph *graph, const struct arc *arc, uint32_t node)
 {
 	struct line line = {.arc = arc, .node = node};
 
@@ -131,7 +131,7 @@ static struct line line_of(const struct graph *graph, const struct arc *arc, uin
 }
 
 /* What stacks showed need not have been counted. */
-static bool is_counted(const struct graph *graph, const struct arc *arc)
+static bool entry_is_counted(const struct graph *graph, const struct arc *arc)
 {
 	return graph->nodes[arc->to].kind != NODE_KERNEL &&
 	       (graph->stacks == NULL || arc->calls > 0);
@@ -156,7 +156,7 @@ static void entry_print_line(const struct report *report, const struct line *lin
 	} else {
 		for (unsigned i = 0; i < graph->n_flavors; i++)
 			entry_print_amounts(report, i, arc_amounts(graph, arc, i));
-		if (is_counted(graph, arc))
+		if (entry_is_counted(graph, arc))
 			entry_print_calls(report->text, arc->calls, "/",
 					  entry_calls_of(graph, arc->to));
 		else
@@ -170,7 +170,7 @@ static void entry_print_line(const struct report *report, const struct line *lin
 static void print_lines(const struct report *report, struct line *lines, size_t n,
 			bool largest_last)
 {
-	sort(lines, n, sizeof(*lines), compare_lines);
+	sort(lines, n, sizeof(*lines), entry_compare_lines);
 	for (size_t i = 0; i < n; i++)
 		entry_print_line(report, &lines[largest_last ? i : n - 1 - i]);
 }
@@ -195,7 +195,7 @@ static void print_callers(const struct report *report, uint32_t index)
 	for (uint32_t i = node[0].first_in; i < node[1].first_in; i++) {
 		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
 
-		lines[n++] = line_of(graph, arc, arc->from);
+		lines[n++] = entry_line_of(graph, arc, arc->from);
 	}
 	if (n == 0)
 		print_spontaneous(report);
@@ -211,14 +211,14 @@ static void print_callees(const struct report *report, uint32_t index)
 	size_t n = 0;
 
 	for (uint32_t i = node[0].first_out; i < node[1].first_out; i++)
-		lines[n++] = line_of(graph, &graph->arcs[i], graph->arcs[i].to);
+		lines[n++] = entry_line_of(graph, &graph->arcs[i], graph->arcs[i].to);
 	print_lines(report, lines, n, false);
 	free(lines);
 }
 
 /* ---------------- A function ---------------- */
 
-static struct amounts node_amounts(const struct graph *graph, uint32_t index, unsigned flavor)
+static struct amounts entry_node_amounts(const struct graph *graph, uint32_t index, unsigned flavor)
 {
 	size_t at = (size_t)index * graph->n_flavors + flavor;
 	double fraction = graph->nodes[index].fraction;
@@ -226,7 +226,7 @@ static struct amounts node_amounts(const struct graph *graph, uint32_t index, un
 	return (struct amounts){graph->self[at] * fraction, graph->child[at] * fraction};
 }
 
-static double percent_of(const struct graph *graph, struct amounts amounts)
+static double entry_percent_of(const struct graph *graph, struct amounts amounts)
 {
 	double total = graph->graph_total[0];
 
@@ -250,9 +250,10 @@ static void entry_print_function(const struct report *report, uint32_t index)
 	const struct node *node = &graph->nodes[index];
 
 	print_callers(report, index);
-	print_share(report->text, node->index, percent_of(graph, node_amounts(graph, index, 0)));
+	print_share(report->text, node->index,
+		    entry_percent_of(graph, entry_node_amounts(graph, index, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		entry_print_amounts(report, i, node_amounts(graph, index, i));
+		entry_print_amounts(report, i, entry_node_amounts(graph, index, i));
 	print_own_calls(report->text, node->calls, node->self_calls);
 	entry_print_name(report, index);
 	text_end_line(report->text);
@@ -277,7 +278,7 @@ static void print_cycle_callers(const struct report *report, const struct compon
 			if (graph_same_cycle(graph, arc))
 				continue;
 			lines = grow(lines, n, &room, sizeof(*lines));
-			lines[n++] = line_of(graph, arc, arc->from);
+			lines[n++] = entry_line_of(graph, arc, arc->from);
 		}
 	}
 	if (n == 0)
@@ -291,7 +292,7 @@ struct member {
 	double time;
 };
 
-static int compare_members(const void *first, const void *second)
+static int entry_compare_members(const void *first, const void *second)
 {
 	const struct member *one = first;
 	const struct member *other = second;
@@ -308,20 +309,20 @@ static void print_member(const struct report *report, uint32_t index)
 
 	print_no_share(report->text);
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		entry_print_amounts(report, i, node_amounts(graph, index, i));
+		entry_print_amounts(report, i, entry_node_amounts(graph, index, i));
 	print_own_calls(report->text, node->calls, node->self_calls);
 	text_blank(report->text, NAME_INDENT - 1);
 	entry_print_name(report, index);
 	text_end_line(report->text);
 }
 
-static struct amounts cycle_amounts(const struct graph *graph, const struct component *component,
-				    unsigned flavor)
+static struct amounts entry_cycle_amounts(const struct graph *graph,
+					  const struct component *component, unsigned flavor)
 {
 	struct amounts sum = {0};
 
 	for (uint32_t i = component[0].first; i < component[1].first; i++) {
-		struct amounts amounts = node_amounts(graph, graph->members[i], flavor);
+		struct amounts amounts = entry_node_amounts(graph, graph->members[i], flavor);
 
 		sum.self += amounts.self;
 		sum.child += amounts.child;
@@ -339,12 +340,12 @@ static void print_members(const struct report *report, const struct component *c
 	for (uint32_t i = 0; i < n; i++) {
 		members[i].node = graph->members[component->first + i];
 		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++) {
-			struct amounts amounts = node_amounts(graph, members[i].node, flavor);
+			struct amounts amounts = entry_node_amounts(graph, members[i].node, flavor);
 
 			members[i].time += amounts.self + amounts.child;
 		}
 	}
-	sort(members, n, sizeof(*members), compare_members);
+	sort(members, n, sizeof(*members), entry_compare_members);
 	for (uint32_t i = 0; i < n; i++)
 		print_member(report, members[i].node);
 	free(members);
@@ -357,9 +358,9 @@ static void print_cycle(const struct report *report, uint32_t index)
 
 	print_cycle_callers(report, component);
 	print_share(report->text, component->index,
-		    percent_of(graph, cycle_amounts(graph, component, 0)));
+		    entry_percent_of(graph, entry_cycle_amounts(graph, component, 0)));
 	for (unsigned i = 0; i < graph->n_flavors; i++)
-		entry_print_amounts(report, i, cycle_amounts(graph, component, i));
+		entry_print_amounts(report, i, entry_cycle_amounts(graph, component, i));
 	print_own_calls(report->text, component->calls, component->inner);
 	print_cycle_name(report, component);
 	text_end_line(report->text);

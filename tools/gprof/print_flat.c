@@ -30,7 +30,7 @@ static int flat_compare(const void *first, const void *second)
 	return (one->node > other->node) - (one->node < other->node);
 }
 
-static bool is_used(const struct graph *graph, uint32_t index)
+static bool flat_is_used(const struct graph *graph, uint32_t index)
 {
 	const struct node *node = &graph->nodes[index];
 	double samples = 0;
@@ -41,7 +41,7 @@ static bool is_used(const struct graph *graph, uint32_t index)
 }
 
 /* Functions that were not chosen have no part in the totals either. */
-static struct row *make_rows(const struct report *report, size_t *n, double *totals)
+static struct row *flat_make_rows(const struct report *report, size_t *n, double *totals)
 {
 	const struct graph *graph = report->graph;
 	bool *is_chosen = marks_of_selection(graph, report->options, "-p", &report->options->flat);
@@ -56,7 +56,7 @@ static struct row *make_rows(const struct report *report, size_t *n, double *tot
 			continue;
 		for (unsigned flavor = 0; flavor < graph->n_flavors; flavor++)
 			totals[flavor] += graph->self[at + flavor];
-		if (is_used(graph, i) ||
+		if (flat_is_used(graph, i) ||
 		    (report->options->shows_unused && graph->nodes[i].kind == NODE_FUNCTION))
 			rows[(*n)++] = (struct row){&graph->nodes[i], &graph->self[at],
 						    &graph->child[at], graph->self[at]};
@@ -67,8 +67,8 @@ static struct row *make_rows(const struct report *report, size_t *n, double *tot
 }
 
 /* Events come in whole numbers, unless a histogram's bin was divided. */
-static int decimals_of(const struct report *report, const struct row *rows, size_t n,
-		       unsigned flavor)
+static int flat_decimals_of(const struct report *report, const struct row *rows, size_t n,
+			    unsigned flavor)
 {
 	if (!report->choice->is_event[flavor])
 		return scale_of(report->choice, flavor).decimals;
@@ -145,7 +145,7 @@ static void flat_print_row(const struct report *report, const struct row *row, d
 static void print_single(const struct report *report, const struct row *rows, size_t n,
 			 const double *totals)
 {
-	int decimals = decimals_of(report, rows, n, 0);
+	int decimals = flat_decimals_of(report, rows, n, 0);
 	double sum = 0;
 
 	flat_print_head(report);
@@ -165,7 +165,7 @@ static void print_columns(const struct report *report, const struct row *rows, s
 	int decimals[PROFILE_FLAVORS];
 
 	for (unsigned i = 0; i < choice->n; i++)
-		decimals[i] = decimals_of(report, rows, n, i);
+		decimals[i] = flat_decimals_of(report, rows, n, i);
 	for (unsigned i = 0; i < choice->n; i++)
 		printf(" %16s", choice->flavors[i]->name);
 	printf("\n");
@@ -190,7 +190,7 @@ void print_flat(const struct report *report)
 {
 	size_t n;
 	double totals[PROFILE_FLAVORS] = {0};
-	struct row *rows = make_rows(report, &n, totals);
+	struct row *rows = flat_make_rows(report, &n, totals);
 
 	printf("Flat profile\n\n");
 	if (!report->options->is_brief)

@@ -9,7 +9,7 @@
 /* ---------------- Entries ---------------- */
 
 /* Own and inherited, of all flavors, as parts of their totals. */
-static double node_time(const struct graph *graph, uint32_t index)
+static double graph_node_time(const struct graph *graph, uint32_t index)
 {
 	double time = 0;
 
@@ -22,13 +22,13 @@ static double node_time(const struct graph *graph, uint32_t index)
 	return time * graph->nodes[index].fraction;
 }
 
-static bool is_in_graph(const struct graph *graph, uint32_t index, bool shows_unused)
+static bool graph_is_in_graph(const struct graph *graph, uint32_t index, bool shows_unused)
 {
 	const struct node *node = &graph->nodes[index];
 
 	if (node->is_left_out || node->kind == NODE_SPONTANEOUS)
 		return false;
-	return node->calls + node->self_calls > 0 || node_time(graph, index) > 0 ||
+	return node->calls + node->self_calls > 0 || graph_node_time(graph, index) > 0 ||
 	       (shows_unused && node->kind == NODE_FUNCTION);
 }
 
@@ -46,7 +46,7 @@ static int graph_compare_entries(const void *first, const void *second)
 	return (one->id > other->id) - (one->id < other->id);
 }
 
-static void add_cycles(struct entries *entries, const struct graph *graph)
+static void graph_add_cycles(struct entries *entries, const struct graph *graph)
 {
 	for (uint32_t i = 0; i < graph->n_components; i++) {
 		const struct component *component = &graph->components[i];
@@ -55,7 +55,7 @@ static void add_cycles(struct entries *entries, const struct graph *graph)
 		if (component->cycle == 0)
 			continue;
 		for (uint32_t j = component[0].first; j < component[1].first; j++) {
-			entry.time += node_time(graph, graph->members[j]);
+			entry.time += graph_node_time(graph, graph->members[j]);
 			entry.is_hidden &= graph->nodes[graph->members[j]].is_hidden;
 		}
 		entries->items[entries->n++] = entry;
@@ -68,14 +68,14 @@ void entries_make(struct entries *entries, struct graph *graph, const struct opt
 
 	*entries = (struct entries){.items = allocate(most, sizeof(*entries->items))};
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
-		if (is_in_graph(graph, i, options->shows_unused))
+		if (graph_is_in_graph(graph, i, options->shows_unused))
 			entries->items[entries->n++] = (struct entry){
 				.id = i,
 				.name = graph->nodes[i].name,
 				.is_hidden = graph->nodes[i].is_hidden,
-				.time = node_time(graph, i),
+				.time = graph_node_time(graph, i),
 			};
-	add_cycles(entries, graph);
+	graph_add_cycles(entries, graph);
 	sort(entries->items, entries->n, sizeof(*entries->items), graph_compare_entries);
 	for (size_t i = 0; i < entries->n; i++) {
 		const struct entry *entry = &entries->items[i];

@@ -33,7 +33,7 @@ static int index_compare(const void *first, const void *second)
 	return (one->index > other->index) - (one->index < other->index);
 }
 
-static struct item item_of(const struct graph *graph, const struct entry *entry)
+static struct item index_item_of(const struct graph *graph, const struct entry *entry)
 {
 	if (entry->is_cycle)
 		return (struct item){
@@ -48,7 +48,7 @@ static struct item item_of(const struct graph *graph, const struct entry *entry)
 	};
 }
 
-static const char *name_of(const struct item *item, char *text, size_t size)
+static const char *index_name_of(const struct item *item, char *text, size_t size)
 {
 	if (item->name != NULL)
 		return item->name;
@@ -65,19 +65,19 @@ static void print_item(struct text *text, const struct item *item, size_t width,
 		 item->index);
 	text_right(text, number, NUMBER);
 	text_blank(text, 1);
-	text_left(text, name_of(item, cycle, sizeof(cycle)), is_last ? 0 : width);
+	text_left(text, index_name_of(item, cycle, sizeof(cycle)), is_last ? 0 : width);
 	if (is_last)
 		text_end_line(text);
 }
 
 /* The longest name with a blank behind it. */
-static size_t longest(const struct item *items, size_t n)
+static size_t index_longest(const struct item *items, size_t n)
 {
 	char cycle[24];
 	size_t most = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t length = strlen(name_of(&items[i], cycle, sizeof(cycle)));
+		size_t length = strlen(index_name_of(&items[i], cycle, sizeof(cycle)));
 
 		most = length > most ? length : most;
 	}
@@ -90,10 +90,10 @@ void print_index(const struct report *report, const struct entries *entries)
 	size_t columns = COLUMNS, width = WIDTH, rows;
 
 	for (size_t i = 0; i < entries->n; i++)
-		items[i] = item_of(report->graph, &entries->items[i]);
+		items[i] = index_item_of(report->graph, &entries->items[i]);
 	sort(items, entries->n, sizeof(*items), index_compare);
 	if (report->options->width > 0) {
-		width = longest(items, entries->n);
+		width = index_longest(items, entries->n);
 		columns = (report->options->width + 1) / (NUMBER + 1 + width);
 		columns = columns > 0 ? columns : 1;
 	}

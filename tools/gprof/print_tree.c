@@ -69,7 +69,7 @@ static void tree_begin(struct tree *tree, const struct report *report, unsigned 
 
 /* ---------------- Where it is printed ---------------- */
 
-static bool is_utf8(void)
+static bool tree_is_utf8(void)
 {
 	const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 	const char *locale = NULL;
@@ -82,7 +82,7 @@ static bool is_utf8(void)
 	return strncasecmp(locale, "UTF-8", 5) == 0 || strncasecmp(locale, "UTF8", 4) == 0;
 }
 
-static unsigned width_of(const struct options *options)
+static unsigned tree_width_of(const struct options *options)
 {
 	unsigned width = options->width;
 
@@ -137,7 +137,7 @@ static void tree_print_place(const struct printer *printer, unsigned depth, cons
 	text_end_line(text);
 }
 
-static void name_cycle(const struct graph *graph, uint32_t index, char *name, size_t size)
+static void tree_name_cycle(const struct graph *graph, uint32_t index, char *name, size_t size)
 {
 	const struct component *component = &graph->components[index];
 	size_t used = (size_t)snprintf(name, size, "<cycle %u>", (unsigned)component->cycle);
@@ -153,7 +153,7 @@ static void print_branch(const struct printer *printer, const struct branch *bra
 	char name[NAME_MOST + 8];
 
 	if (branch->is_cycle)
-		name_cycle(graph, branch->id, name, sizeof(name));
+		tree_name_cycle(graph, branch->id, name, sizeof(name));
 	else
 		snprintf(name, sizeof(name), "%s%s", branch->is_again ? "^" : "",
 			 graph->nodes[branch->id].name);
@@ -225,8 +225,8 @@ static void tree_print_flavor(const struct report *report, unsigned flavor)
 	struct tree tree;
 	struct printer printer = {
 		.tree = &tree,
-		.strokes = is_utf8() ? &utf8 : &ascii,
-		.width = width_of(report->options),
+		.strokes = tree_is_utf8() ? &utf8 : &ascii,
+		.width = tree_width_of(report->options),
 		.depth_most = report->options->tree_depth,
 	};
 

@@ -38,7 +38,7 @@ struct amounts arc_amounts(const struct graph *graph, const struct arc *arc, uns
 	return amounts;
 }
 
-static void sum_own(struct graph *graph, uint32_t component, unsigned flavor)
+static void propagate_sum_own(struct graph *graph, uint32_t component, unsigned flavor)
 {
 	for (uint32_t i = graph->components[component].first;
 	     i < graph->components[component + 1].first; i++) {
@@ -53,7 +53,7 @@ static void sum_own(struct graph *graph, uint32_t component, unsigned flavor)
 }
 
 /* The only caller from outside; NODE_NONE: there are several, or none. */
-static uint32_t only_caller(const struct graph *graph, uint32_t component)
+static uint32_t propagate_only_caller(const struct graph *graph, uint32_t component)
 {
 	uint32_t caller = NODE_NONE;
 
@@ -75,19 +75,20 @@ static uint32_t only_caller(const struct graph *graph, uint32_t component)
 }
 
 /* Of what is passed up from the component, the part that was divided: here, or below already. */
-static double estimated_part(const struct graph *graph, uint32_t component, unsigned flavor)
+static double propagate_estimated_part(const struct graph *graph, uint32_t component,
+				       unsigned flavor)
 {
 	size_t at = (size_t)component * graph->n_flavors + flavor;
 	double all = graph->own[at] + graph->inherited[at];
 
 	if (graph->components[component].calls == 0 || all <= 0)
 		return 0;
-	if (only_caller(graph, component) == NODE_NONE)
+	if (propagate_only_caller(graph, component) == NODE_NONE)
 		return 1;
 	return graph->estimated[at] / all;
 }
 
-static void pass_up(struct graph *graph, uint32_t node, unsigned flavor, double estimated)
+static void propagate_pass_up(struct graph *graph, uint32_t node, unsigned flavor, double estimated)
 {
 	for (uint32_t i = graph->nodes[node].first_in; i < graph->nodes[node + 1].first_in; i++) {
 		const struct arc *arc = &graph->arcs[graph->by_callee[i]];
@@ -103,15 +104,15 @@ static void pass_up(struct graph *graph, uint32_t node, unsigned flavor, double 
 	}
 }
 
-static void pass_component(struct graph *graph, uint32_t component, unsigned flavor)
+static void propagate_pass_component(struct graph *graph, uint32_t component, unsigned flavor)
 {
 	double estimated;
 
-	sum_own(graph, component, flavor);
-	estimated = estimated_part(graph, component, flavor);
+	propagate_sum_own(graph, component, flavor);
+	estimated = propagate_estimated_part(graph, component, flavor);
 	for (uint32_t member = graph->components[component].first;
 	     member < graph->components[component + 1].first; member++)
-		pass_up(graph, graph->members[member], flavor, estimated);
+		propagate_pass_up(graph, graph->members[member], flavor, estimated);
 	if (graph->components[component].calls == 0)
 		graph->divided[flavor] +=
 			graph->estimated[(size_t)component * graph->n_flavors + flavor];
@@ -127,5 +128,5 @@ void propagate(struct graph *graph)
 	graph->estimated = allocate(graph->n_components * n, sizeof(double));
 	for (unsigned flavor = 0; flavor < n; flavor++)
 		for (uint32_t i = 0; i < graph->n_components; i++)
-			pass_component(graph, i, flavor);
+			propagate_pass_component(graph, i, flavor);
 }

@@ -9,7 +9,7 @@ const char read_other_rate[] =
 const char read_overlap[] = "has histograms that overlap, or more of them than programs have parts";
 
 /* Of the file's own rounding: less than a sample in a million. */
-static bool is_same_rate(double one, double other)
+static bool read_is_same_rate(double one, double other)
 {
 	double difference = one - other;
 
@@ -20,7 +20,7 @@ bool read_rate(struct profile_flavor *flavor, double rate)
 {
 	if (rate <= 0 || flavor->is_event)
 		return true;
-	if (flavor->rate > 0 && !is_same_rate(flavor->rate, rate))
+	if (flavor->rate > 0 && !read_is_same_rate(flavor->rate, rate))
 		return false;
 	flavor->rate = rate;
 	return true;

@@ -19,7 +19,7 @@
 
 /* ---------------- Names ---------------- */
 
-static bool is_name(const struct graph *graph, const char *name)
+static bool select_is_name(const struct graph *graph, const char *name)
 {
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		if (strcmp(graph->nodes[i].name, name) == 0)
@@ -27,23 +27,23 @@ static bool is_name(const struct graph *graph, const char *name)
 	return false;
 }
 
-static void check(const struct graph *graph, const char *option, const struct names *names,
-		  const char *program)
+static void select_check_names(const struct graph *graph, const char *option,
+			       const struct names *names, const char *program)
 {
 	for (size_t i = 0; i < names->n; i++)
-		if (!is_name(graph, names->items[i]))
+		if (!select_is_name(graph, names->items[i]))
 			fail("%s %s: %s has no function of that name", option, names->items[i],
 			     program);
 }
 
 void select_check(const struct graph *graph, const struct options *options)
 {
-	check(graph, "-e", &options->hidden, options->program);
-	check(graph, "-E", &options->left_out, options->program);
-	check(graph, "-f", &options->shown, options->program);
-	check(graph, "-F", &options->counted, options->program);
-	check(graph, "-k", &options->cut_from, options->program);
-	check(graph, "-k", &options->cut_to, options->program);
+	select_check_names(graph, "-e", &options->hidden, options->program);
+	select_check_names(graph, "-E", &options->left_out, options->program);
+	select_check_names(graph, "-f", &options->shown, options->program);
+	select_check_names(graph, "-F", &options->counted, options->program);
+	select_check_names(graph, "-k", &options->cut_from, options->program);
+	select_check_names(graph, "-k", &options->cut_to, options->program);
 }
 
 /* ---------------- Entries and time ---------------- */
@@ -57,7 +57,7 @@ struct inheritance {
 };
 
 /* What is known of <kernel> is which samples are whose. */
-static double weight_of(const struct graph *graph, const struct arc *arc)
+static double select_weight_of(const struct graph *graph, const struct arc *arc)
 {
 	double samples = 0;
 
@@ -68,7 +68,7 @@ static double weight_of(const struct graph *graph, const struct arc *arc)
 	return samples;
 }
 
-static struct inheritance inherit(const struct graph *graph, uint32_t component)
+static struct inheritance select_inherit(const struct graph *graph, uint32_t component)
 {
 	struct inheritance from = {0};
 
@@ -84,15 +84,15 @@ static struct inheritance inherit(const struct graph *graph, uint32_t component)
 				continue;
 			from.has_callers = true;
 			from.is_shown |= !caller->is_hidden;
-			from.calls += weight_of(graph, arc);
-			from.counted += weight_of(graph, arc) * caller->fraction;
+			from.calls += select_weight_of(graph, arc);
+			from.counted += select_weight_of(graph, arc) * caller->fraction;
 		}
 	}
 	return from;
 }
 
-static void decide(struct node *node, const struct inheritance *from, double fraction,
-		   const struct options *options)
+static void select_decide(struct node *node, const struct inheritance *from, double fraction,
+			  const struct options *options)
 {
 	bool shows_some = options->shown.n + options->counted.n > 0;
 
@@ -116,13 +116,13 @@ static void select_bsd(struct graph *graph, const struct options *options)
 {
 	for (uint32_t i = graph->n_components; i-- > 0;) {
 		const struct component *component = &graph->components[i];
-		struct inheritance from = inherit(graph, i);
+		struct inheritance from = select_inherit(graph, i);
 		double fraction = options->counted.n > 0 ? 0 : 1;
 
 		if (from.calls > 0)
 			fraction = from.counted / from.calls;
 		for (uint32_t j = component[0].first; j < component[1].first; j++)
-			decide(&graph->nodes[graph->members[j]], &from, fraction, options);
+			select_decide(&graph->nodes[graph->members[j]], &from, fraction, options);
 	}
 }
 
@@ -139,26 +139,26 @@ struct gnus {
 	struct marked timed;
 };
 
-static bool is_in(const bool *marks, uint32_t node)
+static bool select_is_in(const bool *marks, uint32_t node)
 {
 	return marks != NULL && marks[node];
 }
 
 /* With nothing from its callers what is named counts, or all but what is. */
-static bool begins(const struct marked *marked, uint32_t node)
+static bool select_begins(const struct marked *marked, uint32_t node)
 {
-	return marked->with != NULL ? marked->with[node] : !is_in(marked->without, node);
+	return marked->with != NULL ? marked->with[node] : !select_is_in(marked->without, node);
 }
 
-static bool ends(const struct marked *marked, uint32_t node)
+static bool select_ends(const struct marked *marked, uint32_t node)
 {
-	return !is_in(marked->with, node) && is_in(marked->without, node);
+	return !select_is_in(marked->with, node) && select_is_in(marked->without, node);
 }
 
 static void select_gnu_component(struct graph *graph, const struct gnus *gnus, uint32_t index)
 {
 	const struct component *component = &graph->components[index];
-	struct inheritance from = inherit(graph, index);
+	struct inheritance from = select_inherit(graph, index);
 	double fraction = 0;
 
 	if (from.calls > 0)
@@ -167,12 +167,13 @@ static void select_gnu_component(struct graph *graph, const struct gnus *gnus, u
 		uint32_t member = graph->members[i];
 		struct node *node = &graph->nodes[member];
 
-		node->is_hidden = from.has_callers && from.is_shown ? ends(&gnus->shown, member)
-								    : !begins(&gnus->shown, member);
+		node->is_hidden = from.has_callers && from.is_shown
+					  ? select_ends(&gnus->shown, member)
+					  : !select_begins(&gnus->shown, member);
 		if (fraction == 0)
-			node->fraction = begins(&gnus->timed, member) ? 1 : 0;
+			node->fraction = select_begins(&gnus->timed, member) ? 1 : 0;
 		else
-			node->fraction = ends(&gnus->timed, member) ? 0 : fraction;
+			node->fraction = select_ends(&gnus->timed, member) ? 0 : fraction;
 	}
 }
 

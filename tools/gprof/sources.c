@@ -43,7 +43,7 @@ static void sources_print_line(const struct source *source, const struct hit *hi
 }
 
 /* What all functions have on that line; `*at` is the first hit from there on. */
-static struct hit sum_line(const struct source *source, unsigned line, size_t *at)
+static struct hit sources_sum_line(const struct source *source, unsigned line, size_t *at)
 {
 	struct hit sum = {.line = line};
 
@@ -55,7 +55,7 @@ static struct hit sum_line(const struct source *source, unsigned line, size_t *a
 	return sum;
 }
 
-static void print_text(const struct source *source)
+static void sources_print_text(const struct source *source)
 {
 	FILE *file = fopen(source->hits[0].file, "r");
 	char *text = NULL;
@@ -65,7 +65,7 @@ static void print_text(const struct source *source)
 		fprintf(source->out,
 			"  (no such source from this folder; debug information names it so)\n");
 	for (unsigned line = 1; file != NULL && getline(&text, &room, file) > 0; line++) {
-		struct hit sum = sum_line(source, line, &at);
+		struct hit sum = sources_sum_line(source, line, &at);
 
 		text[strcspn(text, "\n")] = '\0';
 		sources_print_line(source, &sum, text);
@@ -77,13 +77,13 @@ static void print_text(const struct source *source)
 }
 
 /* The lines with most samples, and of those with as many with most calls. */
-static void print_top(const struct source *source)
+static void sources_print_top(const struct source *source)
 {
 	struct hit *sums = allocate(source->n, sizeof(*sums));
 	size_t n = 0, most = source->report->options->top_lines;
 
 	for (size_t at = 0; at < source->n;)
-		sums[n++] = sum_line(source, source->hits[at].line, &at);
+		sums[n++] = sources_sum_line(source, source->hits[at].line, &at);
 	sort(sums, n, sizeof(*sums), lines_compare_counts);
 	if (most > n)
 		most = n;
@@ -104,15 +104,15 @@ static void sources_print_head(FILE *out, const struct report *report)
 	fprintf(out, "  line\n\n");
 }
 
-static void print_source(const struct source *source)
+static void sources_print_source(const struct source *source)
 {
 	fprintf(source->out, "%s:\n", lines_file_name(source->report, source->hits[0].file));
-	print_text(source);
-	print_top(source);
+	sources_print_text(source);
+	sources_print_top(source);
 }
 
 /* Two sources may have one name in different folders: then the first one is there already. */
-static void write_source(struct source *source, bool is_first)
+static void sources_write_source(struct source *source, bool is_first)
 {
 	const char *file = file_part(source->hits[0].file);
 	size_t bytes = strlen(file) + sizeof(NAME_END);
@@ -123,14 +123,14 @@ static void write_source(struct source *source, bool is_first)
 	if (source->out == NULL)
 		fail("%s: cannot be written: %s", name, strerror(errno));
 	sources_print_head(source->out, source->report);
-	print_source(source);
+	sources_print_source(source);
 	if (fclose(source->out) != 0)
 		fail("%s: cannot be written: %s", name, strerror(errno));
 	printf("%s\n", name);
 	free(name);
 }
 
-static bool is_first_of_name(const struct hits *hits, size_t index)
+static bool sources_is_first_of_name(const struct hits *hits, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (strcmp(file_part(hits->items[i].file), file_part(hits->items[index].file)) == 0)
@@ -179,9 +179,9 @@ void print_sources(const struct report *report)
 			end++;
 		source.n = end - i;
 		if (report->options->separates_sources)
-			write_source(&source, is_first_of_name(&hits, i));
+			sources_write_source(&source, sources_is_first_of_name(&hits, i));
 		else
-			print_source(&source);
+			sources_print_source(&source);
 	}
 	lines_free(&hits);
 }

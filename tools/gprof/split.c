@@ -20,7 +20,7 @@ struct share {
 	struct profile_flavor *flavor;
 };
 
-static int compare_samples(const void *first, const void *second)
+static int split_compare_samples(const void *first, const void *second)
 {
 	const struct share *one = first;
 	const struct share *other = second;
@@ -40,7 +40,7 @@ static struct share *split_find(struct share *shares, size_t n, uint32_t label)
 }
 
 /* Labels by how many samples they have. */
-static struct share *count(const struct profile *profile, size_t *n)
+static struct share *split_count(const struct profile *profile, size_t *n)
 {
 	struct share *shares = allocate(profile->n_samples + 1, sizeof(*shares));
 
@@ -52,7 +52,7 @@ static struct share *count(const struct profile *profile, size_t *n)
 			shares[(*n)++] = (struct share){.label = profile->samples[i].label};
 		share->samples++;
 	}
-	sort(shares, *n, sizeof(*shares), compare_samples);
+	sort(shares, *n, sizeof(*shares), split_compare_samples);
 	return shares;
 }
 
@@ -91,7 +91,7 @@ void profile_split(struct profile *profile, const char *flavor)
 	size_t n;
 
 	split_keep_flavor(profile, from);
-	shares = count(profile, &n);
+	shares = split_count(profile, &n);
 	for (size_t i = 0; i < n; i++) {
 		char name[PROFILE_NAME] = "others";
 

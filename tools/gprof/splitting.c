@@ -31,7 +31,7 @@ struct split {
 		crossing; /* Calls that lead back over each border, of one cycle after the other. */
 };
 
-static bool is_large(const struct split *split, uint32_t component)
+static bool splitting_is_large(const struct split *split, uint32_t component)
 {
 	const struct component *components = split->trial->graph.components;
 
@@ -44,7 +44,7 @@ struct pull {
 	int64_t n;
 };
 
-static void settle(struct split *split, uint32_t node)
+static void splitting_settle(struct split *split, uint32_t node)
 {
 	const struct graph *graph = &split->trial->graph;
 	const struct node *at = &graph->nodes[node];
@@ -67,13 +67,13 @@ static void settle(struct split *split, uint32_t node)
 		split->depths[node] = pull.sum / pull.n;
 }
 
-static void find_depths(struct split *split, unsigned sweeps)
+static void splitting_find_depths(struct split *split, unsigned sweeps)
 {
 	uint32_t n = split->trial->graph.n_nodes;
 
 	for (unsigned sweep = 0; sweep < sweeps; sweep++)
 		for (uint32_t i = 0; i < n; i++)
-			settle(split, sweep % 2 == 0 ? i : n - 1 - i);
+			splitting_settle(split, sweep % 2 == 0 ? i : n - 1 - i);
 }
 
 struct place {
@@ -92,7 +92,7 @@ static int splitting_compare_places(const void *first, const void *second)
 }
 
 /* Ranks in each cycle, by going over all nodes in their order. */
-static void find_ranks(struct split *split)
+static void splitting_find_ranks(struct split *split)
 {
 	const struct graph *graph = &split->trial->graph;
 	struct place *places = allocate(graph->n_nodes, sizeof(*places));
@@ -108,7 +108,7 @@ static void find_ranks(struct split *split)
 }
 
 /* Each cycle has as many borders as members, from where its members begin. */
-static void count_crossing(struct split *split)
+static void splitting_count_crossing(struct split *split)
 {
 	const struct graph *graph = &split->trial->graph;
 
@@ -128,7 +128,7 @@ static void count_crossing(struct split *split)
 }
 
 /* The border that the fewest cross, with a quarter of the members on either side. */
-static void choose_borders(struct split *split)
+static void splitting_choose_borders(struct split *split)
 {
 	const struct graph *graph = &split->trial->graph;
 
@@ -148,7 +148,7 @@ static void choose_borders(struct split *split)
 }
 
 /* Takes out what crosses; keeps what is in one part of a cycle.  False if there is none. */
-static bool cut(struct split *split)
+static bool splitting_cut(struct split *split)
 {
 	struct trial *trial = split->trial;
 	struct graph *graph = &trial->graph;
@@ -159,7 +159,7 @@ static bool cut(struct split *split)
 		uint32_t component = graph->nodes[arc->to].component;
 		uint32_t border;
 
-		if (!graph_same_cycle(graph, arc) || !is_large(split, component))
+		if (!graph_same_cycle(graph, arc) || !splitting_is_large(split, component))
 			continue;
 		border = split->borders[component];
 		if (split->ranks[arc->from] >= border && split->ranks[arc->to] < border)
@@ -173,7 +173,7 @@ static bool cut(struct split *split)
 	return n > 0;
 }
 
-static void split_all(struct trial *trial)
+static void splitting_split_all(struct trial *trial)
 {
 	struct graph *graph = &trial->graph;
 	uint32_t n = graph->n_nodes;
@@ -195,12 +195,12 @@ static void split_all(struct trial *trial)
 	do {
 		graph_index_arcs(graph);
 		cycles_find(graph);
-		find_depths(&split, is_first ? SWEEPS_FIRST : SWEEPS);
+		splitting_find_depths(&split, is_first ? SWEEPS_FIRST : SWEEPS);
 		is_first = false;
-		find_ranks(&split);
-		count_crossing(&split);
-		choose_borders(&split);
-	} while (cut(&split));
+		splitting_find_ranks(&split);
+		splitting_count_crossing(&split);
+		splitting_choose_borders(&split);
+	} while (splitting_cut(&split));
 	free(split.active);
 	free(split.depths);
 	free(split.ranks);
@@ -221,7 +221,7 @@ struct search {
 	uint64_t work; /* That is left. */
 };
 
-static bool reach(struct search *search, unsigned end, uint32_t node, uint32_t number)
+static bool splitting_reach(struct search *search, unsigned end, uint32_t node, uint32_t number)
 {
 	if (search->seen[end][node] != number) {
 		search->seen[end][node] = number;
@@ -231,7 +231,7 @@ static bool reach(struct search *search, unsigned end, uint32_t node, uint32_t n
 }
 
 /* Whether the next node of one end leads to where the other end has come. */
-static bool search_on(struct search *search, unsigned end, uint32_t number)
+static bool splitting_search_on(struct search *search, unsigned end, uint32_t number)
 {
 	const struct graph *graph = search->graph;
 	uint32_t at = search->queue[end][search->taken[end]++];
@@ -244,23 +244,23 @@ static bool search_on(struct search *search, unsigned end, uint32_t number)
 		uint32_t next = end == 0 ? graph->arcs[arc].to : graph->arcs[arc].from;
 
 		search->work -= search->work > 0;
-		if (!search->is_out[arc] && reach(search, end, next, number))
+		if (!search->is_out[arc] && splitting_reach(search, end, next, number))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the called function leads to the calling one again, or that would take too long. */
-static bool closes_circle(struct search *search, const struct arc *arc, uint32_t number)
+static bool splitting_closes_circle(struct search *search, const struct arc *arc, uint32_t number)
 {
 	for (unsigned end = 0; end < 2; end++)
 		search->taken[end] = search->n[end] = 0;
-	reach(search, 0, arc->to, number);
-	if (reach(search, 1, arc->from, number))
+	splitting_reach(search, 0, arc->to, number);
+	if (splitting_reach(search, 1, arc->from, number))
 		return true;
 	while (search->taken[0] < search->n[0] && search->taken[1] < search->n[1]) {
-		if (search->work == 0 || search_on(search, 0, number) ||
-		    search_on(search, 1, number))
+		if (search->work == 0 || splitting_search_on(search, 0, number) ||
+		    splitting_search_on(search, 1, number))
 			return true;
 	}
 	return false;
@@ -282,7 +282,7 @@ static int splitting_compare(const void *first, const void *second)
 }
 
 /* The most frequent calls first. */
-static void put_back(struct trial *trial)
+static void splitting_put_back(struct trial *trial)
 {
 	struct graph *graph = &trial->graph;
 	struct candidate *candidates = allocate(trial->n_arcs, sizeof(*candidates));
@@ -304,7 +304,7 @@ static void put_back(struct trial *trial)
 	sort(candidates, n, sizeof(*candidates), splitting_compare);
 	for (uint32_t i = 0; i < n; i++)
 		trial->is_out[candidates[i].arc] =
-			closes_circle(&search, &trial->arcs[candidates[i].arc], i + 1);
+			splitting_closes_circle(&search, &trial->arcs[candidates[i].arc], i + 1);
 	for (unsigned end = 0; end < 2; end++) {
 		free(search.seen[end]);
 		free(search.queue[end]);
@@ -314,6 +314,6 @@ static void put_back(struct trial *trial)
 
 void breaking_split(struct trial *trial)
 {
-	split_all(trial);
-	put_back(trial);
+	splitting_split_all(trial);
+	splitting_put_back(trial);
 }

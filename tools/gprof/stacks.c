@@ -12,7 +12,7 @@
 #include "graph.h"
 #include "util.h"
 
-static void chain_add(struct chain *chain, uint32_t node)
+static void stacks_chain_add(struct chain *chain, uint32_t node)
 {
 	chain->nodes = grow(chain->nodes, chain->n, &chain->room, sizeof(*chain->nodes));
 	chain->nodes[chain->n++] = node;
@@ -26,13 +26,13 @@ void stacks_chain(struct chain *chain, const struct graph *graph, const struct p
 
 	chain->n = 0;
 	if (sample->is_kernel)
-		chain_add(chain, graph_kernel_node(graph, sample->kernel_pc));
+		stacks_chain_add(chain, graph_kernel_node(graph, sample->kernel_pc));
 	for (unsigned i = 0; graph->kernel_elf != NULL && i < sample->kernel_frames; i++)
-		chain_add(chain, graph_kernel_node(graph, frames[i] - 1));
+		stacks_chain_add(chain, graph_kernel_node(graph, frames[i] - 1));
 	frames += sample->kernel_frames;
-	chain_add(chain, graph_node(graph, sample->pc));
+	stacks_chain_add(chain, graph_node(graph, sample->pc));
 	for (unsigned i = 0; i < sample->user_frames; i++)
-		chain_add(chain, graph_node(graph, frames[i] - 1));
+		stacks_chain_add(chain, graph_node(graph, frames[i] - 1));
 }
 
 bool stacks_are_there(const struct profile *profile)
@@ -72,7 +72,7 @@ struct count {
 };
 
 /* NODE_NONE if it was left out (-k, or in what counts calls). */
-static uint32_t find_arc(const struct graph *graph, uint32_t from, uint32_t to)
+static uint32_t stacks_find_arc(const struct graph *graph, uint32_t from, uint32_t to)
 {
 	uint32_t low = graph->nodes[from].first_out;
 	uint32_t end = graph->nodes[from + 1].first_out;
@@ -90,11 +90,11 @@ static uint32_t find_arc(const struct graph *graph, uint32_t from, uint32_t to)
 }
 
 /* The call from the chain's jth function: of the innermost one it is its own time. */
-static void count_arc(struct count *count, size_t j, uint32_t number, unsigned flavor)
+static void stacks_count_arc(struct count *count, size_t j, uint32_t number, unsigned flavor)
 {
 	struct graph *graph = count->graph;
 	uint32_t callee = count->chain.nodes[j - 1];
-	uint32_t arc = find_arc(graph, count->chain.nodes[j], callee);
+	uint32_t arc = stacks_find_arc(graph, count->chain.nodes[j], callee);
 	size_t at = (size_t)arc * graph->n_flavors + flavor;
 
 	if (arc == NODE_NONE || count->last_arc[arc] == number)
@@ -106,7 +106,7 @@ static void count_arc(struct count *count, size_t j, uint32_t number, unsigned f
 		graph->stacks[at].child++;
 }
 
-static void count_sample(struct count *count, uint32_t number, unsigned flavor)
+static void stacks_count_sample(struct count *count, uint32_t number, unsigned flavor)
 {
 	struct graph *graph = count->graph;
 
@@ -114,7 +114,7 @@ static void count_sample(struct count *count, uint32_t number, unsigned flavor)
 	for (size_t j = 1; j < count->chain.n; j++) {
 		uint32_t node = count->chain.nodes[j];
 
-		count_arc(count, j, number, flavor);
+		stacks_count_arc(count, j, number, flavor);
 		if (count->last_node[node] == number)
 			continue;
 		count->last_node[node] = number;
@@ -151,7 +151,7 @@ void stacks_count(struct graph *graph, const struct choice *choice)
 			continue;
 		stacks_chain(&count.chain, graph, profile, &profile->samples[i]);
 		if (!graph->nodes[count.chain.nodes[0]].is_left_out)
-			count_sample(&count, (uint32_t)i + 1, column);
+			stacks_count_sample(&count, (uint32_t)i + 1, column);
 	}
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		for (unsigned flavor = 0; !graph->nodes[i].is_left_out && flavor < choice->n;

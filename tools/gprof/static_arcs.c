@@ -21,7 +21,7 @@ static void static_arcs_add_arc(struct graph *graph, uint64_t from, uint64_t to)
 	graph_add_arc(graph, graph_node(graph, from), graph_node(graph, to), 0);
 }
 
-static void scan(struct graph *graph, const struct elfsym_function *function)
+static void static_arcs_scan(struct graph *graph, const struct elfsym_function *function)
 {
 	uint64_t length = function->end - function->start;
 	const unsigned char *code = elfsym_bytes(graph->elf, function->start, length);
@@ -44,5 +44,5 @@ void static_arcs_add(struct graph *graph)
 	if (graph->elf->machine != ELFSYM_386 && graph->elf->machine != ELFSYM_X86_64)
 		fail("-c: only code of the i386 and of x86-64 can be searched for calls");
 	for (size_t i = 0; i < graph->elf->n_functions; i++)
-		scan(graph, &graph->elf->functions[i]);
+		static_arcs_scan(graph, &graph->elf->functions[i]);
 }

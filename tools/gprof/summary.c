@@ -33,7 +33,7 @@ const char *unit_of(const struct choice *choice, unsigned flavor)
 }
 
 /* Bytes of code that one count of a histogram covers; 0: all counts are of exact addresses. */
-static double bytes_of_bin(const struct profile_flavor *flavor)
+static double summary_bytes_of_bin(const struct profile_flavor *flavor)
 {
 	double widest = 0;
 
@@ -47,10 +47,10 @@ static double bytes_of_bin(const struct profile_flavor *flavor)
 	return widest;
 }
 
-static void print_granularity(const struct report *report, unsigned index)
+static void summary_print_granularity(const struct report *report, unsigned index)
 {
 	const struct profile_flavor *flavor = report->choice->flavors[index];
-	double bytes = bytes_of_bin(flavor);
+	double bytes = summary_bytes_of_bin(flavor);
 	double total = report->graph->total[index];
 	double worth = report->choice->worth[index];
 
@@ -71,7 +71,7 @@ static void print_granularity(const struct report *report, unsigned index)
 }
 
 /* Whoever chose what to sample means it; but so ends another, smaller program, too. */
-static void print_end(const struct elfsym *elf, uint64_t high)
+static void summary_print_end(const struct elfsym *elf, uint64_t high)
 {
 	if (high != 0 && high + RANGE_SLACK < elf->code_end)
 		printf("the histogram ends at %#" PRIx64 " and the program's code at %#" PRIx64
@@ -80,7 +80,7 @@ static void print_end(const struct elfsym *elf, uint64_t high)
 }
 
 /* A larger program of which only the beginning ran has nothing behind it either. */
-static void print_excess(const struct elfsym *elf, uint64_t low, uint64_t high)
+static void summary_print_excess(const struct elfsym *elf, uint64_t low, uint64_t high)
 {
 	if (high > elf->text_end + PAGE_BYTES || low + PAGE_BYTES < elf->image_start)
 		printf("the histogram covers %#" PRIx64 " to %#" PRIx64
@@ -88,7 +88,7 @@ static void print_excess(const struct elfsym *elf, uint64_t low, uint64_t high)
 		       low, high);
 }
 
-static void print_range(const struct report *report)
+static void summary_print_range(const struct report *report)
 {
 	const struct elfsym *elf = report->graph->elf;
 	uint64_t low = UINT64_MAX, high = 0;
@@ -100,12 +100,12 @@ static void print_range(const struct report *report)
 			low = bins->low < low ? bins->low : low;
 			high = bins->high > high ? bins->high : high;
 		}
-	print_end(elf, high);
+	summary_print_end(elf, high);
 	if (high != 0)
-		print_excess(elf, low, high);
+		summary_print_excess(elf, low, high);
 }
 
-static void print_missing(const struct profile *profile)
+static void summary_print_missing(const struct profile *profile)
 {
 	uint64_t missed = profile->values[GMON_MISSED];
 	uint64_t due = profile->values[GMON_DUE] - profile->values[GMON_PARKED];
@@ -129,8 +129,8 @@ static void print_missing(const struct profile *profile)
 	printf("\n");
 }
 
-static void print_sum(const struct profile *profile, const char *text, unsigned whole,
-		      const unsigned *parts, unsigned n)
+static void summary_print_sum(const struct profile *profile, const char *text, unsigned whole,
+			      const unsigned *parts, unsigned n)
 {
 	uint64_t sum = 0;
 
@@ -141,7 +141,7 @@ static void print_sum(const struct profile *profile, const char *text, unsigned 
 		       profile->values[whole], sum);
 }
 
-static int compare_labels(const void *first, const void *second)
+static int summary_compare_labels(const void *first, const void *second)
 {
 	const struct profile_label *one = first;
 	const struct profile_label *other = second;
@@ -152,8 +152,8 @@ static int compare_labels(const void *first, const void *second)
 }
 
 /* Without its tasks that had ended when the others were named; so many are left. */
-static size_t take_labels(const struct profile *profile, struct profile_label *labels,
-			  uint64_t *ended)
+static size_t summary_take_labels(const struct profile *profile, struct profile_label *labels,
+				  uint64_t *ended)
 {
 	size_t n = 0;
 
@@ -166,16 +166,16 @@ static size_t take_labels(const struct profile *profile, struct profile_label *l
 		else
 			labels[n++] = profile->labels[i];
 	}
-	sort(labels, n, sizeof(*labels), compare_labels);
+	sort(labels, n, sizeof(*labels), summary_compare_labels);
 	return n;
 }
 
 /* Of files that say it in sums: those with the most samples, and the rest together. */
-static void print_labels(const struct profile *profile)
+static void summary_print_labels(const struct profile *profile)
 {
 	struct profile_label *labels = allocate(profile->n_labels + 1, sizeof(*labels));
 	uint64_t ended = 0, rest = 0;
-	size_t n = take_labels(profile, labels, &ended);
+	size_t n = summary_take_labels(profile, labels, &ended);
 	const char *before = "on behalf of: ";
 
 	for (size_t i = 0; i < n; i++) {
@@ -199,15 +199,16 @@ static void print_labels(const struct profile *profile)
 }
 
 /* Each count was made where it happened, so that these are no tautologies. */
-static void print_conservation(const struct profile *profile)
+static void summary_print_conservation(const struct profile *profile)
 {
 	static const unsigned due[] = {GMON_FIRED, GMON_MISSED, GMON_PARKED};
 	static const unsigned fired[] = {GMON_IDLE, GMON_ELSEWHERE, GMON_TAKEN};
 	static const unsigned taken[] = {GMON_DELIVERED, GMON_LOST, GMON_BUFFERED};
 
-	print_sum(profile, "due, and fired + missed + parked", GMON_DUE, due, 3);
-	print_sum(profile, "fired, and idle + elsewhere + taken", GMON_FIRED, fired, 3);
-	print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken, 3);
+	summary_print_sum(profile, "due, and fired + missed + parked", GMON_DUE, due, 3);
+	summary_print_sum(profile, "fired, and idle + elsewhere + taken", GMON_FIRED, fired, 3);
+	summary_print_sum(profile, "taken, and delivered + lost + buffered", GMON_ALL_TAKEN, taken,
+			  3);
 }
 
 /* ---------------- Each CPU ---------------- */
@@ -223,7 +224,7 @@ static const struct {
 
 #define CPU_COLUMNS (sizeof(cpu_columns) / sizeof(*cpu_columns))
 
-static void print_cpu(unsigned cpu, const uint64_t *values)
+static void summary_print_cpu(unsigned cpu, const uint64_t *values)
 {
 	bool adds_up = values[GMON_DUE] ==
 			       values[GMON_FIRED] + values[GMON_MISSED] + values[GMON_PARKED] &&
@@ -237,7 +238,7 @@ static void print_cpu(unsigned cpu, const uint64_t *values)
 }
 
 /* Of a profile of several CPUs: what became of each one's due times.  Of one the sums say it. */
-static void print_cpus(const struct profile *profile)
+static void summary_print_cpus(const struct profile *profile)
 {
 	unsigned n = profile_cpus(profile);
 
@@ -248,13 +249,13 @@ static void print_cpus(const struct profile *profile)
 		printf(" %9s", cpu_columns[i].name);
 	printf("\n");
 	for (unsigned cpu = 0; cpu < n; cpu++)
-		print_cpu(cpu, profile->cpus[cpu]);
+		summary_print_cpu(cpu, profile->cpus[cpu]);
 }
 
 /* ---------------- All lines ---------------- */
 
 /* Of what each is, where a recording and a gmon.out are shown together. */
-static void print_beside(const struct profile *profile)
+static void summary_print_beside(const struct profile *profile)
 {
 	if (!profile->is_beside)
 		return;
@@ -291,19 +292,19 @@ void print_summary(const struct report *report)
 	const struct profile *profile = report->choice->profile;
 
 	for (unsigned i = 0; i < report->choice->n; i++)
-		print_granularity(report, i);
-	print_range(report);
-	print_beside(profile);
-	print_missing(profile);
-	print_labels(profile);
-	print_conservation(profile);
+		summary_print_granularity(report, i);
+	summary_print_range(report);
+	summary_print_beside(profile);
+	summary_print_missing(profile);
+	summary_print_labels(profile);
+	summary_print_conservation(profile);
 	if ((profile->values[GMON_OPTIONS] & GMON_CLOCK_IS_BLOCK) != 0)
 		printf("the emulator interrupted between blocks only: see samples as of blocks\n");
 	if ((profile->values[GMON_OPTIONS] & GMON_CPUS_IN_TURN) != 0)
 		printf("the emulator ran the CPUs in turn: each due time is that of the one that "
 		       "had the turn; parked: %" PRIu64 "\n",
 		       profile->values[GMON_PARKED]);
-	print_cpus(profile);
+	summary_print_cpus(profile);
 	if (profile->strangers > 0)
 		printf("samples of other programs, not shown: %" PRIu64 "\n", profile->strangers);
 	if (report->graph->unknown_calls > 0)

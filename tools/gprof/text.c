@@ -17,7 +17,7 @@
 #define HALF        (UINT64_C(1) << 63)
 
 /* Takes room for so many characters. */
-static char *take(struct text *text, size_t n)
+static char *text_take(struct text *text, size_t n)
 {
 	if (n >= text->room - text->used) {
 		text->room = 2 * (text->room + n) + 1;
@@ -29,7 +29,7 @@ static char *take(struct text *text, size_t n)
 
 void text_end_line(struct text *text)
 {
-	*take(text, 1) = '\n';
+	*text_take(text, 1) = '\n';
 	if (text->used > TEXT_MOST)
 		text_write(text);
 }
@@ -48,19 +48,19 @@ void text_free(struct text *text)
 
 /* ---------------- Columns ---------------- */
 
-static void put_left(struct text *text, const char *characters, size_t n, size_t width)
+static void text_put_left(struct text *text, const char *characters, size_t n, size_t width)
 {
-	char *at = take(text, n > width ? n : width);
+	char *at = text_take(text, n > width ? n : width);
 
 	memcpy(at, characters, n);
 	if (n < width)
 		memset(at + n, ' ', width - n);
 }
 
-static void put_right(struct text *text, const char *characters, size_t n, size_t width)
+static void text_put_right(struct text *text, const char *characters, size_t n, size_t width)
 {
 	size_t blank = n < width ? width - n : 0;
-	char *at = take(text, blank + n);
+	char *at = text_take(text, blank + n);
 
 	memset(at, ' ', blank);
 	memcpy(at + blank, characters, n);
@@ -68,7 +68,7 @@ static void put_right(struct text *text, const char *characters, size_t n, size_
 
 void text_blank(struct text *text, size_t width)
 {
-	memset(take(text, width), ' ', width);
+	memset(text_take(text, width), ' ', width);
 }
 
 void text_string(struct text *text, const char *string)
@@ -78,18 +78,18 @@ void text_string(struct text *text, const char *string)
 
 void text_left(struct text *text, const char *string, size_t width)
 {
-	put_left(text, string, strlen(string), width);
+	text_put_left(text, string, strlen(string), width);
 }
 
 void text_right(struct text *text, const char *string, size_t width)
 {
-	put_right(text, string, strlen(string), width);
+	text_put_right(text, string, strlen(string), width);
 }
 
 /* ---------------- Whole numbers ---------------- */
 
 /* Writes so many digits or more, the last one just before `end`; returns where they begin. */
-static char *put_digits(char *end, uint64_t number, int least)
+static char *text_put_digits(char *end, uint64_t number, int least)
 {
 	char *at = end;
 
@@ -101,17 +101,17 @@ static char *put_digits(char *end, uint64_t number, int least)
 void text_count(struct text *text, uint64_t count, size_t width)
 {
 	char number[NUMBER_MOST], *end = number + sizeof(number);
-	char *at = put_digits(end, count, 1);
+	char *at = text_put_digits(end, count, 1);
 
-	put_right(text, at, (size_t)(end - at), width);
+	text_put_right(text, at, (size_t)(end - at), width);
 }
 
 void text_count_left(struct text *text, uint64_t count, size_t width)
 {
 	char number[NUMBER_MOST], *end = number + sizeof(number);
-	char *at = put_digits(end, count, 1);
+	char *at = text_put_digits(end, count, 1);
 
-	put_left(text, at, (size_t)(end - at), width);
+	text_put_left(text, at, (size_t)(end - at), width);
 }
 
 /* ---------------- Fractions ---------------- */
@@ -123,7 +123,7 @@ void text_count_left(struct text *text, uint64_t count, size_t width)
  * In units of 2^-64, rounded down, the fraction is too small by less than one unit, and times
  * `power` by less than so many.  The product has the digits above its lower 64 bits.
  */
-static bool round_fraction(double fraction, uint32_t power, uint64_t *digits)
+static bool text_round_fraction(double fraction, uint32_t power, uint64_t *digits)
 {
 	uint64_t units = (uint64_t)(fraction * 0x1p64);
 	uint64_t low = (units & UINT32_MAX) * power;
@@ -135,7 +135,7 @@ static bool round_fraction(double fraction, uint32_t power, uint64_t *digits)
 }
 
 /* The digits of a number before `end`; NULL if printf() must say which they are. */
-static char *put_fixed(char *end, double value, int decimals)
+static char *text_put_fixed(char *end, double value, int decimals)
 {
 	static const uint32_t powers[] = {1, 10, 100, 1000, 10000};
 	uint64_t whole, digits;
@@ -144,22 +144,22 @@ static char *put_fixed(char *end, double value, int decimals)
 	if (!(value >= 0 && value < WHOLE_MOST))
 		return NULL;
 	whole = (uint64_t)value;
-	if (!round_fraction(value - (double)whole, powers[decimals], &digits))
+	if (!text_round_fraction(value - (double)whole, powers[decimals], &digits))
 		return NULL;
 	if (decimals > 0) {
-		end = put_digits(end, digits % powers[decimals], decimals);
+		end = text_put_digits(end, digits % powers[decimals], decimals);
 		*--end = '.';
 	}
-	return put_digits(end, whole + digits / powers[decimals], 1);
+	return text_put_digits(end, whole + digits / powers[decimals], 1);
 }
 
 void text_fixed(struct text *text, double value, int decimals, size_t width)
 {
 	char number[NUMBER_MOST + DBL_MAX_10_EXP], *end = number + sizeof(number);
-	char *at = put_fixed(end, value, decimals);
+	char *at = text_put_fixed(end, value, decimals);
 
 	if (at != NULL) {
-		put_right(text, at, (size_t)(end - at), width);
+		text_put_right(text, at, (size_t)(end - at), width);
 	} else {
 		snprintf(number, sizeof(number), "%.*f", decimals, value);
 		text_right(text, number, width);

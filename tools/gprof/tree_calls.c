@@ -14,7 +14,7 @@
 #define SAMPLE_LEAST 0.5
 #define ROUNDING     1e-9
 
-static double component_total(const struct tree *tree, uint32_t component)
+static double tree_calls_component_total(const struct tree *tree, uint32_t component)
 {
 	const struct graph *graph = tree->report->graph;
 	size_t at = (size_t)component * graph->n_flavors + tree->flavor;
@@ -29,11 +29,12 @@ static double tree_calls_amount(const struct tree *tree, const struct arc *arc)
 	return amounts.self + amounts.child;
 }
 
-static uint32_t add_component(struct tree *tree, uint32_t parent, uint32_t component, double amount)
+static uint32_t tree_calls_add_component(struct tree *tree, uint32_t parent, uint32_t component,
+					 double amount)
 {
 	const struct graph *graph = tree->report->graph;
 	const struct component *at = &graph->components[component];
-	double total = component_total(tree, component);
+	double total = tree_calls_component_total(tree, component);
 	double own = graph->own[(size_t)component * graph->n_flavors + tree->flavor];
 	uint32_t branch = tree_child(
 		tree, parent, at->cycle > 0 ? component : graph->members[at->first], at->cycle > 0);
@@ -43,8 +44,8 @@ static uint32_t add_component(struct tree *tree, uint32_t parent, uint32_t compo
 	return branch;
 }
 
-static void add_below(struct tree *tree, uint32_t branch, uint32_t component, double amount,
-		      unsigned depth);
+static void tree_calls_add_below(struct tree *tree, uint32_t branch, uint32_t component,
+				 double amount, unsigned depth);
 
 static void tree_calls_add_arc(struct tree *tree, uint32_t branch, const struct arc *arc,
 			       double amount, unsigned depth)
@@ -53,14 +54,15 @@ static void tree_calls_add_arc(struct tree *tree, uint32_t branch, const struct 
 
 	if (amount < SAMPLE_LEAST || amount < tree->least)
 		return;
-	add_below(tree, add_component(tree, branch, to, amount), to, amount, depth + 1);
+	tree_calls_add_below(tree, tree_calls_add_component(tree, branch, to, amount), to, amount,
+			     depth + 1);
 }
 
-static void add_below(struct tree *tree, uint32_t branch, uint32_t component, double amount,
-		      unsigned depth)
+static void tree_calls_add_below(struct tree *tree, uint32_t branch, uint32_t component,
+				 double amount, unsigned depth)
 {
 	const struct graph *graph = tree->report->graph;
-	double part = amount / component_total(tree, component);
+	double part = amount / tree_calls_component_total(tree, component);
 
 	if (depth > TREE_DEPTH_MOST)
 		return;
@@ -77,13 +79,13 @@ static void add_below(struct tree *tree, uint32_t branch, uint32_t component, do
 }
 
 /* What of a component is nobody's who called it. */
-static double *count_roots(const struct tree *tree)
+static double *tree_calls_count_roots(const struct tree *tree)
 {
 	const struct graph *graph = tree->report->graph;
 	double *rests = allocate(graph->n_components, sizeof(*rests));
 
 	for (uint32_t i = 0; i < graph->n_components; i++)
-		rests[i] = component_total(tree, i);
+		rests[i] = tree_calls_component_total(tree, i);
 	for (uint32_t i = 0; i < graph->n_arcs; i++)
 		if (!graph_same_cycle(graph, &graph->arcs[i]))
 			rests[graph->nodes[graph->arcs[i].to].component] -=
@@ -94,11 +96,12 @@ static double *count_roots(const struct tree *tree)
 void tree_from_calls(struct tree *tree)
 {
 	const struct graph *graph = tree->report->graph;
-	double *rests = count_roots(tree);
+	double *rests = tree_calls_count_roots(tree);
 
 	tree->items[0].total = graph->graph_total[tree->flavor];
 	for (uint32_t i = 0; i < graph->n_components; i++)
-		if (rests[i] > ROUNDING * component_total(tree, i))
-			add_below(tree, add_component(tree, 0, i, rests[i]), i, rests[i], 1);
+		if (rests[i] > ROUNDING * tree_calls_component_total(tree, i))
+			tree_calls_add_below(tree, tree_calls_add_component(tree, 0, i, rests[i]),
+					     i, rests[i], 1);
 	free(rests);
 }

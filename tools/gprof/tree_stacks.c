@@ -5,7 +5,7 @@
 #include "tree.h"
 
 /* Calls of itself are no deeper. */
-static size_t without_repeats(const struct tree *tree, struct chain *chain)
+static size_t tree_stacks_without_repeats(const struct tree *tree, struct chain *chain)
 {
 	size_t n = 0;
 
@@ -16,7 +16,7 @@ static size_t without_repeats(const struct tree *tree, struct chain *chain)
 	return n;
 }
 
-static bool is_above(const struct chain *chain, size_t n, size_t at)
+static bool tree_stacks_is_above(const struct chain *chain, size_t n, size_t at)
 {
 	for (size_t i = at + 1; i < n; i++)
 		if (chain->nodes[i] == chain->nodes[at])
@@ -24,16 +24,16 @@ static bool is_above(const struct chain *chain, size_t n, size_t at)
 	return false;
 }
 
-static void add_path(struct tree *tree, struct chain *chain)
+static void tree_stacks_add_path(struct tree *tree, struct chain *chain)
 {
-	size_t n = without_repeats(tree, chain);
+	size_t n = tree_stacks_without_repeats(tree, chain);
 	uint32_t at = 0;
 
 	tree->items[0].total++;
 	for (size_t i = n; i-- > 0;) {
 		at = tree_child(tree, at, chain->nodes[i], false);
 		tree->items[at].total++;
-		tree->items[at].is_again = is_above(chain, n, i);
+		tree->items[at].is_again = tree_stacks_is_above(chain, n, i);
 	}
 	tree->items[at].self++;
 }
@@ -51,7 +51,7 @@ void tree_from_stacks(struct tree *tree)
 			continue;
 		stacks_chain(&chain, tree->report->graph, profile, sample);
 		if (!tree->report->graph->nodes[chain.nodes[0]].is_left_out)
-			add_path(tree, &chain);
+			tree_stacks_add_path(tree, &chain);
 	}
 	free(chain.nodes);
 }

@@ -14,7 +14,7 @@
 /* What a table has room for first. */
 #define ROOM_FIRST 64u
 
-static void say(const char *format, va_list values)
+static void util_say(const char *format, va_list values)
 {
 	fputs("gprof: ", stderr);
 	vfprintf(stderr, format, values);
@@ -27,7 +27,7 @@ void fail(const char *format, ...)
 
 	fflush(stdout);
 	va_start(values, format);
-	say(format, values);
+	util_say(format, values);
 	va_end(values);
 	exit(1);
 }
@@ -38,7 +38,7 @@ void warn(const char *format, ...)
 
 	fflush(stdout);
 	va_start(values, format);
-	say(format, values);
+	util_say(format, values);
 	va_end(values);
 }
 
@@ -92,8 +92,8 @@ void *grow(void *memory, size_t used, size_t *room, size_t size)
 	return reallocate(memory, *room, size);
 }
 
-static bool is_sorted(const char *things, size_t n, size_t size,
-		      int (*compare)(const void *, const void *))
+static bool util_is_sorted(const char *things, size_t n, size_t size,
+			   int (*compare)(const void *, const void *))
 {
 	for (size_t i = 1; i < n; i++)
 		if (compare(things + (i - 1) * size, things + i * size) > 0)
@@ -103,11 +103,11 @@ static bool is_sorted(const char *things, size_t n, size_t size,
 
 void sort(void *things, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
-	if (!is_sorted(things, n, size, compare))
+	if (!util_is_sorted(things, n, size, compare))
 		qsort(things, n, size, compare);
 }
 
-static size_t read_all(int descriptor, struct file *file)
+static size_t util_read_all(int descriptor, struct file *file)
 {
 	size_t room = 0;
 	size_t used = 0;
@@ -137,7 +137,7 @@ struct file file_read(const char *name)
 		fail("%s: cannot be read: %s", name, strerror(errno));
 	file.size = S_ISREG(status.st_mode) && status.st_size > 0 ? (size_t)status.st_size : 0;
 	file.changed = status.st_mtime;
-	file.size = read_all(descriptor, &file);
+	file.size = util_read_all(descriptor, &file);
 	close(descriptor);
 	return file;
 }

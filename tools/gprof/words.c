@@ -33,7 +33,8 @@ void usage(const char *format, ...)
 
 /* ---------------- Help ---------------- */
 
-static const char *value_text(const struct option *option, bool is_long, char *text, size_t size)
+static const char *words_value_text(const struct option *option, bool is_long, char *text,
+				    size_t size)
 {
 	const char *const forms[][2] = {
 		[VALUE_NONE] = {"", ""},
@@ -47,7 +48,7 @@ static const char *value_text(const struct option *option, bool is_long, char *t
 	return text;
 }
 
-static void print_option(const struct option *option)
+static void words_print_option(const struct option *option)
 {
 	char spelled[2 * SPELL_BYTES + 8] = "  ", value[SPELL_BYTES];
 	size_t used = 2;
@@ -55,11 +56,11 @@ static void print_option(const struct option *option)
 	if (option->letter != 0)
 		used += (size_t)snprintf(spelled + used, sizeof(spelled) - used, "-%c%s%s",
 					 option->letter,
-					 value_text(option, false, value, sizeof(value)),
+					 words_value_text(option, false, value, sizeof(value)),
 					 option->name != NULL ? ", " : "");
 	if (option->name != NULL && used < sizeof(spelled))
 		snprintf(spelled + used, sizeof(spelled) - used, "--%s%s", option->name,
-			 value_text(option, true, value, sizeof(value)));
+			 words_value_text(option, true, value, sizeof(value)));
 	if (strlen(spelled) >= HELP_COLUMN)
 		printf("%s\n%*s%s\n", spelled, HELP_COLUMN, "", option->help);
 	else
@@ -72,7 +73,7 @@ void options_print_help(void)
 	fputc('\n', stdout);
 	for (const struct option *option = option_table;
 	     option->letter != 0 || option->name != NULL; option++)
-		print_option(option);
+		words_print_option(option);
 }
 
 void option_spell(const struct option *option, char *text, size_t size)
@@ -83,7 +84,7 @@ void option_spell(const struct option *option, char *text, size_t size)
 		snprintf(text, size, "--%s", option->name);
 }
 
-static _Noreturn void fail_unknown(const char *word)
+static _Noreturn void words_fail_unknown(const char *word)
 {
 	char hint[HINT_BYTES];
 
@@ -102,7 +103,7 @@ const char *words_next(struct words *words, const char *option)
 
 /* ---------------- Letters ---------------- */
 
-static const struct option *find_letter(char letter)
+static const struct option *words_find_letter(char letter)
 {
 	for (const struct option *option = option_table;
 	     option->letter != 0 || option->name != NULL; option++)
@@ -115,11 +116,11 @@ void words_read_letters(struct options *options, struct words *words, const char
 {
 	for (; *at != '\0'; at++) {
 		const char word[] = {'-', *at, '\0'};
-		const struct option *option = find_letter(*at);
+		const struct option *option = words_find_letter(*at);
 		const char *value = at[1] != '\0' ? at + 1 : NULL;
 
 		if (option == NULL)
-			fail_unknown(word);
+			words_fail_unknown(word);
 		if (option->value == VALUE_NONE) {
 			option->set(options, option, NULL, words);
 			continue;
@@ -134,7 +135,7 @@ void words_read_letters(struct options *options, struct words *words, const char
 /* ---------------- Long names ---------------- */
 
 /* The option of that name, or the only one whose name begins so; NULL. */
-static const struct option *find_name(const char *name, size_t length)
+static const struct option *words_find_name(const char *name, size_t length)
 {
 	const struct option *found = NULL;
 
@@ -157,11 +158,11 @@ void words_read_long(struct options *options, struct words *words, const char *w
 	const char *name = word + 2;
 	size_t length = strcspn(name, "=");
 	const char *value = name[length] == '=' ? name + length + 1 : NULL;
-	const struct option *option = find_name(name, length);
+	const struct option *option = words_find_name(name, length);
 	char spelled[SPELL_BYTES];
 
 	if (option == NULL)
-		fail_unknown(word);
+		words_fail_unknown(word);
 	snprintf(spelled, sizeof(spelled), "--%s", option->name);
 	if (value != NULL && option->value == VALUE_NONE)
 		usage("%s: has no value", spelled);

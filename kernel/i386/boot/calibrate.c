@@ -63,18 +63,18 @@ uint64_t machine_cycles(void)
 	return __builtin_ia32_rdtsc();
 }
 
-static uint64_t edge_doubt(const struct edge *edge)
+static uint64_t calibrate_edge_doubt(const struct edge *edge)
 {
 	return edge->before - edge->after;
 }
 
-static uint64_t edge_time(const struct edge *edge)
+static uint64_t calibrate_edge_time(const struct edge *edge)
 {
-	return edge->after + edge_doubt(edge) / 2;
+	return edge->after + calibrate_edge_doubt(edge) / 2;
 }
 
 /* Reads the PIT between two readings of the TSC, and watches for a CPU that was taken away. */
-static struct edge read_pit(struct measurement *m)
+static struct edge calibrate_read_pit(struct measurement *m)
 {
 	struct edge reading;
 
@@ -89,12 +89,12 @@ static struct edge read_pit(struct measurement *m)
 }
 
 /* The count changed after the last reading that had another and before the first that has it. */
-static bool find_edge(struct measurement *m, struct edge *edge)
+static bool calibrate_find_edge(struct measurement *m, struct edge *edge)
 {
-	struct edge last = read_pit(m);
+	struct edge last = calibrate_read_pit(m);
 
 	for (unsigned turn = 0; turn < PATIENCE; turn++) {
-		struct edge next = read_pit(m);
+		struct edge next = calibrate_read_pit(m);
 
 		if (next.count != last.count) {
 			*edge = (struct edge){last.after, next.before, next.count};
@@ -105,52 +105,52 @@ static bool find_edge(struct measurement *m, struct edge *edge)
 	return false;
 }
 
-static bool find_sharp_edge(struct measurement *m, struct edge *best)
+static bool calibrate_find_sharp_edge(struct measurement *m, struct edge *best)
 {
 	struct edge edge;
 
-	if (!find_edge(m, best))
+	if (!calibrate_find_edge(m, best))
 		return false;
 	for (unsigned i = 1; i < EDGES; i++) {
-		if (!find_edge(m, &edge))
+		if (!calibrate_find_edge(m, &edge))
 			return false;
-		if (edge_doubt(&edge) < edge_doubt(best))
+		if (calibrate_edge_doubt(&edge) < calibrate_edge_doubt(best))
 			*best = edge;
 	}
 	return true;
 }
 
-static void wait_until_passed(struct measurement *m, uint16_t counts)
+static void calibrate_wait_until_passed(struct measurement *m, uint16_t counts)
 {
-	while ((uint16_t)(m->start.count - read_pit(m).count) < counts)
+	while ((uint16_t)(m->start.count - calibrate_read_pit(m).count) < counts)
 		continue;
 }
 
-static uint64_t window_cycles(const struct measurement *m)
+static uint64_t calibrate_window_cycles(const struct measurement *m)
 {
-	return edge_time(&m->end) - edge_time(&m->start);
+	return calibrate_edge_time(&m->end) - calibrate_edge_time(&m->start);
 }
 
-static uint16_t window_counts(const struct measurement *m)
+static uint16_t calibrate_window_counts(const struct measurement *m)
 {
 	return (uint16_t)(m->start.count - m->end.count);
 }
 
-static uint64_t window_doubt(const struct measurement *m)
+static uint64_t calibrate_window_doubt(const struct measurement *m)
 {
-	return edge_doubt(&m->start) + edge_doubt(&m->end);
+	return calibrate_edge_doubt(&m->start) + calibrate_edge_doubt(&m->end);
 }
 
-static bool doubt_is_below(const struct measurement *m, unsigned shift)
+static bool calibrate_doubt_is_below(const struct measurement *m, unsigned shift)
 {
-	return window_doubt(m) << shift <= window_cycles(m);
+	return calibrate_window_doubt(m) << shift <= calibrate_window_cycles(m);
 }
 
 /*
  * The TSC is read within the timer's interval, so its part is a little too short and the timer's
  * rate a little too high: what is armed by it comes late by that little, and not early.
  */
-static void lapic_start(struct measurement *m)
+static void calibrate_lapic_start(struct measurement *m)
 {
 	uint64_t before = machine_cycles();
 
@@ -159,7 +159,7 @@ static void lapic_start(struct measurement *m)
 	m->lapic_doubt = m->lapic_start - before;
 }
 
-static void lapic_finish(struct measurement *m)
+static void calibrate_lapic_finish(struct measurement *m)
 {
 	uint64_t now = machine_cycles();
 
@@ -169,21 +169,21 @@ static void lapic_finish(struct measurement *m)
 }
 
 /* One window, as long as it takes; false if the PIT stands still. */
-static bool measure(struct measurement *m)
+static bool calibrate_measure(struct measurement *m)
 {
 	*m = (struct measurement){0};
 	pit_ruler_start();
-	if (!find_sharp_edge(m, &m->start))
+	if (!calibrate_find_sharp_edge(m, &m->start))
 		return false;
-	lapic_start(m);
+	calibrate_lapic_start(m);
 	for (uint16_t counts = WINDOW_FIRST; counts <= WINDOW_LAST; counts *= 2) {
-		wait_until_passed(m, counts);
-		if (!find_sharp_edge(m, &m->end))
+		calibrate_wait_until_passed(m, counts);
+		if (!calibrate_find_sharp_edge(m, &m->end))
 			return false;
-		if (doubt_is_below(m, DOUBT_WANTED))
+		if (calibrate_doubt_is_below(m, DOUBT_WANTED))
 			break;
 	}
-	lapic_finish(m);
+	calibrate_lapic_finish(m);
 	return true;
 }
 
@@ -191,14 +191,15 @@ static bool measure(struct measurement *m)
  * Whether a measurement can be believed.  The PIT's 16 bits go round in 55 ms; a CPU that was away
  * for longer does not see it.  Its gap would then be longer than all the rest of the window.
  */
-static bool is_sound(const struct measurement *m)
+static bool calibrate_is_sound(const struct measurement *m)
 {
-	return m->longest_gap * 2 < window_cycles(m) && doubt_is_below(m, DOUBT_ALLOWED) &&
+	return m->longest_gap * 2 < calibrate_window_cycles(m) &&
+	       calibrate_doubt_is_below(m, DOUBT_ALLOWED) &&
 	       m->lapic_doubt << DOUBT_ALLOWED <= m->lapic_cycles;
 }
 
 /* The leaf that hypervisors agree on, after VMware: the guest's TSC rate in kHz. */
-static uint64_t hypervisor_hz(void)
+static uint64_t calibrate_hypervisor_hz(void)
 {
 	if ((cpuid(1).ecx & CPUID_HYPERVISOR) == 0 ||
 	    cpuid(LEAF_HYPERVISOR).eax < LEAF_HYPERVISOR_CLOCK)
@@ -210,7 +211,7 @@ static uint64_t hypervisor_hz(void)
  * The crystal's rate times its ratio to the TSC.  Leaf 0x16 is not asked: it rounds to whole MHz,
  * and a measurement is better than that.
  */
-static uint64_t crystal_hz(void)
+static uint64_t calibrate_crystal_hz(void)
 {
 	struct cpuid r;
 
@@ -223,23 +224,23 @@ static uint64_t crystal_hz(void)
 }
 
 /* A stated rate is exact, unless it is the rate of something else. */
-static bool is_close(uint64_t stated, uint64_t measured)
+static bool calibrate_is_close(uint64_t stated, uint64_t measured)
 {
 	uint64_t apart = stated > measured ? stated - measured : measured - stated;
 
 	return apart < measured >> (DOUBT_ALLOWED - 1);
 }
 
-static void choose_tsc_rate(struct calibration *result)
+static void calibrate_choose_tsc_rate(struct calibration *result)
 {
-	uint64_t hypervisor = hypervisor_hz();
-	uint64_t crystal = crystal_hz();
+	uint64_t hypervisor = calibrate_hypervisor_hz();
+	uint64_t crystal = calibrate_crystal_hz();
 
 	result->source = "the PIT";
-	if (is_close(hypervisor, result->tsc_hz)) {
+	if (calibrate_is_close(hypervisor, result->tsc_hz)) {
 		result->tsc_hz = hypervisor;
 		result->source = "the hypervisor";
-	} else if (is_close(crystal, result->tsc_hz)) {
+	} else if (calibrate_is_close(crystal, result->tsc_hz)) {
 		result->tsc_hz = crystal;
 		result->source = "CPUID";
 	}
@@ -254,10 +255,11 @@ static const char *calibrate_judge(const struct calibration *result)
 	return NULL;
 }
 
-static void compute(const struct measurement *m, struct calibration *result)
+static void calibrate_compute(const struct measurement *m, struct calibration *result)
 {
-	result->tsc_hz = divide(window_cycles(m) * PIT_HZ, window_counts(m));
-	result->doubt = (uint32_t)divide(window_doubt(m) * 1000000, window_cycles(m));
+	result->tsc_hz = divide(calibrate_window_cycles(m) * PIT_HZ, calibrate_window_counts(m));
+	result->doubt =
+		(uint32_t)divide(calibrate_window_doubt(m) * 1000000, calibrate_window_cycles(m));
 	/* Rates up to 2^35 and windows up to 2^31 cycles: by kHz it fits 64 bits. */
 	result->lapic_hz =
 		divide((uint64_t)m->lapic_counts * divide(result->tsc_hz, 1000), m->lapic_cycles) *
@@ -269,14 +271,14 @@ const char *calibrate(struct calibration *result)
 	struct measurement m;
 
 	for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-		if (!measure(&m))
+		if (!calibrate_measure(&m))
 			return "the interval timer (PIT) does not count";
-		if (window_cycles(&m) == 0)
+		if (calibrate_window_cycles(&m) == 0)
 			return "the time stamp counter does not count";
-		if (is_sound(&m)) {
+		if (calibrate_is_sound(&m)) {
 			lapic_calibration_end(m.lapic_counts, m.lapic_cycles);
-			compute(&m, result);
-			choose_tsc_rate(result);
+			calibrate_compute(&m, result);
+			calibrate_choose_tsc_rate(result);
 			return calibrate_judge(result);
 		}
 	}

@@ -47,7 +47,7 @@ struct boot_info boot_info;
 /* ---------------- Memory ---------------- */
 
 /* Keeps the ranges in rising order; what is beyond the kernel's reach is only counted. */
-static void add_range(uint64_t start, uint64_t end)
+static void multiboot_add_range(uint64_t start, uint64_t end)
 {
 	struct boot_range *ranges = boot_info.ranges;
 	unsigned place = boot_info.n_ranges;
@@ -70,7 +70,7 @@ static void add_range(uint64_t start, uint64_t end)
 	boot_info.n_ranges++;
 }
 
-static void read_map(const struct multiboot_information *info)
+static void multiboot_read_map(const struct multiboot_information *info)
 {
 	const char *place = phys_to_virt(info->map);
 	const char *end = place + info->map_size;
@@ -79,14 +79,14 @@ static void read_map(const struct multiboot_information *info)
 		const struct multiboot_region *region = (const void *)place;
 
 		if (region->type == USABLE)
-			add_range(region->start, region->start + region->length);
+			multiboot_add_range(region->start, region->start + region->length);
 		place += region->size + sizeof region->size;
 	}
 }
 
 /* ---------------- Modules ---------------- */
 
-static const char *read_modules(const struct multiboot_information *info)
+static const char *multiboot_read_modules(const struct multiboot_information *info)
 {
 	const struct multiboot_module *modules = phys_to_virt(info->modules);
 
@@ -112,14 +112,14 @@ const char *multiboot_read(uint32_t magic, uint32_t information)
 	if (magic != LOADER_MAGIC)
 		return "the boot loader does not speak multiboot";
 	if ((info->flags & INFO_MAP) != 0)
-		read_map(info);
+		multiboot_read_map(info);
 	else if ((info->flags & INFO_MEMORY) != 0)
-		add_range(FIRST_MIB, FIRST_MIB + (uint64_t)info->upper_kib * 1024);
+		multiboot_add_range(FIRST_MIB, FIRST_MIB + (uint64_t)info->upper_kib * 1024);
 	if ((info->flags & INFO_COMMAND) != 0 &&
 	    strlcpy(boot_info.command, phys_to_virt(info->command), BOOT_COMMAND_SIZE) >=
 		    BOOT_COMMAND_SIZE)
 		return "the kernel's command line is too long";
 	if ((info->flags & INFO_MODULES) != 0)
-		return read_modules(info);
+		return multiboot_read_modules(info);
 	return NULL;
 }

@@ -36,7 +36,7 @@ extern uint64_t boot_pdpt[4]; /* boot.S: with the identity map. */
 /* The CPU that is to come up; 0: none.  Of that CPU and its starter only one takes it away. */
 static uint32_t awaited;
 
-static bool take_awaited(uint32_t number)
+static bool smp_take_awaited(uint32_t number)
 {
 	return __atomic_compare_exchange_n(&awaited, &number, 0, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
@@ -51,7 +51,7 @@ noreturn void ap_main(struct cpu *cpu)
 	cpu_features_enable();
 	fpu_init();
 	lapic_enable();
-	while (!take_awaited(cpu->number)) /* Too late: it is not wanted any more. */
+	while (!smp_take_awaited(cpu->number)) /* Too late: it is not wanted any more. */
 		machine_relax();
 	interrupts_on();
 	kernel_lock();
@@ -61,7 +61,7 @@ noreturn void ap_main(struct cpu *cpu)
 	sched_idle();
 }
 
-static void wait_ns(uint32_t ns)
+static void smp_wait_ns(uint32_t ns)
 {
 	uint64_t until = clock_now() + ns;
 
@@ -70,7 +70,7 @@ static void wait_ns(uint32_t ns)
 }
 
 /* Whether the awaited CPU has come up in the time that it is given. */
-static bool wait_for_start(uint32_t ns)
+static bool smp_wait_for_start(uint32_t ns)
 {
 	uint64_t until = clock_now() + ns;
 
@@ -82,7 +82,7 @@ static bool wait_for_start(uint32_t ns)
 	return false;
 }
 
-static void trampoline_prepare(const struct cpu *cpu)
+static void smp_trampoline_prepare(const struct cpu *cpu)
 {
 	char *page = phys_to_virt(TRAMPOLINE_PAGE);
 	struct trampoline_words words = {
@@ -96,7 +96,7 @@ static void trampoline_prepare(const struct cpu *cpu)
 	memcpy(page + (trampoline_words - trampoline), &words, sizeof words);
 }
 
-static bool cpu_prepare(struct cpu *cpu, uint32_t number, uint32_t apic_id)
+static bool smp_cpu_prepare(struct cpu *cpu, uint32_t number, uint32_t apic_id)
 {
 	cpu->self = cpu;
 	cpu->number = number;
@@ -111,19 +111,19 @@ static bool cpu_prepare(struct cpu *cpu, uint32_t number, uint32_t apic_id)
 	return true;
 }
 
-static bool cpu_start(struct cpu *cpu)
+static bool smp_cpu_start(struct cpu *cpu)
 {
 	uint32_t id = cpu->machine.apic_id;
 
-	trampoline_prepare(cpu);
+	smp_trampoline_prepare(cpu);
 	__atomic_store_n(&awaited, cpu->number, __ATOMIC_RELEASE);
 	lapic_send_init(id);
-	wait_ns(INIT_NS);
+	smp_wait_ns(INIT_NS);
 	lapic_send_startup(id, TRAMPOLINE_PAGE / PAGE_SIZE);
-	if (wait_for_start(STARTUP_NS))
+	if (smp_wait_for_start(STARTUP_NS))
 		return true;
 	lapic_send_startup(id, TRAMPOLINE_PAGE / PAGE_SIZE);
-	if (wait_for_start(PATIENCE_NS) || !take_awaited(cpu->number))
+	if (smp_wait_for_start(PATIENCE_NS) || !smp_take_awaited(cpu->number))
 		return true;
 	lapic_send_init(id);
 	return false;
@@ -141,7 +141,7 @@ void start_cpus(const struct acpi_machine *machine, unsigned most)
 
 		if (machine->apic_ids[n] == cpu_self()->machine.apic_id)
 			continue;
-		if (!cpu_prepare(cpu, n_cpus, machine->apic_ids[n]) || !cpu_start(cpu)) {
+		if (!smp_cpu_prepare(cpu, n_cpus, machine->apic_ids[n]) || !smp_cpu_start(cpu)) {
 			klog("cpu: the one with APIC id %u does not start; going on with %u\n",
 			     machine->apic_ids[n], n_cpus);
 			/* It may still come, and needs the page to get to where it waits. */

@@ -64,7 +64,7 @@ static uint32_t start_memory_size(void)
 }
 
 /* The end of the memory that the kernel can map. */
-static uint32_t memory_end(void)
+static uint32_t start_memory_end(void)
 {
 	uint32_t end = boot_info.ranges[boot_info.n_ranges - 1].end;
 
@@ -72,7 +72,7 @@ static uint32_t memory_end(void)
 }
 
 /* The end of the kernel and of everything that the loader left, in whole pages. */
-static uint32_t loaded_end(void)
+static uint32_t start_loaded_end(void)
 {
 	uint32_t end = virt_to_phys(kernel_end);
 
@@ -83,12 +83,12 @@ static uint32_t loaded_end(void)
 }
 
 /* Memory of `size` bytes, from a page's beginning, at or above `start`; refuses without. */
-static uint32_t place_above(uint32_t start, uint32_t size, const char *what)
+static uint32_t start_place_above(uint32_t start, uint32_t size, const char *what)
 {
 	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
 		const struct boot_range *range = &boot_info.ranges[n];
 		uint32_t place = page_round(range->start > start ? range->start : start);
-		uint32_t end = range->end < memory_end() ? range->end : memory_end();
+		uint32_t end = range->end < start_memory_end() ? range->end : start_memory_end();
 
 		if (end > place && end - place >= size)
 			return place;
@@ -97,7 +97,7 @@ static uint32_t place_above(uint32_t start, uint32_t size, const char *what)
 }
 
 /* The module's last record is filled up with zeroes: the rest of its last page is nobody's. */
-static void add_ramdisk_module(const struct boot_module *module)
+static void start_add_ramdisk_module(const struct boot_module *module)
 {
 	uint32_t start = module->image.start;
 	uint32_t size = module->image.end - start;
@@ -114,17 +114,17 @@ static void add_ramdisk_module(const struct boot_module *module)
  * Those of boot modules, whose memory is reserved as it is; and blank ones at or above `start`,
  * whose memory goes to `reserved`.  Returns how many these are.
  */
-static unsigned add_ramdisks(uint32_t start, struct boot_range *reserved)
+static unsigned start_add_ramdisks(uint32_t start, struct boot_range *reserved)
 {
 	uint32_t size;
 	unsigned n;
 
 	for (unsigned module = 0; module < boot_info.n_modules; module++) {
 		if (ramdisk_is_module(boot_info.modules[module].command))
-			add_ramdisk_module(&boot_info.modules[module]);
+			start_add_ramdisk_module(&boot_info.modules[module]);
 	}
 	for (n = 0; (size = ramdisk_wanted(n)) != 0; n++) {
-		start = place_above(start, size, "a RAM disk");
+		start = start_place_above(start, size, "a RAM disk");
 		if (!ramdisk_add(start, size))
 			machine_refuse("there are more than %u RAM disks", MACHINE_RAMDISKS);
 		reserved[n] = (struct boot_range){start, start + size};
@@ -134,7 +134,7 @@ static unsigned add_ramdisks(uint32_t start, struct boot_range *reserved)
 }
 
 /* Gives [start, end) to the allocator, as much of it as pool= leaves. */
-static void add_some(uint32_t start, uint32_t end)
+static void start_add_some(uint32_t start, uint32_t end)
 {
 	if (end - start > pool)
 		end = start + pool;
@@ -143,21 +143,22 @@ static void add_some(uint32_t start, uint32_t end)
 }
 
 /* Gives [start, end) to the allocator but for what lies in the reserved ranges from `first` on. */
-static void add_free(uint32_t start, uint32_t end, const struct boot_range *reserved, unsigned n)
+static void start_add_free(uint32_t start, uint32_t end, const struct boot_range *reserved,
+			   unsigned n)
 {
 	for (; n > 0; n--, reserved++) {
 		if (reserved->start >= end || reserved->end <= start)
 			continue;
 		if (reserved->start > start)
-			add_free(start, reserved->start, reserved + 1, n - 1);
+			start_add_free(start, reserved->start, reserved + 1, n - 1);
 		if (reserved->end >= end)
 			return;
 		start = reserved->end;
 	}
-	add_some(start, end);
+	start_add_some(start, end);
 }
 
-static void add_memory(const struct boot_range *reserved, unsigned n_reserved)
+static void start_add_memory(const struct boot_range *reserved, unsigned n_reserved)
 {
 	uint32_t mib = argument_number("pool", 0);
 	uint32_t added = 0;
@@ -172,18 +173,18 @@ static void add_memory(const struct boot_range *reserved, unsigned n_reserved)
 			range.start = added;
 		if (range.end > added)
 			added = range.end;
-		if (range.end > memory_end())
-			range.end = memory_end();
+		if (range.end > start_memory_end())
+			range.end = start_memory_end();
 		if (range.start < range.end)
-			add_free(range.start, range.end, reserved, n_reserved);
+			start_add_free(range.start, range.end, reserved, n_reserved);
 	}
 }
 
-static void memory_init(void)
+static void start_memory_init(void)
 {
 	struct boot_range reserved[MAX_MODULES + MACHINE_RAMDISKS + 2];
-	uint32_t array_size = page_round((uint32_t)page_init(NULL, memory_end()));
-	uint32_t array = place_above(loaded_end(), array_size, "the page structures");
+	uint32_t array_size = page_round((uint32_t)page_init(NULL, start_memory_end()));
+	uint32_t array = start_place_above(start_loaded_end(), array_size, "the page structures");
 	unsigned n = 0;
 
 	reserved[n++] = (struct boot_range){MEGABYTE, page_round(virt_to_phys(kernel_end))};
@@ -193,12 +194,12 @@ static void memory_init(void)
 
 		reserved[n++] = (struct boot_range){page_trunc(image.start), page_round(image.end)};
 	}
-	n += add_ramdisks(array + array_size, reserved + n);
-	page_init(phys_to_virt(array), memory_end());
-	add_memory(reserved, n);
+	n += start_add_ramdisks(array + array_size, reserved + n);
+	page_init(phys_to_virt(array), start_memory_end());
+	start_add_memory(reserved, n);
 }
 
-static void memory_report(void)
+static void start_memory_report(void)
 {
 	uint32_t used = page_count(PAGE_FREE) / (MEGABYTE / PAGE_SIZE);
 	uint32_t beyond = boot_info.beyond;
@@ -230,7 +231,7 @@ static void boot_cpu_init(void)
 	kernel_lock();
 }
 
-static void read_loader(uint32_t magic, uint32_t information)
+static void start_read_loader(uint32_t magic, uint32_t information)
 {
 	const char *wrong = multiboot_read(magic, information);
 
@@ -252,7 +253,7 @@ static void boot_thread_init(void)
 	cpu->machine.tss.esp0 = cpu->thread->machine.stack_top;
 }
 
-static void interrupts_init(struct acpi_machine *machine)
+static void start_interrupts_init(struct acpi_machine *machine)
 {
 	const char *wrong = acpi_read(machine);
 
@@ -268,7 +269,7 @@ static void interrupts_init(struct acpi_machine *machine)
 		machine_refuse("no I/O APIC has a pin for the interval timer");
 }
 
-static void clocks_init(void)
+static void start_clocks_init(void)
 {
 	struct calibration rates;
 	const char *wrong;
@@ -288,7 +289,7 @@ static void clocks_init(void)
 	     (unsigned)divide(rates.tsc_hz, 1000), rates.source, rates.doubt);
 }
 
-static unsigned cpus_wanted(void)
+static unsigned start_cpus_wanted(void)
 {
 	uint32_t wanted = argument_number("cpus", MAX_CPUS);
 
@@ -301,17 +302,17 @@ void kernel_main(uint32_t magic, uint32_t information)
 
 	boot_cpu_init();
 	report_begin(boot_cycles);
-	read_loader(magic, information);
+	start_read_loader(magic, information);
 	klog("Assay: a kernel that samples\n");
-	memory_init();
+	start_memory_init();
 	pmap_init();
 	objects_init();
 	boot_thread_init();
-	interrupts_init(&machine);
-	clocks_init();
+	start_interrupts_init(&machine);
+	start_clocks_init();
 	tick_start(&cpus[0]);
-	start_cpus(&machine, cpus_wanted());
-	memory_report();
+	start_cpus(&machine, start_cpus_wanted());
+	start_memory_report();
 	klog("cpus: %u\n", n_cpus);
 	holder_start();
 	virtio_pci_find();

@@ -94,7 +94,7 @@ uint32_t lapic_id(void)
 }
 
 /* Firmware may have left these on, with vectors of its own. */
-static void mask_what_is_not_used(void)
+static void lapic_mask_what_is_not_used(void)
 {
 	uint32_t count = lapic_read(VERSION) >> LVT_COUNT_SHIFT & 0xff;
 
@@ -110,7 +110,7 @@ static void mask_what_is_not_used(void)
  * Interrupts for "all CPUs" are addressed to every logical id.  Only a CPU that came here has one:
  * an NMI to a CPU that was not started would start it in the firmware.
  */
-static void set_logical_id(void)
+static void lapic_set_logical_id(void)
 {
 	lapic_write(LOGICAL_FORMAT, FORMAT_FLAT);
 	lapic_write(LOGICAL_ID, 1u << (lapic_id() % 8) << ID_SHIFT);
@@ -119,9 +119,9 @@ static void set_logical_id(void)
 void lapic_enable(void)
 {
 	lapic_write(SPURIOUS, SPURIOUS_ENABLE | VECTOR_SPURIOUS);
-	mask_what_is_not_used();
+	lapic_mask_what_is_not_used();
 	lapic_write(LVT_LINT1, DELIVER_NMI);
-	set_logical_id();
+	lapic_set_logical_id();
 	lapic_write(TIMER_INITIAL, 0);
 	lapic_write(TIMER_DIVIDE, DIVIDE_BY_1);
 	lapic_write(LVT_TIMER, VECTOR_TIMER); /* One-shot is mode 0. */
@@ -163,7 +163,7 @@ void lapic_timer_arm(uint32_t cycles)
 		    (uint32_t)((uint64_t)cycles * counts_per_cycle >> RATIO_SHIFT) + 1);
 }
 
-static void wait_for_command(void)
+static void lapic_wait_for_command(void)
 {
 	while (lapic_read(COMMAND) & COMMAND_PENDING)
 		machine_relax();
@@ -179,7 +179,7 @@ static void lapic_send(uint32_t apic_id, uint32_t command)
 	bool were_on = interrupts_are_on();
 
 	interrupts_off();
-	wait_for_command();
+	lapic_wait_for_command();
 	lapic_write(COMMAND_TO, apic_id << ID_SHIFT);
 	lapic_write(COMMAND, command);
 	if (were_on)
@@ -194,9 +194,9 @@ void lapic_send_vector(uint32_t apic_id, uint8_t vector)
 
 void lapic_send_self(uint8_t vector)
 {
-	wait_for_command();
+	lapic_wait_for_command();
 	lapic_write(COMMAND, COMMAND_SELF | COMMAND_ASSERT | vector);
-	wait_for_command();
+	lapic_wait_for_command();
 }
 
 void lapic_send_nmi(uint32_t apic_id)
@@ -209,12 +209,12 @@ void lapic_send_init(uint32_t apic_id)
 {
 	lapic_send(apic_id, COMMAND_LEVEL | COMMAND_ASSERT | DELIVER_INIT);
 	lapic_send(apic_id, COMMAND_LEVEL | DELIVER_INIT);
-	wait_for_command();
+	lapic_wait_for_command();
 }
 
 void lapic_send_startup(uint32_t apic_id, uint32_t physical_page)
 {
 	assert(physical_page < 0x100); /* Below 1 MiB, where a CPU starts. */
 	lapic_send(apic_id, COMMAND_ASSERT | DELIVER_STARTUP | physical_page);
-	wait_for_command();
+	lapic_wait_for_command();
 }

@@ -47,7 +47,7 @@ static struct descriptor segment(uint32_t base, uint32_t limit, uint32_t access,
 	};
 }
 
-static struct descriptor gate(uint32_t entry, uint16_t selector, uint32_t access)
+static struct descriptor segment_gate(uint32_t entry, uint16_t selector, uint32_t access)
 {
 	return (struct descriptor){
 		.low = (uint32_t)selector << 16 | (entry & 0xffff),
@@ -55,49 +55,52 @@ static struct descriptor gate(uint32_t entry, uint16_t selector, uint32_t access
 	};
 }
 
-static struct descriptor user_code(void)
+static struct descriptor segment_user_code(void)
 {
 	return segment(0, 0xfffff, ACCESS_CODE | ACCESS_USER, PAGES_32BIT);
 }
 
-static struct descriptor user_data(void)
+static struct descriptor segment_user_data(void)
 {
 	return segment(0, 0xfffff, ACCESS_DATA | ACCESS_USER, PAGES_32BIT);
 }
 
-static void gdt_set(struct cpu *cpu, unsigned selector, struct descriptor descriptor)
+static void segment_gdt_set(struct cpu *cpu, unsigned selector, struct descriptor descriptor)
 {
 	cpu->machine.gdt[selector / sizeof descriptor] = descriptor;
 }
 
-static void gdt_init(struct cpu *cpu)
+static void segment_gdt_init(struct cpu *cpu)
 {
 	const uint32_t tss_limit = sizeof(struct tss) - 1;
 	const uint32_t tss_limit_with_ports = tss_limit + sizeof cpu->machine.io_bitmap;
 
-	gdt_set(cpu, KERNEL_CS, segment(0, 0xfffff, ACCESS_CODE, PAGES_32BIT));
-	gdt_set(cpu, KERNEL_DS, segment(0, 0xfffff, ACCESS_DATA, PAGES_32BIT));
-	gdt_set(cpu, USER_CS, user_code());
-	gdt_set(cpu, USER_DS, user_data());
-	gdt_set(cpu, KERNEL_PERCPU,
-		segment((uint32_t)cpu, sizeof *cpu - 1, ACCESS_DATA, 0x4 /* 32-bit */));
-	gdt_set(cpu, SELECTOR_TSS,
+	segment_gdt_set(cpu, KERNEL_CS, segment(0, 0xfffff, ACCESS_CODE, PAGES_32BIT));
+	segment_gdt_set(cpu, KERNEL_DS, segment(0, 0xfffff, ACCESS_DATA, PAGES_32BIT));
+	segment_gdt_set(cpu, USER_CS, segment_user_code());
+	segment_gdt_set(cpu, USER_DS, segment_user_data());
+	segment_gdt_set(cpu, KERNEL_PERCPU,
+			segment((uint32_t)cpu, sizeof *cpu - 1, ACCESS_DATA, 0x4 /* 32-bit */));
+	segment_gdt_set(
+		cpu, SELECTOR_TSS,
 		segment((uint32_t)&cpu->machine.tss, tss_limit_with_ports, ACCESS_TSS, BYTES));
-	gdt_set(cpu, SELECTOR_DOUBLE_FAULT,
+	segment_gdt_set(
+		cpu, SELECTOR_DOUBLE_FAULT,
 		segment((uint32_t)&cpu->machine.double_fault_tss, tss_limit, ACCESS_TSS, BYTES));
-	gdt_set(cpu, SELECTOR_LDT,
-		segment((uint32_t)usual_ldt, sizeof usual_ldt - 1, ACCESS_LDT, BYTES));
+	segment_gdt_set(cpu, SELECTOR_LDT,
+			segment((uint32_t)usual_ldt, sizeof usual_ldt - 1, ACCESS_LDT, BYTES));
 }
 
-static void ldt_init(void)
+static void segment_ldt_init(void)
 {
-	usual_ldt[LDT_GATE] = gate((uint32_t)gate_entry, KERNEL_CS, ACCESS_CALL_GATE | ACCESS_USER);
-	usual_ldt[LDT_USER_CODE] = user_code();
-	usual_ldt[LDT_USER_DATA] = user_data();
+	usual_ldt[LDT_GATE] =
+		segment_gate((uint32_t)gate_entry, KERNEL_CS, ACCESS_CALL_GATE | ACCESS_USER);
+	usual_ldt[LDT_USER_CODE] = segment_user_code();
+	usual_ldt[LDT_USER_DATA] = segment_user_data();
 }
 
 /* Breakpoints and overflow traps are the instructions that user mode may raise a vector with. */
-static void idt_init(void)
+static void segment_idt_init(void)
 {
 	for (unsigned n = 0; n < interrupt_entry_count; n++) {
 		const struct interrupt_entry *entry = &interrupt_entries[n];
@@ -105,24 +108,24 @@ static void idt_init(void)
 
 		if (entry->vector == VECTOR_BREAKPOINT || entry->vector == VECTOR_OVERFLOW)
 			access |= ACCESS_USER;
-		idt[entry->vector] = gate((uint32_t)entry->code, KERNEL_CS, access);
+		idt[entry->vector] = segment_gate((uint32_t)entry->code, KERNEL_CS, access);
 	}
-	idt[VECTOR_DOUBLE_FAULT] = gate(0, SELECTOR_DOUBLE_FAULT, ACCESS_TASK_GATE);
+	idt[VECTOR_DOUBLE_FAULT] = segment_gate(0, SELECTOR_DOUBLE_FAULT, ACCESS_TASK_GATE);
 }
 
 void segment_init(struct cpu *cpu)
 {
-	gdt_init(cpu);
+	segment_gdt_init(cpu);
 	cpu->machine.tss.ss0 = KERNEL_DS;
 	cpu->machine.tss.io_map = TSS_NO_PORTS;
 	double_fault_init(cpu);
 	if (cpu->number == 0) {
-		ldt_init();
-		idt_init();
+		segment_ldt_init();
+		segment_idt_init();
 	}
 }
 
-static void load_code_segment(void)
+static void segment_load_code_segment(void)
 {
 	__asm__ volatile("ljmp %0, $1f; 1:" ::"i"(KERNEL_CS));
 }
@@ -134,7 +137,7 @@ void segment_load(struct cpu *cpu)
 
 	__asm__ volatile("lgdt %0" ::"m"(gdtr));
 	__asm__ volatile("lidt %0" ::"m"(idtr));
-	load_code_segment();
+	segment_load_code_segment();
 	__asm__ volatile("movw %w0, %%ss; movw %w0, %%ds; movw %w0, %%es" ::"r"(KERNEL_DS));
 	__asm__ volatile("movw %w0, %%fs" ::"r"(KERNEL_PERCPU));
 	__asm__ volatile("movw %w0, %%gs" ::"r"(0));
@@ -146,25 +149,25 @@ void segment_load(struct cpu *cpu)
 
 void segment_load_ldt(struct cpu *cpu, const struct descriptor *table, uint32_t entries)
 {
-	gdt_set(cpu, SELECTOR_LDT,
-		segment((uint32_t)table, entries * sizeof *table - 1, ACCESS_LDT, BYTES));
+	segment_gdt_set(cpu, SELECTOR_LDT,
+			segment((uint32_t)table, entries * sizeof *table - 1, ACCESS_LDT, BYTES));
 	__asm__ volatile("lldt %w0" ::"r"(SELECTOR_LDT) : "memory");
 }
 
 void segment_load_slots(struct cpu *cpu, const struct descriptor slots[USER_GDT_SLOTS])
 {
 	for (unsigned n = 0; n < USER_GDT_SLOTS; n++)
-		gdt_set(cpu, USER_GDT + n * sizeof slots[0], slots[n]);
+		segment_gdt_set(cpu, USER_GDT + n * sizeof slots[0], slots[n]);
 }
 
-static bool has(struct descriptor descriptor, uint32_t mask, uint32_t bits)
+static bool segment_has(struct descriptor descriptor, uint32_t mask, uint32_t bits)
 {
 	return (descriptor.high & mask) == bits;
 }
 
 bool descriptor_is_present(struct descriptor descriptor)
 {
-	return has(descriptor, HIGH_PRESENT, HIGH_PRESENT);
+	return segment_has(descriptor, HIGH_PRESENT, HIGH_PRESENT);
 }
 
 /*
@@ -176,23 +179,23 @@ bool descriptor_is_acceptable(struct descriptor descriptor)
 {
 	return !descriptor_is_present(descriptor) || descriptor_is_user_code(descriptor) ||
 	       descriptor_is_user_stack(descriptor) ||
-	       has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS, HIGH_USER);
+	       segment_has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS, HIGH_USER);
 }
 
 bool descriptor_is_user_code(struct descriptor descriptor)
 {
-	return has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER | HIGH_CODE);
+	return segment_has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER | HIGH_CODE);
 }
 
 bool descriptor_is_user_stack(struct descriptor descriptor)
 {
-	return has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS | HIGH_32BIT,
-		   HIGH_USER | HIGH_ACCESS | HIGH_32BIT);
+	return segment_has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS | HIGH_32BIT,
+			   HIGH_USER | HIGH_ACCESS | HIGH_32BIT);
 }
 
 bool descriptor_is_user_readable(struct descriptor descriptor)
 {
-	return has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER) ||
-	       has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS,
-		   HIGH_USER | HIGH_CODE | HIGH_ACCESS);
+	return segment_has(descriptor, HIGH_USER | HIGH_CODE, HIGH_USER) ||
+	       segment_has(descriptor, HIGH_USER | HIGH_CODE | HIGH_ACCESS,
+			   HIGH_USER | HIGH_CODE | HIGH_ACCESS);
 }

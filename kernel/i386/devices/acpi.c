@@ -54,17 +54,17 @@ struct table {
 
 static const char no_room[] = "there is no room to map an ACPI table";
 
-static uint32_t get16(const uint8_t *p)
+static uint32_t acpi_get16(const uint8_t *p)
 {
 	return p[0] | (uint32_t)p[1] << 8;
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t acpi_get32(const uint8_t *p)
 {
-	return get16(p) | get16(p + 2) << 16;
+	return acpi_get16(p) | acpi_get16(p + 2) << 16;
 }
 
-static bool has_signature(const uint8_t *p, const char *signature)
+static bool acpi_has_signature(const uint8_t *p, const char *signature)
 {
 	for (unsigned i = 0; signature[i] != '\0'; i++) {
 		if (p[i] != (uint8_t)signature[i])
@@ -74,7 +74,7 @@ static bool has_signature(const uint8_t *p, const char *signature)
 }
 
 /* All bytes of a table, its checksum among them, add up to zero. */
-static bool adds_up(const uint8_t *p, uint32_t size)
+static bool acpi_adds_up(const uint8_t *p, uint32_t size)
 {
 	uint8_t sum = 0;
 
@@ -101,15 +101,15 @@ static void acpi_unmap(struct table *table)
 }
 
 /* Maps the table at `physical` once its signature, length and checksum are right. */
-static const char *table_map(struct table *table, uint32_t physical, const char *signature)
+static const char *acpi_table_map(struct table *table, uint32_t physical, const char *signature)
 {
 	uint32_t length;
 	bool right;
 
 	if (!acpi_map(table, physical, HEADER_SIZE))
 		return no_room;
-	length = get32(table->bytes + HEADER_LENGTH);
-	right = has_signature(table->bytes, signature);
+	length = acpi_get32(table->bytes + HEADER_LENGTH);
+	right = acpi_has_signature(table->bytes, signature);
 	acpi_unmap(table);
 	if (!right)
 		return "an ACPI table is not where the firmware says";
@@ -117,7 +117,7 @@ static const char *table_map(struct table *table, uint32_t physical, const char 
 		return "an ACPI table has an impossible length";
 	if (!acpi_map(table, physical, length))
 		return no_room;
-	if (adds_up(table->bytes, length))
+	if (acpi_adds_up(table->bytes, length))
 		return NULL;
 	acpi_unmap(table);
 	return "an ACPI table has a wrong checksum";
@@ -132,13 +132,13 @@ struct root {
 };
 
 /* An XSDT counts if it lies where we can reach it and the longer pointer's checksum is right. */
-static bool has_xsdt(const uint8_t *rsdp, uint32_t room)
+static bool acpi_has_xsdt(const uint8_t *rsdp, uint32_t room)
 {
-	return rsdp[RSDP_REVISION] >= 2 && room >= RSDP_SIZE_2 && adds_up(rsdp, RSDP_SIZE_2) &&
-	       get32(rsdp + RSDP_XSDT) != 0 && get32(rsdp + RSDP_XSDT + 4) == 0;
+	return rsdp[RSDP_REVISION] >= 2 && room >= RSDP_SIZE_2 && acpi_adds_up(rsdp, RSDP_SIZE_2) &&
+	       acpi_get32(rsdp + RSDP_XSDT) != 0 && acpi_get32(rsdp + RSDP_XSDT + 4) == 0;
 }
 
-static bool find_rsdp(uint32_t physical, uint32_t size, struct root *root)
+static bool acpi_find_rsdp(uint32_t physical, uint32_t size, struct root *root)
 {
 	struct table area;
 	bool found = false;
@@ -148,78 +148,78 @@ static bool find_rsdp(uint32_t physical, uint32_t size, struct root *root)
 	for (uint32_t at = 0; at + RSDP_SIZE <= size && !found; at += RSDP_ALIGN) {
 		const uint8_t *rsdp = area.bytes + at;
 
-		if (!has_signature(rsdp, "RSD PTR ") || !adds_up(rsdp, RSDP_SIZE))
+		if (!acpi_has_signature(rsdp, "RSD PTR ") || !acpi_adds_up(rsdp, RSDP_SIZE))
 			continue;
 		found = true;
-		if (has_xsdt(rsdp, size - at))
-			*root = (struct root){get32(rsdp + RSDP_XSDT), 8};
+		if (acpi_has_xsdt(rsdp, size - at))
+			*root = (struct root){acpi_get32(rsdp + RSDP_XSDT), 8};
 		else
-			*root = (struct root){get32(rsdp + RSDP_RSDT), 4};
+			*root = (struct root){acpi_get32(rsdp + RSDP_RSDT), 4};
 	}
 	acpi_unmap(&area);
 	return found;
 }
 
 /* The firmware's data area; 0 if it has none at a sensible place. */
-static uint32_t ebda(void)
+static uint32_t acpi_ebda(void)
 {
 	struct table word;
 	uint32_t address;
 
 	if (!acpi_map(&word, EBDA_SEGMENT, 2))
 		return 0;
-	address = get16(word.bytes) << 4;
+	address = acpi_get16(word.bytes) << 4;
 	acpi_unmap(&word);
 	return address >= EBDA_MIN && address <= EBDA_MAX - EBDA_SIZE ? address : 0;
 }
 
-static const char *find_root(struct root *root)
+static const char *acpi_find_root(struct root *root)
 {
-	uint32_t area = ebda();
+	uint32_t area = acpi_ebda();
 
-	if (area != 0 && find_rsdp(area, EBDA_SIZE, root))
+	if (area != 0 && acpi_find_rsdp(area, EBDA_SIZE, root))
 		return NULL;
-	if (find_rsdp(ROM_START, ROM_SIZE, root))
+	if (acpi_find_rsdp(ROM_START, ROM_SIZE, root))
 		return NULL;
 	return "there are no ACPI tables";
 }
 
 /* ---- The list of tables ---- */
 
-static bool is_madt(uint32_t physical)
+static bool acpi_is_madt(uint32_t physical)
 {
 	struct table header;
 	bool is;
 
 	if (!acpi_map(&header, physical, HEADER_SIZE))
 		return false;
-	is = has_signature(header.bytes, "APIC");
+	is = acpi_has_signature(header.bytes, "APIC");
 	acpi_unmap(&header);
 	return is;
 }
 
 /* The entry at `at`; 0, which is nobody's address, if it lies beyond 4 GiB. */
-static uint32_t root_entry(const struct table *list, uint32_t at, unsigned entry_size)
+static uint32_t acpi_root_entry(const struct table *list, uint32_t at, unsigned entry_size)
 {
-	if (entry_size == 8 && get32(list->bytes + at + 4) != 0)
+	if (entry_size == 8 && acpi_get32(list->bytes + at + 4) != 0)
 		return 0;
-	return get32(list->bytes + at);
+	return acpi_get32(list->bytes + at);
 }
 
-static const char *find_madt(const struct root *root, uint32_t *madt)
+static const char *acpi_find_madt(const struct root *root, uint32_t *madt)
 {
 	struct table list;
 	const char *wrong =
-		table_map(&list, root->physical, root->entry_size == 8 ? "XSDT" : "RSDT");
+		acpi_table_map(&list, root->physical, root->entry_size == 8 ? "XSDT" : "RSDT");
 
 	if (wrong != NULL)
 		return wrong;
 	*madt = 0;
 	for (uint32_t at = HEADER_SIZE; at + root->entry_size <= list.size && *madt == 0;
 	     at += root->entry_size) {
-		uint32_t physical = root_entry(&list, at, root->entry_size);
+		uint32_t physical = acpi_root_entry(&list, at, root->entry_size);
 
-		if (physical != 0 && is_madt(physical))
+		if (physical != 0 && acpi_is_madt(physical))
 			*madt = physical;
 	}
 	acpi_unmap(&list);
@@ -228,7 +228,7 @@ static const char *find_madt(const struct root *root, uint32_t *madt)
 
 /* ---- The interrupt controllers ---- */
 
-static bool knows_cpu(const struct acpi_machine *machine, uint8_t id)
+static bool acpi_knows_cpu(const struct acpi_machine *machine, uint8_t id)
 {
 	for (unsigned i = 0; i < machine->n_cpus; i++) {
 		if (machine->apic_ids[i] == id)
@@ -237,11 +237,12 @@ static bool knows_cpu(const struct acpi_machine *machine, uint8_t id)
 	return false;
 }
 
-static const char *add_cpu(struct acpi_machine *machine, const uint8_t *entry)
+static const char *acpi_add_cpu(struct acpi_machine *machine, const uint8_t *entry)
 {
 	uint8_t id = entry[3];
 
-	if ((get32(entry + 4) & CPU_ENABLED) == 0 || id == ID_BROADCAST || knows_cpu(machine, id))
+	if ((acpi_get32(entry + 4) & CPU_ENABLED) == 0 || id == ID_BROADCAST ||
+	    acpi_knows_cpu(machine, id))
 		return NULL;
 	if (machine->n_cpus < MAX_CPUS)
 		machine->apic_ids[machine->n_cpus++] = id;
@@ -250,9 +251,9 @@ static const char *add_cpu(struct acpi_machine *machine, const uint8_t *entry)
 	return NULL;
 }
 
-static const char *add_ioapic(struct acpi_machine *machine, const uint8_t *entry)
+static const char *acpi_add_ioapic(struct acpi_machine *machine, const uint8_t *entry)
 {
-	struct acpi_ioapic ioapic = {get32(entry + 4), get32(entry + 8)};
+	struct acpi_ioapic ioapic = {acpi_get32(entry + 4), acpi_get32(entry + 8)};
 
 	if (ioapic.address == 0 || ioapic.address % 4 != 0)
 		return "an I/O APIC has an impossible address";
@@ -264,26 +265,26 @@ static const char *add_ioapic(struct acpi_machine *machine, const uint8_t *entry
 }
 
 /* An ISA interrupt that goes elsewhere, or is signalled otherwise, than ISA has it. */
-static const char *add_override(struct acpi_machine *machine, const uint8_t *entry)
+static const char *acpi_add_override(struct acpi_machine *machine, const uint8_t *entry)
 {
 	uint8_t bus = entry[2], irq = entry[3];
-	uint32_t flags = get16(entry + 8);
+	uint32_t flags = acpi_get16(entry + 8);
 
 	if (bus != 0 || irq >= ISA_IRQS)
 		return "an interrupt override is for no ISA interrupt";
 	machine->isa[irq] = (struct acpi_isa_irq){
-		.gsi = get32(entry + 4),
+		.gsi = acpi_get32(entry + 4),
 		.active_low = (flags & FLAGS_POLARITY) == FLAGS_ACTIVE_LOW,
 		.level = (flags & FLAGS_TRIGGER) == FLAGS_LEVEL,
 	};
 	return NULL;
 }
 
-static const char *set_lapic_address(struct acpi_machine *machine, const uint8_t *entry)
+static const char *acpi_set_lapic_address(struct acpi_machine *machine, const uint8_t *entry)
 {
-	if (get32(entry + 8) != 0)
+	if (acpi_get32(entry + 8) != 0)
 		return "the local APICs are beyond 4 GiB";
-	machine->lapic_address = get32(entry + 4);
+	machine->lapic_address = acpi_get32(entry + 4);
 	return NULL;
 }
 
@@ -294,14 +295,14 @@ struct entry_kind {
 };
 
 static const struct entry_kind entry_kinds[] = {
-	{0, 8, add_cpu},
-	{1, 12, add_ioapic},
-	{2, 10, add_override},
-	{5, 12, set_lapic_address},
+	{0, 8, acpi_add_cpu},
+	{1, 12, acpi_add_ioapic},
+	{2, 10, acpi_add_override},
+	{5, 12, acpi_set_lapic_address},
 };
 
 /* The entry lies within the table; others than these kinds do not concern us. */
-static const char *add_entry(struct acpi_machine *machine, const uint8_t *entry)
+static const char *acpi_add_entry(struct acpi_machine *machine, const uint8_t *entry)
 {
 	for (unsigned i = 0; i < sizeof entry_kinds / sizeof entry_kinds[0]; i++) {
 		const struct entry_kind *kind = &entry_kinds[i];
@@ -315,7 +316,7 @@ static const char *add_entry(struct acpi_machine *machine, const uint8_t *entry)
 	return NULL;
 }
 
-static const char *read_entries(struct acpi_machine *machine, const struct table *madt)
+static const char *acpi_read_entries(struct acpi_machine *machine, const struct table *madt)
 {
 	const char *wrong = NULL;
 	uint32_t left, at = MADT_ENTRIES;
@@ -325,31 +326,31 @@ static const char *read_entries(struct acpi_machine *machine, const struct table
 
 		if (length < 2 || length > left)
 			return "an entry of the ACPI interrupt table does not fit in it";
-		wrong = add_entry(machine, madt->bytes + at);
+		wrong = acpi_add_entry(machine, madt->bytes + at);
 		at += length;
 	}
 	return wrong;
 }
 
-static const char *read_madt(struct acpi_machine *machine, uint32_t physical)
+static const char *acpi_read_madt(struct acpi_machine *machine, uint32_t physical)
 {
 	struct table madt;
-	const char *wrong = table_map(&madt, physical, "APIC");
+	const char *wrong = acpi_table_map(&madt, physical, "APIC");
 
 	if (wrong != NULL)
 		return wrong;
 	if (madt.size < MADT_ENTRIES) {
 		wrong = "the ACPI interrupt table is too short";
 	} else {
-		machine->lapic_address = get32(madt.bytes + MADT_LAPIC_ADDRESS);
-		wrong = read_entries(machine, &madt);
+		machine->lapic_address = acpi_get32(madt.bytes + MADT_LAPIC_ADDRESS);
+		wrong = acpi_read_entries(machine, &madt);
 	}
 	acpi_unmap(&madt);
 	return wrong;
 }
 
 /* Nothing yet; ISA interrupts are wired as the bus has them until an override says otherwise. */
-static void machine_clear(struct acpi_machine *machine)
+static void acpi_machine_clear(struct acpi_machine *machine)
 {
 	*machine = (struct acpi_machine){0};
 	for (unsigned irq = 0; irq < ISA_IRQS; irq++)
@@ -373,11 +374,11 @@ const char *acpi_read(struct acpi_machine *machine)
 	uint32_t madt;
 	const char *wrong;
 
-	machine_clear(machine);
-	wrong = find_root(&root);
+	acpi_machine_clear(machine);
+	wrong = acpi_find_root(&root);
 	if (wrong == NULL)
-		wrong = find_madt(&root, &madt);
+		wrong = acpi_find_madt(&root, &madt);
 	if (wrong == NULL)
-		wrong = read_madt(machine, madt);
+		wrong = acpi_read_madt(machine, madt);
 	return wrong != NULL ? wrong : acpi_judge(machine);
 }

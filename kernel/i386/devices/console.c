@@ -36,7 +36,7 @@ static const unsigned irqs[] = {
 	[MACHINE_CONSOLE_COM1] = SERIAL_COM1_IRQ,
 };
 
-static struct serial *serial_of(enum machine_console console)
+static struct serial *console_serial_of(enum machine_console console)
 {
 	assert(console < sizeof serials / sizeof serials[0]);
 	return &serials[console];
@@ -44,7 +44,7 @@ static struct serial *serial_of(enum machine_console console)
 
 bool machine_console_prepare(enum machine_console console)
 {
-	struct serial *serial = serial_of(console);
+	struct serial *serial = console_serial_of(console);
 
 	serial_find(serial);
 	return serial->state == SERIAL_PRESENT;
@@ -53,7 +53,7 @@ bool machine_console_prepare(enum machine_console console)
 /* To one CPU: of two that read the same port each would get a part. */
 void machine_console_listen(enum machine_console console, unsigned interrupt, bool listen)
 {
-	const struct serial *serial = serial_of(console);
+	const struct serial *serial = console_serial_of(console);
 	unsigned irq = irqs[console];
 
 	if (!ioapic_has(irq))
@@ -67,5 +67,5 @@ void machine_console_listen(enum machine_console console, unsigned interrupt, bo
 
 bool machine_console_take(enum machine_console console, char *byte)
 {
-	return serial_take(serial_of(console), byte);
+	return serial_take(console_serial_of(console), byte);
 }

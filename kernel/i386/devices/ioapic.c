@@ -50,7 +50,7 @@ static struct chip chips[ACPI_MAX_IOAPICS];
 static unsigned n_chips;
 static struct acpi_isa_irq isa[ISA_IRQS];
 
-static void pic_set_up(uint16_t port, uint8_t vector, uint8_t cascade)
+static void ioapic_pic_set_up(uint16_t port, uint8_t vector, uint8_t cascade)
 {
 	outb(port, PIC_INIT);
 	outb(port + 1, vector);
@@ -62,43 +62,43 @@ static void pic_set_up(uint16_t port, uint8_t vector, uint8_t cascade)
 /* Even masked, an 8259 can raise a spurious interrupt: it must not look like an exception. */
 void pic_silence(void)
 {
-	pic_set_up(PIC_MASTER, VECTOR_PIC, 1 << PIC_CASCADE);
-	pic_set_up(PIC_SLAVE, VECTOR_PIC + 8, PIC_CASCADE);
+	ioapic_pic_set_up(PIC_MASTER, VECTOR_PIC, 1 << PIC_CASCADE);
+	ioapic_pic_set_up(PIC_SLAVE, VECTOR_PIC + 8, PIC_CASCADE);
 }
 
-static uint32_t chip_read(const struct chip *chip, uint32_t reg)
+static uint32_t ioapic_chip_read(const struct chip *chip, uint32_t reg)
 {
 	chip->words[WORD_SELECT] = reg;
 	return chip->words[WORD_DATA];
 }
 
-static void chip_write(const struct chip *chip, uint32_t reg, uint32_t value)
+static void ioapic_chip_write(const struct chip *chip, uint32_t reg, uint32_t value)
 {
 	chip->words[WORD_SELECT] = reg;
 	chip->words[WORD_DATA] = value;
 }
 
-static void chip_init(struct chip *chip, const struct acpi_ioapic *found)
+static void ioapic_chip_init(struct chip *chip, const struct acpi_ioapic *found)
 {
 	chip->words = device_map(found->address, WINDOW_SIZE);
 	assert(chip->words != NULL);
 	chip->first_gsi = found->first_gsi;
-	chip->pins = (chip_read(chip, REGISTER_VERSION) >> 16 & 0xff) + 1;
+	chip->pins = (ioapic_chip_read(chip, REGISTER_VERSION) >> 16 & 0xff) + 1;
 	for (uint32_t pin = 0; pin < chip->pins; pin++)
-		chip_write(chip, REGISTER_PIN(pin), PIN_MASKED);
+		ioapic_chip_write(chip, REGISTER_PIN(pin), PIN_MASKED);
 }
 
 void ioapic_init(const struct acpi_machine *machine)
 {
 	assert(machine->n_ioapics <= ACPI_MAX_IOAPICS);
 	for (n_chips = 0; n_chips < machine->n_ioapics; n_chips++)
-		chip_init(&chips[n_chips], &machine->ioapics[n_chips]);
+		ioapic_chip_init(&chips[n_chips], &machine->ioapics[n_chips]);
 	for (unsigned irq = 0; irq < ISA_IRQS; irq++)
 		isa[irq] = machine->isa[irq];
 }
 
 /* The chip that has a pin for this interrupt of the machine, or NULL. */
-static const struct chip *chip_of(uint32_t gsi)
+static const struct chip *ioapic_chip_of(uint32_t gsi)
 {
 	for (unsigned i = 0; i < n_chips; i++) {
 		if (gsi - chips[i].first_gsi < chips[i].pins)
@@ -109,29 +109,29 @@ static const struct chip *chip_of(uint32_t gsi)
 
 bool ioapic_has(unsigned irq)
 {
-	return chip_of(isa[irq].gsi) != NULL;
+	return ioapic_chip_of(isa[irq].gsi) != NULL;
 }
 
 /*
  * To the CPUs that `high` says.  Masked while it changes, so that no interrupt goes half by the old
  * route and half by the new.
  */
-static void pin_write(unsigned irq, uint32_t low, uint32_t high)
+static void ioapic_pin_write(unsigned irq, uint32_t low, uint32_t high)
 {
 	const struct chip *chip;
 	uint32_t reg;
 
 	assert(irq < ISA_IRQS);
-	chip = chip_of(isa[irq].gsi);
+	chip = ioapic_chip_of(isa[irq].gsi);
 	assert(chip != NULL);
 	reg = REGISTER_PIN(isa[irq].gsi - chip->first_gsi);
-	chip_write(chip, reg, PIN_MASKED);
-	chip_write(chip, reg + 1, high);
+	ioapic_chip_write(chip, reg, PIN_MASKED);
+	ioapic_chip_write(chip, reg + 1, high);
 	if (low != PIN_MASKED)
-		chip_write(chip, reg, low);
+		ioapic_chip_write(chip, reg, low);
 }
 
-static uint32_t polarity(unsigned irq)
+static uint32_t ioapic_polarity(unsigned irq)
 {
 	return isa[irq].active_low ? PIN_ACTIVE_LOW : 0;
 }
@@ -139,24 +139,26 @@ static uint32_t polarity(unsigned irq)
 void ioapic_route_all(unsigned irq, uint8_t vector)
 {
 	assert(irq < ISA_IRQS && vector >= VECTOR_EXCEPTIONS);
-	pin_write(irq, PIN_LOGICAL | polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector,
-		  TO_ALL);
+	ioapic_pin_write(
+		irq, PIN_LOGICAL | ioapic_polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector,
+		TO_ALL);
 }
 
 void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id)
 {
 	assert(irq < ISA_IRQS && vector >= VECTOR_EXCEPTIONS);
-	pin_write(irq, polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector, TO(apic_id));
+	ioapic_pin_write(irq, ioapic_polarity(irq) | (isa[irq].level ? PIN_LEVEL : 0) | vector,
+			 TO(apic_id));
 }
 
 /* An NMI has no end-of-interrupt, so it can only be an edge. */
 void ioapic_route_all_nmi(unsigned irq)
 {
 	assert(irq < ISA_IRQS);
-	pin_write(irq, PIN_LOGICAL | PIN_NMI | polarity(irq), TO_ALL);
+	ioapic_pin_write(irq, PIN_LOGICAL | PIN_NMI | ioapic_polarity(irq), TO_ALL);
 }
 
 void ioapic_mask(unsigned irq)
 {
-	pin_write(irq, PIN_MASKED, TO_ALL);
+	ioapic_pin_write(irq, PIN_MASKED, TO_ALL);
 }

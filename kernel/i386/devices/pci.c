@@ -67,7 +67,7 @@ struct msix_entry {
 
 /* ---------------- Configuration space ---------------- */
 
-static void select(const struct pci_function *function, uint8_t offset)
+static void pci_select(const struct pci_function *function, uint8_t offset)
 {
 	assert(offset % 4 == 0);
 	outl(PORT_ADDRESS, ADDRESS_ON | (uint32_t)function->bus << 16 |
@@ -77,13 +77,13 @@ static void select(const struct pci_function *function, uint8_t offset)
 
 uint32_t pci_read(const struct pci_function *function, uint8_t offset)
 {
-	select(function, offset);
+	pci_select(function, offset);
 	return inl(PORT_DATA);
 }
 
 void pci_write(const struct pci_function *function, uint8_t offset, uint32_t value)
 {
-	select(function, offset);
+	pci_select(function, offset);
 	outl(PORT_DATA, value);
 }
 
@@ -94,7 +94,7 @@ void pci_enable(const struct pci_function *function)
 	pci_write(function, CONFIG_COMMAND, command | COMMAND_MEMORY | COMMAND_MASTER);
 }
 
-static uint8_t byte_at(const struct pci_function *function, uint8_t offset)
+static uint8_t pci_byte_at(const struct pci_function *function, uint8_t offset)
 {
 	return (uint8_t)(pci_read(function, offset & ~3u) >> 8 * (offset % 4));
 }
@@ -109,10 +109,10 @@ uint8_t pci_capability(const struct pci_function *function, uint8_t id, uint8_t 
 	if (after != 0)
 		at = after + 1;
 	for (unsigned n = 0; n < MAX_CAPABILITIES; n++) {
-		at = byte_at(function, at) & ~3u;
+		at = pci_byte_at(function, at) & ~3u;
 		if (at < FIRST_CAPABILITY)
 			return 0;
-		if (byte_at(function, at) == id)
+		if (pci_byte_at(function, at) == id)
 			return at;
 		at++;
 	}
@@ -126,10 +126,10 @@ struct walk {
 	uint32_t seen[BUSES / 32]; /* A bit for each bus: none is looked at twice. */
 };
 
-static void walk_bus(struct walk *walk, uint8_t bus);
+static void pci_walk_bus(struct walk *walk, uint8_t bus);
 
 /* Looks whether the function is there, and behind it if it is a bridge. */
-static bool walk_function(struct walk *walk, struct pci_function *function)
+static bool pci_walk_function(struct walk *walk, struct pci_function *function)
 {
 	uint32_t id = pci_read(function, CONFIG_ID);
 
@@ -139,23 +139,23 @@ static bool walk_function(struct walk *walk, struct pci_function *function)
 		return false;
 	if (HEADER_TYPE(pci_read(function, CONFIG_HEADER)) == TYPE_BRIDGE &&
 	    pci_read(function, CONFIG_CLASS) >> 16 == CLASS_BRIDGE)
-		walk_bus(walk, (uint8_t)(pci_read(function, CONFIG_BUSES) >> 8));
+		pci_walk_bus(walk, (uint8_t)(pci_read(function, CONFIG_BUSES) >> 8));
 	walk->found(function);
 	return true;
 }
 
-static void walk_slot(struct walk *walk, uint8_t bus, uint8_t slot)
+static void pci_walk_slot(struct walk *walk, uint8_t bus, uint8_t slot)
 {
 	struct pci_function function = {.bus = bus, .slot = slot};
 
-	if (!walk_function(walk, &function) ||
+	if (!pci_walk_function(walk, &function) ||
 	    (pci_read(&function, CONFIG_HEADER) & HEADER_MULTIPLE) == 0)
 		return;
 	for (function.number = 1; function.number < FUNCTIONS; function.number++)
-		walk_function(walk, &function);
+		pci_walk_function(walk, &function);
 }
 
-static void walk_bus(struct walk *walk, uint8_t bus)
+static void pci_walk_bus(struct walk *walk, uint8_t bus)
 {
 	uint32_t bit = 1u << bus % 32;
 
@@ -163,14 +163,14 @@ static void walk_bus(struct walk *walk, uint8_t bus)
 		return;
 	walk->seen[bus / 32] |= bit;
 	for (uint8_t slot = 0; slot < SLOTS; slot++)
-		walk_slot(walk, bus, slot);
+		pci_walk_slot(walk, bus, slot);
 }
 
 void pci_for_each(void (*found)(const struct pci_function *function))
 {
 	struct walk walk = {.found = found};
 
-	walk_bus(&walk, 0);
+	pci_walk_bus(&walk, 0);
 }
 
 /* ---------------- Registers and interrupts ---------------- */

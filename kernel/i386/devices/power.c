@@ -14,7 +14,7 @@
 #define RESET_HARD     0x06
 
 /* Bochs and old QEMUs end when they have read this word, byte by byte. */
-static void bochs_shutdown(void)
+static void power_bochs_shutdown(void)
 {
 	for (const char *c = "Shutdown"; *c != '\0'; c++)
 		outb(PORT_BOCHS_SHUTDOWN, (uint8_t)*c);
@@ -25,7 +25,7 @@ noreturn void machine_end(uint32_t outcome)
 	/* A machine that goes off takes with it what its serial ports have not sent yet. */
 	machine_console_drain();
 	outl(PORT_QEMU_EXIT, outcome);
-	bochs_shutdown();
+	power_bochs_shutdown();
 	/* An NMI wakes a halted CPU; there is nothing left for it to do. */
 	for (;;)
 		__asm__ volatile("cli; hlt");

@@ -48,7 +48,7 @@ struct reading {
 	uint8_t fields[FIELDS];
 };
 
-static bool wait_for_update(rtc_reader *read)
+static bool rtc_wait_for_update(rtc_reader *read)
 {
 	for (unsigned turn = 0; turn < PATIENCE; turn++) {
 		uint8_t status = read(STATUS_A);
@@ -61,9 +61,9 @@ static bool wait_for_update(rtc_reader *read)
 	return false;
 }
 
-static bool take_reading(rtc_reader *read, struct reading *reading)
+static bool rtc_take_reading(rtc_reader *read, struct reading *reading)
 {
-	if (!wait_for_update(read))
+	if (!rtc_wait_for_update(read))
 		return false;
 	reading->status = read(STATUS_B);
 	for (unsigned i = 0; i < FIELDS; i++)
@@ -71,7 +71,7 @@ static bool take_reading(rtc_reader *read, struct reading *reading)
 	return true;
 }
 
-static bool is_same(const struct reading *one, const struct reading *other)
+static bool rtc_is_same(const struct reading *one, const struct reading *other)
 {
 	bool same = one->status == other->status;
 
@@ -80,16 +80,16 @@ static bool is_same(const struct reading *one, const struct reading *other)
 	return same;
 }
 
-static bool take_sure_reading(rtc_reader *read, struct reading *reading)
+static bool rtc_take_sure_reading(rtc_reader *read, struct reading *reading)
 {
 	struct reading before;
 
-	if (!take_reading(read, &before))
+	if (!rtc_take_reading(read, &before))
 		return false;
 	for (unsigned i = 1; i < READINGS; i++) {
-		if (!take_reading(read, reading))
+		if (!rtc_take_reading(read, reading))
 			return false;
-		if (is_same(&before, reading))
+		if (rtc_is_same(&before, reading))
 			return true;
 		before = *reading;
 	}
@@ -97,7 +97,7 @@ static bool take_sure_reading(rtc_reader *read, struct reading *reading)
 }
 
 /* Two decimal digits; a value that is none comes out as 100 or more, beyond every limit. */
-static unsigned from_bcd(uint8_t value)
+static unsigned rtc_from_bcd(uint8_t value)
 {
 	if ((value & 0xf) > 9)
 		return 100;
@@ -106,11 +106,11 @@ static unsigned from_bcd(uint8_t value)
 
 static unsigned rtc_number(const struct reading *reading, uint8_t value)
 {
-	return reading->status & B_BINARY ? value : from_bcd(value);
+	return reading->status & B_BINARY ? value : rtc_from_bcd(value);
 }
 
 /* Twelve hours run 12, 1, 2 ... 11, with the top bit after noon. */
-static unsigned hour_of(const struct reading *reading)
+static unsigned rtc_hour_of(const struct reading *reading)
 {
 	uint8_t value = reading->fields[HOUR];
 	unsigned hour;
@@ -123,7 +123,7 @@ static unsigned hour_of(const struct reading *reading)
 	return hour % 12 + (value & HOURS_PM ? 12 : 0);
 }
 
-static unsigned year_of(const struct reading *reading)
+static unsigned rtc_year_of(const struct reading *reading)
 {
 	unsigned century = rtc_number(reading, reading->fields[CENTURY]);
 	unsigned year = rtc_number(reading, reading->fields[YEAR]);
@@ -133,26 +133,26 @@ static unsigned year_of(const struct reading *reading)
 	return century * 100 + year;
 }
 
-static bool is_leap(unsigned year)
+static bool rtc_is_leap(unsigned year)
 {
 	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 }
 
-static unsigned days_in(unsigned month, unsigned year)
+static unsigned rtc_days_in(unsigned month, unsigned year)
 {
 	static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
-	return days[month - 1] + (month == 2 && is_leap(year));
+	return days[month - 1] + (month == 2 && rtc_is_leap(year));
 }
 
 /* Days from 1970-01-01 to the first day of the month. */
-static uint32_t days_before(unsigned month, unsigned year)
+static uint32_t rtc_days_before(unsigned month, unsigned year)
 {
 	unsigned past = year - 1;
 	uint32_t days = past * 365 + past / 4 - past / 100 + past / 400 - 719162;
 
 	for (unsigned m = 1; m < month; m++)
-		days += days_in(m, year);
+		days += rtc_days_in(m, year);
 	return days;
 }
 
@@ -161,25 +161,25 @@ uint64_t rtc_seconds(rtc_reader *read)
 	struct reading reading;
 	unsigned second, minute, hour, day, month, year;
 
-	if (!take_sure_reading(read, &reading))
+	if (!rtc_take_sure_reading(read, &reading))
 		return 0;
 	second = rtc_number(&reading, reading.fields[SECOND]);
 	minute = rtc_number(&reading, reading.fields[MINUTE]);
-	hour = hour_of(&reading);
+	hour = rtc_hour_of(&reading);
 	day = rtc_number(&reading, reading.fields[DAY]);
 	month = rtc_number(&reading, reading.fields[MONTH]);
-	year = year_of(&reading);
+	year = rtc_year_of(&reading);
 	if (second > 59 || minute > 59 || hour > 23 ||
 	    rtc_number(&reading, reading.fields[YEAR]) > 99)
 		return 0;
-	if (month < 1 || month > 12 || day < 1 || day > days_in(month, year))
+	if (month < 1 || month > 12 || day < 1 || day > rtc_days_in(month, year))
 		return 0;
-	day += days_before(month, year) - 1;
+	day += rtc_days_before(month, year) - 1;
 	return day * 86400ull + hour * 3600 + minute * 60 + second;
 }
 
 /* The top bit of the index port masks NMIs; it stays clear. */
-static uint8_t read_port(uint8_t index)
+static uint8_t rtc_read_port(uint8_t index)
 {
 	outb(PORT_INDEX, index);
 	return inb(PORT_VALUE);
@@ -187,5 +187,5 @@ static uint8_t read_port(uint8_t index)
 
 uint64_t machine_wall_seconds(void)
 {
-	return rtc_seconds(read_port);
+	return rtc_seconds(rtc_read_port);
 }

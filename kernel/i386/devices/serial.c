@@ -36,7 +36,7 @@
 #define PATIENCE 65536
 
 /* The scratch register keeps a value; where no port is, reads do not depend on writes. */
-static bool is_present(uint16_t base)
+static bool serial_is_present(uint16_t base)
 {
 	outb(base + SCRATCH, 0x5a);
 	if (inb(base + SCRATCH) != 0x5a)
@@ -60,12 +60,12 @@ void serial_find(struct serial *serial)
 {
 	if (serial->state != SERIAL_UNKNOWN)
 		return;
-	serial->state = is_present(serial->base) ? SERIAL_PRESENT : SERIAL_MISSING;
+	serial->state = serial_is_present(serial->base) ? SERIAL_PRESENT : SERIAL_MISSING;
 	if (serial->state == SERIAL_PRESENT)
 		serial_set_up(serial->base, serial->comes_in_bulk);
 }
 
-static bool wait_for(uint16_t base, uint8_t status)
+static bool serial_wait_for(uint16_t base, uint8_t status)
 {
 	for (unsigned turn = 0; turn < PATIENCE; turn++) {
 		if ((inb(base + LINE_STATUS) & status) != 0)
@@ -79,14 +79,14 @@ void serial_put(struct serial *serial, char c)
 {
 	if (serial->state == SERIAL_UNKNOWN)
 		serial_find(serial);
-	if (serial->state == SERIAL_PRESENT && wait_for(serial->base, HOLDING_EMPTY))
+	if (serial->state == SERIAL_PRESENT && serial_wait_for(serial->base, HOLDING_EMPTY))
 		outb(serial->base + DATA, (uint8_t)c);
 }
 
 void serial_drain(const struct serial *serial)
 {
 	if (serial->state == SERIAL_PRESENT)
-		wait_for(serial->base, ALL_SENT);
+		serial_wait_for(serial->base, ALL_SENT);
 }
 
 void serial_listen(const struct serial *serial, bool listen)

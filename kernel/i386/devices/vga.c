@@ -37,7 +37,7 @@ static struct {
 	unsigned cursor; /* The cell that the next character goes to. */
 } vga;
 
-static volatile uint16_t *cell(unsigned number)
+static volatile uint16_t *vga_cell(unsigned number)
 {
 	assert(number < CELLS);
 	return (volatile uint16_t *)phys_to_virt(CELLS_PHYSICAL) + number;
@@ -46,33 +46,33 @@ static volatile uint16_t *cell(unsigned number)
 static void vga_fill(unsigned from, unsigned to)
 {
 	for (unsigned i = from; i < to; i++)
-		*cell(i) = BLANK;
+		*vga_cell(i) = BLANK;
 }
 
-static bool keeps(uint16_t value)
+static bool vga_keeps(uint16_t value)
 {
-	*cell(0) = value;
-	return *cell(0) == value;
+	*vga_cell(0) = value;
+	return *vga_cell(0) == value;
 }
 
 static void vga_find(void)
 {
-	bool present = keeps(0x55aa) && keeps(0xaa55);
+	bool present = vga_keeps(0x55aa) && vga_keeps(0xaa55);
 
 	vga.state = present ? VGA_PRESENT : VGA_MISSING;
 	if (present)
 		vga_fill(0, CELLS);
 }
 
-static void scroll(void)
+static void vga_scroll(void)
 {
 	for (unsigned i = 0; i < CELLS - COLUMNS; i++)
-		*cell(i) = *cell(i + COLUMNS);
+		*vga_cell(i) = *vga_cell(i + COLUMNS);
 	vga_fill(CELLS - COLUMNS, CELLS);
 	vga.cursor -= COLUMNS;
 }
 
-static void show_cursor(void)
+static void vga_show_cursor(void)
 {
 	outb(PORT_INDEX, REGISTER_CURSOR_HI);
 	outb(PORT_VALUE, (uint8_t)(vga.cursor >> 8));
@@ -98,7 +98,7 @@ static void vga_put_one(char c)
 		vga.cursor += TAB - column % TAB;
 		break;
 	default:
-		*cell(vga.cursor++) = GREY_ON_BLACK | (uint8_t)c;
+		*vga_cell(vga.cursor++) = GREY_ON_BLACK | (uint8_t)c;
 	}
 }
 
@@ -110,6 +110,6 @@ void vga_put(char c)
 		return;
 	vga_put_one(c);
 	if (vga.cursor >= CELLS)
-		scroll();
-	show_cursor();
+		vga_scroll();
+	vga_show_cursor();
 }

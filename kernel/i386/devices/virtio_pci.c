@@ -45,8 +45,8 @@ struct window {
 #define WINDOW_MAX 0x10000u
 
 /* Maps the registers of a type, of which there must be `least` bytes. */
-static bool window_map(const struct pci_function *function, enum type type, uint32_t least,
-		       struct window *window)
+static bool virtio_pci_window_map(const struct pci_function *function, enum type type,
+				  uint32_t least, struct window *window)
 {
 	uint8_t at = 0;
 
@@ -71,9 +71,9 @@ static bool virtio_pci_map(const struct pci_function *function, struct virtio *v
 {
 	struct window common, notify, config;
 
-	if (!window_map(function, TYPE_COMMON, sizeof *virtio->common, &common) ||
-	    !window_map(function, TYPE_NOTIFY, sizeof *virtio->doorbell, &notify) ||
-	    !window_map(function, TYPE_CONFIG, sizeof *virtio->config, &config))
+	if (!virtio_pci_window_map(function, TYPE_COMMON, sizeof *virtio->common, &common) ||
+	    !virtio_pci_window_map(function, TYPE_NOTIFY, sizeof *virtio->doorbell, &notify) ||
+	    !virtio_pci_window_map(function, TYPE_CONFIG, sizeof *virtio->config, &config))
 		return false;
 	virtio->common = common.registers;
 	virtio->notify = notify.registers;
@@ -85,7 +85,7 @@ static bool virtio_pci_map(const struct pci_function *function, struct virtio *v
 }
 
 /* NULL, or why the disk cannot be used. */
-static const char *start_disk(const struct pci_function *function)
+static const char *virtio_pci_start_disk(const struct pci_function *function)
 {
 	struct virtio *virtio = virtio_disk_next();
 
@@ -99,14 +99,14 @@ static const char *start_disk(const struct pci_function *function)
 	return virtio_disk_start(virtio);
 }
 
-static void look_at(const struct pci_function *function)
+static void virtio_pci_look_at(const struct pci_function *function)
 {
 	const char *wrong;
 
 	if (function->vendor != VENDOR ||
 	    (function->device != DEVICE_DISK && function->device != DEVICE_DISK_BOTH))
 		return;
-	wrong = start_disk(function);
+	wrong = virtio_pci_start_disk(function);
 	if (wrong != NULL)
 		klog("pci: the virtio disk at %u:%u.%u is left alone: %s\n", function->bus,
 		     function->slot, function->number, wrong);
@@ -114,5 +114,5 @@ static void look_at(const struct pci_function *function)
 
 void virtio_pci_find(void)
 {
-	pci_for_each(look_at);
+	pci_for_each(virtio_pci_look_at);
 }

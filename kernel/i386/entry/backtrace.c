@@ -14,7 +14,7 @@
 
 #define MAX_DEPTH 32
 
-static void print_place(uint32_t pc)
+static void backtrace_print_place(uint32_t pc)
 {
 	uintptr_t offset;
 	const char *name = symbol_name(pc, &offset);
@@ -26,7 +26,7 @@ static void print_place(uint32_t pc)
 }
 
 /* Whether a frame pointer and the return address above it can be read at `ebp`. */
-static bool readable(uint32_t ebp)
+static bool backtrace_readable(uint32_t ebp)
 {
 	if (ebp < KERNEL_BASE || ebp % sizeof(uint32_t) != 0 || ebp > UINT32_MAX - 8)
 		return false;
@@ -34,7 +34,7 @@ static bool readable(uint32_t ebp)
 }
 
 /* What was interrupted if this is the return address of an interrupt's function, else NULL. */
-static const struct frame *frame_above(const uint32_t *return_address)
+static const struct frame *backtrace_frame_above(const uint32_t *return_address)
 {
 	const struct frame *frame = (const void *)&return_address[1];
 
@@ -45,19 +45,19 @@ static const struct frame *frame_above(const uint32_t *return_address)
 
 void backtrace_print(uint32_t pc, uint32_t ebp)
 {
-	print_place(pc);
-	for (unsigned depth = 0; depth < MAX_DEPTH && readable(ebp); depth++) {
+	backtrace_print_place(pc);
+	for (unsigned depth = 0; depth < MAX_DEPTH && backtrace_readable(ebp); depth++) {
 		const uint32_t *words = (const uint32_t *)ebp;
-		const struct frame *interrupted = frame_above(&words[1]);
+		const struct frame *interrupted = backtrace_frame_above(&words[1]);
 
 		if (words[1] == 0)
 			return;
 		/* A return address belongs to the call before it. */
-		print_place(words[1] - 1);
+		backtrace_print_place(words[1] - 1);
 		if (interrupted != NULL && frame_is_user(interrupted))
 			return;
 		if (interrupted != NULL)
-			print_place(interrupted->eip);
+			backtrace_print_place(interrupted->eip);
 		if (words[0] <= ebp)
 			return;
 		ebp = words[0];
@@ -73,7 +73,7 @@ void backtrace_print_frame(const struct frame *frame)
 	 * there the frame ends, as the CPU pushes esp and ss only when it comes from user mode.
 	 */
 	if (frame->vector == VECTOR_PAGE_FAULT && symbol_name(frame->eip, &offset) == NULL) {
-		print_place(frame->eip);
+		backtrace_print_place(frame->eip);
 		backtrace_print(frame->esp - 1, frame->ebp);
 	} else {
 		backtrace_print(frame->eip, frame->ebp);

@@ -49,18 +49,18 @@ static void crash_undefined(void)
 }
 
 /* Deeper than any stack; the compiler must not turn it into a loop. */
-static uint32_t __attribute__((noinline)) recurse(volatile uint32_t *depth)
+static uint32_t __attribute__((noinline)) crash_recurse(volatile uint32_t *depth)
 {
 	volatile uint32_t here = *depth - 1;
 
-	return here == 0 ? 0 : recurse(&here) + here;
+	return here == 0 ? 0 : crash_recurse(&here) + here;
 }
 
 static void crash_overflow(void)
 {
 	volatile uint32_t depth = 1000000;
 
-	recurse(&depth);
+	crash_recurse(&depth);
 }
 
 /* With no stack at all the CPU cannot even push the frame of the fault. */

@@ -12,7 +12,7 @@
 #include "thread/cpu_state.h"
 
 /* What the faulting code had in its registers: the CPU saved it in its task state. */
-static struct frame frame_of(const struct tss *tss)
+static struct frame double_fault_frame_of(const struct tss *tss)
 {
 	return (struct frame){
 		.fs = tss->fs,
@@ -37,7 +37,7 @@ static struct frame frame_of(const struct tss *tss)
 noreturn static void double_fault(void)
 {
 	struct cpu *cpu = cpu_self();
-	struct frame frame = frame_of(&cpu->machine.tss);
+	struct frame frame = double_fault_frame_of(&cpu->machine.tss);
 	bool overflow = kernel_stack_is_guard(frame.esp - sizeof(uint32_t));
 
 	panic_at(&frame, overflow ? "kernel stack overflow" : "double fault");

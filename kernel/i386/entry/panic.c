@@ -30,7 +30,7 @@ static uint32_t ending; /* Set once, atomically, by the CPU that ends the run. *
 
 /* ---------------- Stopping the others ---------------- */
 
-noreturn static void halt(void)
+noreturn static void panic_halt(void)
 {
 	for (;;)
 		__asm__ volatile("cli; hlt");
@@ -41,7 +41,7 @@ void panic_stop_if_asked(const struct frame *frame)
 	if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 0)
 		return;
 	__atomic_store_n(&cpu_self()->machine.stopped_at, frame, __ATOMIC_RELEASE);
-	halt();
+	panic_halt();
 }
 
 /*
@@ -49,7 +49,7 @@ void panic_stop_if_asked(const struct frame *frame)
  * waits for its NMI if it has none; in an NMI no other one comes, so there it must have one.  The
  * same CPU comes again when printing itself fails: then all that is left is to end.
  */
-static void begin_ending(const struct frame *frame)
+static void panic_begin_ending(const struct frame *frame)
 {
 	uint32_t self = cpu_self()->number + 1;
 	uint32_t first = 0;
@@ -60,14 +60,14 @@ static void begin_ending(const struct frame *frame)
 		return;
 	if (first != self) {
 		__atomic_store_n(&cpu_self()->machine.stopped_at, frame, __ATOMIC_RELEASE);
-		halt();
+		panic_halt();
 	}
 	log_seize();
 	report_end(MACHINE_PANIC, 0);
 	machine_end(MACHINE_PANIC);
 }
 
-static void stop_others(void)
+static void panic_stop_others(void)
 {
 	uint64_t start = machine_cycles();
 
@@ -83,7 +83,7 @@ static void stop_others(void)
 
 /* ---------------- What is printed ---------------- */
 
-static void print_thread(const struct cpu *cpu)
+static void panic_print_thread(const struct cpu *cpu)
 {
 	const struct thread *thread = cpu->thread;
 
@@ -98,7 +98,7 @@ static void print_thread(const struct cpu *cpu)
 		     thread->task->id, thread->task->name);
 }
 
-static void print_registers(const struct frame *frame)
+static void panic_print_registers(const struct frame *frame)
 {
 	uint32_t cr2, cr3;
 
@@ -113,14 +113,14 @@ static void print_registers(const struct frame *frame)
 	     frame->fs & 0xffff);
 }
 
-static void print_others(void)
+static void panic_print_others(void)
 {
 	for (uint32_t n = 0; n < n_cpus; n++) {
 		const struct frame *frame = cpus[n].machine.stopped_at;
 
 		if (&cpus[n] == cpu_self())
 			continue;
-		print_thread(&cpus[n]);
+		panic_print_thread(&cpus[n]);
 		if (frame == NULL)
 			klog("    did not stop\n");
 		else
@@ -128,25 +128,25 @@ static void print_others(void)
 	}
 }
 
-noreturn static void finish(enum machine_outcome outcome, uint32_t status)
+noreturn static void panic_finish(enum machine_outcome outcome, uint32_t status)
 {
 	report_end(outcome, status);
 	machine_end(outcome);
 }
 
 /* The common story of everything that ends a run badly: at `frame`, or without one at `pc`. */
-noreturn static void die(enum machine_outcome outcome, const struct frame *frame, uint32_t pc,
-			 uint32_t ebp)
+noreturn static void panic_die(enum machine_outcome outcome, const struct frame *frame, uint32_t pc,
+			       uint32_t ebp)
 {
-	print_thread(cpu_self());
+	panic_print_thread(cpu_self());
 	if (frame != NULL) {
-		print_registers(frame);
+		panic_print_registers(frame);
 		backtrace_print_frame(frame);
 	} else {
 		backtrace_print(pc, ebp);
 	}
-	print_others();
-	finish(outcome, 0);
+	panic_print_others();
+	panic_finish(outcome, 0);
 }
 
 /* ---------------- The ways to end ---------------- */
@@ -155,13 +155,13 @@ void panic_at(const struct frame *frame, const char *format, ...)
 {
 	va_list args;
 
-	begin_ending(frame);
-	stop_others();
+	panic_begin_ending(frame);
+	panic_stop_others();
 	log_seize();
 	va_start(args, format);
 	klog_va("panic: ", format, args);
 	va_end(args);
-	die(MACHINE_PANIC, frame, 0, 0);
+	panic_die(MACHINE_PANIC, frame, 0, 0);
 }
 
 void panic(const char *format, ...)
@@ -169,13 +169,13 @@ void panic(const char *format, ...)
 	uint32_t *own_frame = __builtin_frame_address(0);
 	va_list args;
 
-	begin_ending(NULL);
-	stop_others();
+	panic_begin_ending(NULL);
+	panic_stop_others();
 	log_seize();
 	va_start(args, format);
 	klog_va("panic: ", format, args);
 	va_end(args);
-	die(MACHINE_PANIC, NULL, own_frame[1], own_frame[0]);
+	panic_die(MACHINE_PANIC, NULL, own_frame[1], own_frame[0]);
 }
 
 void assert_failed(const char *expression, const char *file, int line)
@@ -185,48 +185,48 @@ void assert_failed(const char *expression, const char *file, int line)
 
 void panic_timeout_at(const struct frame *frame, const char *why)
 {
-	begin_ending(frame);
-	stop_others();
+	panic_begin_ending(frame);
+	panic_stop_others();
 	log_seize();
 	klog("timeout: %s\n", why);
-	die(MACHINE_TIMEOUT, frame, 0, 0);
+	panic_die(MACHINE_TIMEOUT, frame, 0, 0);
 }
 
 void machine_time_is_over(const char *why)
 {
 	uint32_t *own_frame = __builtin_frame_address(0);
 
-	begin_ending(NULL);
-	stop_others();
+	panic_begin_ending(NULL);
+	panic_stop_others();
 	log_seize();
 	klog("timeout: %s\n", why);
-	die(MACHINE_TIMEOUT, NULL, own_frame[1], own_frame[0]);
+	panic_die(MACHINE_TIMEOUT, NULL, own_frame[1], own_frame[0]);
 }
 
 void machine_refuse(const char *why, ...)
 {
 	va_list args;
 
-	begin_ending(NULL);
-	stop_others();
+	panic_begin_ending(NULL);
+	panic_stop_others();
 	log_seize();
 	va_start(args, why);
 	klog_va("Assay cannot run here: ", why, args);
 	va_end(args);
-	finish(MACHINE_REFUSED, 0);
+	panic_finish(MACHINE_REFUSED, 0);
 }
 
 void machine_exit(uint32_t status)
 {
-	begin_ending(NULL);
-	stop_others();
-	finish(MACHINE_EXIT, status);
+	panic_begin_ending(NULL);
+	panic_stop_others();
+	panic_finish(MACHINE_EXIT, status);
 }
 
 void machine_reboot(void)
 {
-	begin_ending(NULL);
-	stop_others();
+	panic_begin_ending(NULL);
+	panic_stop_others();
 	report_end(MACHINE_EXIT, 0);
 	machine_reset();
 }

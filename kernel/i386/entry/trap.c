@@ -65,7 +65,7 @@ static const struct mach_exception mach_exceptions[VECTOR_EXCEPTIONS] = {
 	[VECTOR_SIMD] = {EXC_ARITHMETIC, EXC_I386_SSEEXTERR},
 };
 
-static uint32_t read_cr2(void)
+static uint32_t trap_read_cr2(void)
 {
 	uint32_t address;
 
@@ -79,7 +79,7 @@ static uint32_t read_cr2(void)
  * What the CPU was not let do.  It tells a fetch from a read only where pages can be without the
  * right to execute.
  */
-static uint32_t rights_of_touch(const struct frame *frame)
+static uint32_t trap_rights_of_touch(const struct frame *frame)
 {
 	if ((frame->error & PAGE_FAULT_WRITE) != 0)
 		return VM_PROT_WRITE;
@@ -90,16 +90,16 @@ static uint32_t rights_of_touch(const struct frame *frame)
  * Beyond the user's end nothing is mapped for a user, and whether the kernel has a page there is
  * not told.  A thread that is interrupted makes the same touch again if it ever goes on.
  */
-static void page_fault_of_user(const struct frame *frame, uint32_t address)
+static void trap_page_fault_of_user(const struct frame *frame, uint32_t address)
 {
-	int code = fault(current_thread()->task->map, address, rights_of_touch(frame));
+	int code = fault(current_thread()->task->map, address, trap_rights_of_touch(frame));
 
 	if (code != KERN_SUCCESS && code != KERN_ABORTED)
 		exception_raise(EXC_BAD_ACCESS, code, address);
 }
 
 /* What the CPU's own exceptions, but for page faults, are for the program. */
-static void other_fault_of_user(const struct frame *frame)
+static void trap_other_fault_of_user(const struct frame *frame)
 {
 	const struct mach_exception *mach = &mach_exceptions[frame->vector];
 	struct thread *thread = current_thread();
@@ -117,16 +117,16 @@ static void other_fault_of_user(const struct frame *frame)
 	exception_raise(mach->exception, mach->code, subcode);
 }
 
-static void exception_of_user(const struct frame *frame)
+static void trap_exception_of_user(const struct frame *frame)
 {
-	uint32_t address = read_cr2();
+	uint32_t address = trap_read_cr2();
 
 	interrupts_on();
 	kernel_lock();
 	if (frame->vector == VECTOR_PAGE_FAULT)
-		page_fault_of_user(frame, address);
+		trap_page_fault_of_user(frame, address);
 	else
-		other_fault_of_user(frame);
+		trap_other_fault_of_user(frame);
 	trap_return();
 }
 
@@ -179,13 +179,13 @@ static bool trap_resolve(const struct frame *frame, uint32_t address)
 	assert(kernel_locked());
 	interrupts_on();
 	current_thread()->fault_frame = frame;
-	result = fault(task->map, address, rights_of_touch(frame));
+	result = fault(task->map, address, trap_rights_of_touch(frame));
 	current_thread()->fault_frame = NULL;
 	interrupts_off();
 	return result == KERN_SUCCESS;
 }
 
-static bool recover(struct frame *frame, uint32_t address)
+static bool trap_recover(struct frame *frame, uint32_t address)
 {
 	for (const struct recover *entry = recover_table; entry < recover_table_end; entry++)
 		if (entry->fault == frame->eip) {
@@ -203,7 +203,7 @@ static bool recover(struct frame *frame, uint32_t address)
  * may also deliver one late that the user's last instruction put off (a load of ss): that one is
  * dropped.
  */
-static bool debug_of_user(struct frame *frame)
+static bool trap_debug_of_user(struct frame *frame)
 {
 	if (frame->vector != VECTOR_DEBUG)
 		return false;
@@ -213,11 +213,11 @@ static bool debug_of_user(struct frame *frame)
 	return true;
 }
 
-static void exception_of_kernel(struct frame *frame)
+static void trap_exception_of_kernel(struct frame *frame)
 {
-	uint32_t address = read_cr2();
+	uint32_t address = trap_read_cr2();
 
-	if (debug_of_user(frame) || recover(frame, address))
+	if (trap_debug_of_user(frame) || trap_recover(frame, address))
 		return;
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		panic_at(frame, "exception %u in the kernel", frame->vector);
@@ -238,7 +238,7 @@ _Static_assert(VECTOR_DEVICES == DEVICE_INTERRUPTS, "a vector each");
  * What an interrupt does at once; it takes no lock and touches nothing that threads do.  The most
  * frequent one is looked for first.
  */
-static void hardware_interrupt(struct cpu *cpu, const struct frame *frame)
+static void trap_hardware_interrupt(struct cpu *cpu, const struct frame *frame)
 {
 	if (frame->vector == VECTOR_TIMER) {
 		tick_interrupt(cpu);
@@ -266,13 +266,13 @@ void interrupt(struct frame *frame)
 
 	if (frame->vector < VECTOR_EXCEPTIONS) {
 		if (frame_is_user(frame))
-			exception_of_user(frame);
+			trap_exception_of_user(frame);
 		else
-			exception_of_kernel(frame);
+			trap_exception_of_kernel(frame);
 		return;
 	}
 	cpu = cpu_self();
-	hardware_interrupt(cpu, frame);
+	trap_hardware_interrupt(cpu, frame);
 	if (frame_is_user(frame) && cpu->work != 0) {
 		interrupts_on();
 		kernel_lock();

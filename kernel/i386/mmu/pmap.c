@@ -16,7 +16,7 @@ struct pmap kernel_pmap __attribute__((aligned(32)));
 
 /* ---------------- Entries ---------------- */
 
-static pte_t kernel_bits(uint32_t rights)
+static pte_t pmap_kernel_bits(uint32_t rights)
 {
 	pte_t bits = PTE_PRESENT | (cpu_features.global_pages ? PTE_GLOBAL : 0);
 
@@ -27,7 +27,7 @@ static pte_t kernel_bits(uint32_t rights)
 	return bits;
 }
 
-static pte_t *directory_entry(struct pmap *pmap, uint32_t address)
+static pte_t *pmap_directory_entry(struct pmap *pmap, uint32_t address)
 {
 	pte_t quarter = pmap->pdpt[address / QUARTER_SIZE];
 
@@ -37,9 +37,9 @@ static pte_t *directory_entry(struct pmap *pmap, uint32_t address)
 }
 
 /* The entry of the last level for `address`, or NULL if its table is not there. */
-static pte_t *entry(struct pmap *pmap, uint32_t address)
+static pte_t *pmap_entry(struct pmap *pmap, uint32_t address)
 {
-	pte_t *directory = directory_entry(pmap, address);
+	pte_t *directory = pmap_directory_entry(pmap, address);
 
 	if (directory == NULL || (*directory & PTE_PRESENT) == 0)
 		return NULL;
@@ -48,7 +48,7 @@ static pte_t *entry(struct pmap *pmap, uint32_t address)
 }
 
 /* The physical address of the table for `address`, with some bits more below it; or 0. */
-static inline uint32_t table_there(const struct pmap *pmap, uint32_t address)
+static inline uint32_t pmap_table_there(const struct pmap *pmap, uint32_t address)
 {
 	uint32_t directory = (uint32_t)pmap->pdpt[address / QUARTER_SIZE];
 
@@ -58,7 +58,7 @@ static inline uint32_t table_there(const struct pmap *pmap, uint32_t address)
 
 struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights)
 {
-	uint32_t table = table_there(pmap, address);
+	uint32_t table = pmap_table_there(pmap, address);
 	const struct halves *entry;
 
 	if (table == 0)
@@ -76,7 +76,7 @@ struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights)
  * A new, empty table or directory for what lies from `base` on; NULL when there is no memory.  Who
  * touches memory may be without a table at any time, so this is no place that tests let fail.
  */
-static struct page *table_new(struct pmap *pmap, uint32_t base)
+static struct page *pmap_table_new(struct pmap *pmap, uint32_t base)
 {
 	struct page *table = (page_alloc_zeroed)(PAGE_TABLE);
 
@@ -92,9 +92,9 @@ static struct page *table_new(struct pmap *pmap, uint32_t base)
 
 /*
  * Makes the table for `address`, which is not there, and its directory if need be.  As for
- * table_made().
+ * pmap_table_made().
  */
-static __attribute__((noinline)) uint32_t table_make(struct pmap *pmap, uint32_t address)
+static __attribute__((noinline)) uint32_t pmap_table_make(struct pmap *pmap, uint32_t address)
 {
 	pte_t *quarter = &pmap->pdpt[address / QUARTER_SIZE];
 	uint32_t n = address / LARGE_SIZE % TABLE_ENTRIES;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) uint32_t table_make(struct pmap *pmap, uint32_t
 	assert(kernel_locked());
 	assert(address >= USER_START && address < USER_END);
 	if ((*quarter & PTE_PRESENT) == 0) {
-		directory = table_new(pmap, address & ~(QUARTER_SIZE - 1));
+		directory = pmap_table_new(pmap, address & ~(QUARTER_SIZE - 1));
 		if (directory == NULL)
 			return 0;
 		pte_set(quarter, page_physical(directory) | PTE_PRESENT);
@@ -111,7 +111,7 @@ static __attribute__((noinline)) uint32_t table_make(struct pmap *pmap, uint32_t
 		shootdown_reload(pmap);
 	}
 	directory = page_of_entry((uint32_t)*quarter);
-	table = table_new(pmap, address & ~(LARGE_SIZE - 1));
+	table = pmap_table_new(pmap, address & ~(LARGE_SIZE - 1));
 	if (table == NULL)
 		return 0;
 	directory->table.used |= group_bit(n);
@@ -123,16 +123,16 @@ static __attribute__((noinline)) uint32_t table_make(struct pmap *pmap, uint32_t
  * The physical address of the table for `address`, made if need be, and some bits more below it; 0
  * when there is no memory.
  */
-static inline uint32_t table_made(struct pmap *pmap, uint32_t address)
+static inline uint32_t pmap_table_made(struct pmap *pmap, uint32_t address)
 {
-	uint32_t table = table_there(pmap, address);
+	uint32_t table = pmap_table_there(pmap, address);
 
-	return __builtin_expect(table != 0, 1) ? table : table_make(pmap, address);
+	return __builtin_expect(table != 0, 1) ? table : pmap_table_make(pmap, address);
 }
 
 /* Gives the page of an entry that is present `rights`, more or fewer than it has. */
-static void change_rights(struct pmap *pmap, uint32_t address, struct halves *entry,
-			  struct page *page, uint32_t rights)
+static void pmap_change_rights(struct pmap *pmap, uint32_t address, struct halves *entry,
+			       struct page *page, uint32_t rights)
 {
 	if (entry_restrict(entry, page, rights))
 		shootdown_range(pmap, address, address + PAGE_SIZE);
@@ -144,12 +144,12 @@ static void change_rights(struct pmap *pmap, uint32_t address, struct halves *en
  * Where something is mapped already: changes its rights if it is `page`, else takes it away.  Says
  * whether `page` is still to be mapped.
  */
-static __attribute__((noinline)) bool make_way(struct pmap *pmap, uint32_t address,
-					       struct halves *entry, struct page *page,
-					       uint32_t rights)
+static __attribute__((noinline)) bool pmap_make_way(struct pmap *pmap, uint32_t address,
+						    struct halves *entry, struct page *page,
+						    uint32_t rights)
 {
 	if (page_of_entry(entry->low) == page) {
-		change_rights(pmap, address, entry, page, rights);
+		pmap_change_rights(pmap, address, entry, page, rights);
 		return false;
 	}
 	mapping_remove(page_of_entry(virt_to_phys(entry)), entry, entry_take(entry));
@@ -160,7 +160,7 @@ static __attribute__((noinline)) bool make_way(struct pmap *pmap, uint32_t addre
 /* The end of most faults: where a table is, nothing is mapped, and the page nowhere else either. */
 bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t rights)
 {
-	uint32_t low = table_made(pmap, address);
+	uint32_t low = pmap_table_made(pmap, address);
 	uint32_t n = address / PAGE_SIZE % TABLE_ENTRIES;
 	struct page *table = page_of_entry(low);
 	struct halves *entry = (struct halves *)table_of(low) + n;
@@ -168,7 +168,7 @@ bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t
 	assert(page->use == PAGE_USER);
 	if (low == 0)
 		return false;
-	if (entry->low != 0 && !make_way(pmap, address, entry, page, rights))
+	if (entry->low != 0 && !pmap_make_way(pmap, address, entry, page, rights))
 		return true;
 	if (!mapping_add(page, table, entry))
 		return false;
@@ -181,7 +181,7 @@ bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t
 /* ---------------- The kernel's own gigabyte ---------------- */
 
 /* Makes `*slot` name a new, empty table, for good; false when there is no memory. */
-static bool kernel_table_add(pte_t *slot)
+static bool pmap_kernel_table_add(pte_t *slot)
 {
 	struct page *page = page_alloc_zeroed(PAGE_KERNEL_TABLE);
 
@@ -193,14 +193,14 @@ static bool kernel_table_add(pte_t *slot)
 
 bool pmap_enter_kernel(uint32_t address, struct page *page)
 {
-	pte_t *directory = directory_entry(&kernel_pmap, address);
+	pte_t *directory = pmap_directory_entry(&kernel_pmap, address);
 	pte_t *pte;
 
-	if ((*directory & PTE_PRESENT) == 0 && !kernel_table_add(directory))
+	if ((*directory & PTE_PRESENT) == 0 && !pmap_kernel_table_add(directory))
 		return false;
-	pte = entry(&kernel_pmap, address);
+	pte = pmap_entry(&kernel_pmap, address);
 	assert((*pte & PTE_PRESENT) == 0);
-	pte_set(pte, page_physical(page) | kernel_bits(PMAP_READ | PMAP_WRITE));
+	pte_set(pte, page_physical(page) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
 	return true;
 }
 
@@ -208,7 +208,7 @@ void pmap_remove_kernel(uint32_t start, uint32_t end)
 {
 	assert(start >= STACK_BASE && start <= end);
 	for (uint32_t address = start; address < end; address += PAGE_SIZE) {
-		pte_t *pte = entry(&kernel_pmap, address);
+		pte_t *pte = pmap_entry(&kernel_pmap, address);
 
 		assert(pte != NULL && (*pte & PTE_PRESENT) != 0);
 		pte_clear(pte);
@@ -228,7 +228,7 @@ bool pmap_kernel_is_mapped(uint32_t address)
 }
 
 /* What the kernel may do with its own memory at `address`; 0: not even read. */
-static uint32_t image_rights(uint32_t address)
+static uint32_t pmap_image_rights(uint32_t address)
 {
 	if (address == (uint32_t)boot_stack_guard)
 		return 0;
@@ -240,7 +240,7 @@ static uint32_t image_rights(uint32_t address)
 }
 
 /* Replaces a large page of the direct map by a table with the rights of each page. */
-static void split_large(uint32_t start)
+static void pmap_split_large(uint32_t start)
 {
 	ALLOCATES_AT_BOOT;
 	struct page *page = page_alloc_zeroed(PAGE_KERNEL_TABLE);
@@ -250,22 +250,22 @@ static void split_large(uint32_t start)
 	table = page_data(page);
 	for (unsigned n = 0; n < TABLE_ENTRIES; n++) {
 		uint32_t address = start + n * PAGE_SIZE;
-		uint32_t rights = image_rights(address);
+		uint32_t rights = pmap_image_rights(address);
 
 		if (rights != 0)
-			table[n] = (address - KERNEL_BASE) | kernel_bits(rights);
+			table[n] = (address - KERNEL_BASE) | pmap_kernel_bits(rights);
 	}
-	pte_set(directory_entry(&kernel_pmap, start),
+	pte_set(pmap_directory_entry(&kernel_pmap, start),
 		page_physical(page) | PTE_PRESENT | PTE_WRITE);
 }
 
 /* What is still mapped by large pages is data. */
-static void protect_large_pages(void)
+static void pmap_protect_large_pages(void)
 {
 	for (uint32_t n = 0; n < DIRECT_MAP_SIZE / LARGE_SIZE; n++)
 		if ((kernel_directory[n] & PTE_LARGE) != 0)
 			kernel_directory[n] |=
-				kernel_bits(PMAP_READ | PMAP_WRITE) & (PTE_NX | PTE_GLOBAL);
+				pmap_kernel_bits(PMAP_READ | PMAP_WRITE) & (PTE_NX | PTE_GLOBAL);
 }
 
 void pmap_init(void)
@@ -275,18 +275,18 @@ void pmap_init(void)
 		.pdpt[3] = virt_to_phys(kernel_directory) | PTE_PRESENT,
 	};
 	for (uint32_t start = KERNEL_BASE; start < (uint32_t)kernel_end; start += LARGE_SIZE)
-		split_large(start);
-	protect_large_pages();
+		pmap_split_large(start);
+	pmap_protect_large_pages();
 	pmap_load(cpu_self(), &kernel_pmap);
 	cpu_global_pages_enable();
 }
 
 void pmap_set_executable(void *address, bool executable)
 {
-	pte_t *pte = entry(&kernel_pmap, (uint32_t)address);
+	pte_t *pte = pmap_entry(&kernel_pmap, (uint32_t)address);
 	uint32_t rights = PMAP_READ | PMAP_WRITE | (executable ? PMAP_EXECUTE : 0);
 
-	pte_set(pte, (*pte & PTE_FRAME) | kernel_bits(rights));
+	pte_set(pte, (*pte & PTE_FRAME) | pmap_kernel_bits(rights));
 	shootdown_kernel_page((uint32_t)address);
 }
 
@@ -294,20 +294,20 @@ void pmap_set_executable(void *address, bool executable)
 
 void device_map_at(uint32_t address, uint32_t physical)
 {
-	pte_t *directory = directory_entry(&kernel_pmap, address);
-	bool made = (*directory & PTE_PRESENT) != 0 || kernel_table_add(directory);
+	pte_t *directory = pmap_directory_entry(&kernel_pmap, address);
+	bool made = (*directory & PTE_PRESENT) != 0 || pmap_kernel_table_add(directory);
 
 	assert(made);
-	pte_set(entry(&kernel_pmap, address),
-		page_trunc(physical) | kernel_bits(PMAP_READ | PMAP_WRITE) | PTE_UNCACHED);
+	pte_set(pmap_entry(&kernel_pmap, address),
+		page_trunc(physical) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE) | PTE_UNCACHED);
 	shootdown_kernel_page(address);
 }
 
 /* Whether `pages` pages from `address` on are free for a device. */
-static bool device_room(uint32_t address, uint32_t pages)
+static bool pmap_device_room(uint32_t address, uint32_t pages)
 {
 	for (uint32_t n = 0; n < pages; n++) {
-		pte_t *pte = entry(&kernel_pmap, address + n * PAGE_SIZE);
+		pte_t *pte = pmap_entry(&kernel_pmap, address + n * PAGE_SIZE);
 
 		if (pte != NULL && (*pte & PTE_PRESENT) != 0)
 			return false;
@@ -325,7 +325,7 @@ void *device_map(uint32_t physical, uint32_t size)
 	pages = page_round(offset + size) / PAGE_SIZE;
 	for (uint32_t start = DEVICE_BASE; start <= DEVICE_END - pages * PAGE_SIZE;
 	     start += PAGE_SIZE) {
-		if (!device_room(start, pages))
+		if (!pmap_device_room(start, pages))
 			continue;
 		for (uint32_t n = 0; n < pages; n++)
 			device_map_at(start + n * PAGE_SIZE, physical + n * PAGE_SIZE);
@@ -340,7 +340,7 @@ void device_unmap(void *address, uint32_t size)
 	uint32_t end = page_round((uint32_t)address + size);
 
 	for (; start < end; start += PAGE_SIZE) {
-		pte_clear(entry(&kernel_pmap, start));
+		pte_clear(pmap_entry(&kernel_pmap, start));
 		shootdown_kernel_page(start);
 	}
 }

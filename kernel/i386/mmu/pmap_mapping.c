@@ -32,30 +32,30 @@ static inline struct page *mapping_page_of(const void *data)
 	return page_of_entry(virt_to_phys(data));
 }
 
-static inline bool is_ring(const struct page *page)
+static inline bool mapping_is_ring(const struct page *page)
 {
 	return (page->mappings & IS_RING) != 0;
 }
 
-static inline struct list *ring_of(const struct page *page)
+static inline struct list *mapping_ring_of(const struct page *page)
 {
 	return (struct list *)(page->mappings & ~IS_RING);
 }
 
 /* What is beside `place`, a link or an entry: the other one. */
-static inline void *beside(const void *place)
+static inline void *mapping_beside(const void *place)
 {
 	return (void *)(mapping_page_of(place)->mappings + ((uintptr_t)place & PAGE_MASK));
 }
 
-/* As beside(), for an entry of a table that is known to have links. */
-static inline struct list *link_of(const struct page *table, const struct halves *entry)
+/* As mapping_beside(), for an entry of a table that is known to have links. */
+static inline struct list *mapping_link_of(const struct page *table, const struct halves *entry)
 {
 	return (struct list *)(table->mappings + ((uintptr_t)entry & PAGE_MASK));
 }
 
 /* Counts one more link of the table, which gets a page of them if it has none; false without. */
-static bool link_take(struct page *table)
+static bool mapping_link_take(struct page *table)
 {
 	struct page *links;
 
@@ -70,7 +70,7 @@ static bool link_take(struct page *table)
 	return true;
 }
 
-static void link_give(struct page *table)
+static void mapping_link_give(struct page *table)
 {
 	assert(table->linked > 0);
 	if (--table->linked > 0)
@@ -80,55 +80,56 @@ static void link_give(struct page *table)
 }
 
 /* Makes the record of a page that is mapped once a ring of one; false without memory. */
-static bool ring_make(struct page *page)
+static bool mapping_ring_make(struct page *page)
 {
 	struct halves *only = (struct halves *)page->mappings;
 	struct list *link;
 
-	if (!link_take(mapping_page_of(only)))
+	if (!mapping_link_take(mapping_page_of(only)))
 		return false;
-	link = beside(only);
+	link = mapping_beside(only);
 	list_init(link);
 	page->mappings = (uintptr_t)link | IS_RING;
 	return true;
 }
 
 /* And a ring of one the entry itself. */
-static void ring_dissolve(struct page *page)
+static void mapping_ring_dissolve(struct page *page)
 {
-	struct halves *only = beside(ring_of(page));
+	struct halves *only = mapping_beside(mapping_ring_of(page));
 
 	page->mappings = (uintptr_t)only;
-	link_give(mapping_page_of(only));
+	mapping_link_give(mapping_page_of(only));
 }
 
 bool mapping_link(struct page *page, struct page *table, struct halves *entry)
 {
-	bool made = !is_ring(page);
+	bool made = !mapping_is_ring(page);
 
-	if (made && !ring_make(page))
+	if (made && !mapping_ring_make(page))
 		return false;
-	if (!link_take(table)) {
+	if (!mapping_link_take(table)) {
 		if (made)
-			ring_dissolve(page);
+			mapping_ring_dissolve(page);
 		return false;
 	}
-	list_insert_after(ring_of(page), link_of(table, entry));
+	list_insert_after(mapping_ring_of(page), mapping_link_of(table, entry));
 	return true;
 }
 
 void mapping_unlink(struct page *page, struct page *table, struct halves *entry)
 {
-	struct list *link = link_of(table, entry);
+	struct list *link = mapping_link_of(table, entry);
 	struct list *next = link->next;
 
-	assert(is_ring(page) && next != link && next->prev == link && link->prev->next == link);
+	assert(mapping_is_ring(page) && next != link && next->prev == link &&
+	       link->prev->next == link);
 	link->prev->next = next;
 	next->prev = link->prev;
-	link_give(table);
+	mapping_link_give(table);
 	page->mappings = (uintptr_t)next | IS_RING;
 	if (next->next == next)
-		ring_dissolve(page);
+		mapping_ring_dissolve(page);
 }
 
 /* ---------------- By page ---------------- */
@@ -139,36 +140,37 @@ void mapping_unlink(struct page *page, struct page *table, struct halves *entry)
  */
 static struct halves *mapping_first(const struct page *page)
 {
-	return is_ring(page) ? beside(ring_of(page)) : (struct halves *)page->mappings;
+	return mapping_is_ring(page) ? mapping_beside(mapping_ring_of(page))
+				     : (struct halves *)page->mappings;
 }
 
 static struct halves *mapping_next(const struct page *page, const struct halves *entry)
 {
 	struct list *next;
 
-	if (!is_ring(page))
+	if (!mapping_is_ring(page))
 		return NULL;
-	next = ((struct list *)beside(entry))->next;
-	return next == ring_of(page) ? NULL : beside(next);
+	next = ((struct list *)mapping_beside(entry))->next;
+	return next == mapping_ring_of(page) ? NULL : mapping_beside(next);
 }
 
 /* What `entry`, of `table`, translates. */
-static inline uint32_t address_of(const struct page *table, const struct halves *entry)
+static inline uint32_t mapping_address_of(const struct page *table, const struct halves *entry)
 {
 	return table->table.base +
 	       ((uintptr_t)entry & PAGE_MASK) / sizeof(struct halves) * PAGE_SIZE;
 }
 
 /* The translation of `entry`, of `table`, has changed: this CPU forgets it, and who else is to? */
-static uint32_t tell_later(const struct page *table, const struct halves *entry)
+static uint32_t mapping_tell_later(const struct page *table, const struct halves *entry)
 {
-	uint32_t address = address_of(table, entry);
+	uint32_t address = mapping_address_of(table, entry);
 
 	shootdown_here(table->pmap, address, address + PAGE_SIZE);
 	return table->pmap->cpus;
 }
 
-static void remove_ring(struct page *page)
+static void mapping_remove_ring(struct page *page)
 {
 	uint32_t cpus = 0;
 
@@ -177,14 +179,14 @@ static void remove_ring(struct page *page)
 		struct page *table = mapping_page_of(entry);
 
 		mapping_remove(table, entry, entry_take(entry));
-		cpus |= tell_later(table, entry);
+		cpus |= mapping_tell_later(table, entry);
 		pause_each();
 	}
 	shootdown_others(cpus);
 }
 
 /* A translation that no CPU has used, none remembers. */
-static inline void remove_only(struct halves *entry)
+static inline void mapping_remove_only(struct halves *entry)
 {
 	struct page *table = mapping_page_of(entry);
 	uint32_t low = entry_take(entry);
@@ -193,7 +195,7 @@ static inline void remove_only(struct halves *entry)
 	mapping_remove(table, entry, low);
 	if ((low & LOW_USED) == 0)
 		return;
-	address = address_of(table, entry);
+	address = mapping_address_of(table, entry);
 	shootdown_range(table->pmap, address, address + PAGE_SIZE);
 }
 
@@ -201,10 +203,10 @@ void pmap_page_remove(struct page *page)
 {
 	assert(kernel_locked());
 	assert(page->use == PAGE_USER);
-	if (is_ring(page))
-		remove_ring(page);
+	if (mapping_is_ring(page))
+		mapping_remove_ring(page);
 	else if (page->mappings != 0)
-		remove_only((struct halves *)page->mappings);
+		mapping_remove_only((struct halves *)page->mappings);
 }
 
 void pmap_page_protect(struct page *page, uint32_t rights)
@@ -223,7 +225,7 @@ void pmap_page_protect(struct page *page, uint32_t rights)
 	     entry = mapping_next(page, entry)) {
 		if ((entry->low & LOW_WRITE) != 0) {
 			entry_forbid_write(entry, page);
-			cpus |= tell_later(mapping_page_of(entry), entry);
+			cpus |= mapping_tell_later(mapping_page_of(entry), entry);
 		}
 		pause_each();
 	}
@@ -253,7 +255,7 @@ void pmap_page_clean(struct page *page)
 	     entry = mapping_next(page, entry)) {
 		if ((entry->low & LOW_DIRTY) != 0) {
 			entry_clear_bit(entry, LOW_DIRTY);
-			cpus |= tell_later(mapping_page_of(entry), entry);
+			cpus |= mapping_tell_later(mapping_page_of(entry), entry);
 		}
 		pause_each();
 	}

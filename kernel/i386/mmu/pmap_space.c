@@ -36,7 +36,7 @@ struct pmap *pmap_create(void)
 }
 
 /* The page of the table or directory that an entry names. */
-static struct page *table_page(uint32_t low)
+static struct page *pmap_space_table_page(uint32_t low)
 {
 	struct page *table = page_of_entry(low);
 
@@ -45,7 +45,7 @@ static struct page *table_page(uint32_t low)
 }
 
 /* The number of the first entry from `n` on that is present; `end` or more if there is none. */
-static uint32_t next_present(const struct page *table, uint32_t n, uint32_t end)
+static uint32_t pmap_space_next_present(const struct page *table, uint32_t n, uint32_t end)
 {
 	const struct halves *entries = page_data(table);
 
@@ -75,16 +75,16 @@ struct change {
 };
 
 /* The numbers of the entries of `table`, with `size` bytes under each, that the range is in. */
-static inline uint32_t change_first(const struct change *change, const struct page *table,
-				    uint32_t size)
+static inline uint32_t pmap_space_change_first(const struct change *change,
+					       const struct page *table, uint32_t size)
 {
 	uint32_t base = table->table.base;
 
 	return change->start > base ? (change->start - base) / size : 0;
 }
 
-static inline uint32_t change_end(const struct change *change, const struct page *table,
-				  uint32_t size)
+static inline uint32_t pmap_space_change_end(const struct change *change, const struct page *table,
+					     uint32_t size)
 {
 	uint32_t last = (change->end - 1 - table->table.base) / size;
 
@@ -95,8 +95,8 @@ static inline uint32_t change_end(const struct change *change, const struct page
  * Changes one that is present; says whether there was something to take away that a CPU may
  * remember.
  */
-static inline bool change_entry(const struct change *change, struct page *table,
-				struct halves *entry)
+static inline bool pmap_space_change_entry(const struct change *change, struct page *table,
+					   struct halves *entry)
 {
 	uint32_t low;
 
@@ -107,41 +107,44 @@ static inline bool change_entry(const struct change *change, struct page *table,
 	return (low & LOW_USED) != 0;
 }
 
-static void change_table(struct change *change, struct page *table)
+static void pmap_space_change_table(struct change *change, struct page *table)
 {
 	struct halves *entries = page_data(table);
-	uint32_t end = change_end(change, table, PAGE_SIZE);
-	uint32_t n = next_present(table, change_first(change, table, PAGE_SIZE), end);
+	uint32_t end = pmap_space_change_end(change, table, PAGE_SIZE);
+	uint32_t n = pmap_space_next_present(
+		table, pmap_space_change_first(change, table, PAGE_SIZE), end);
 
 	while (n < end) {
 		uint32_t address = table->table.base + n * PAGE_SIZE;
 
-		if (change_entry(change, table, &entries[n])) {
+		if (pmap_space_change_entry(change, table, &entries[n])) {
 			if (change->changed_end == 0)
 				change->changed_start = address;
 			change->changed_end = address + PAGE_SIZE;
 		}
 		pause_each();
-		n = next_present(table, n + 1, end);
+		n = pmap_space_next_present(table, n + 1, end);
 	}
 }
 
-static void change_directory(struct change *change, const struct page *directory)
+static void pmap_space_change_directory(struct change *change, const struct page *directory)
 {
 	const struct halves *entries = page_data(directory);
-	uint32_t end = change_end(change, directory, LARGE_SIZE);
-	uint32_t n = next_present(directory, change_first(change, directory, LARGE_SIZE), end);
+	uint32_t end = pmap_space_change_end(change, directory, LARGE_SIZE);
+	uint32_t n = pmap_space_next_present(
+		directory, pmap_space_change_first(change, directory, LARGE_SIZE), end);
 
 	while (n < end) {
-		change_table(change, table_page(entries[n].low));
-		n = next_present(directory, n + 1, end);
+		pmap_space_change_table(change, pmap_space_table_page(entries[n].low));
+		n = pmap_space_next_present(directory, n + 1, end);
 		if (n < end)
 			kernel_pause();
 	}
 }
 
 /* All CPUs are told once, when all is done, and only of where something was done. */
-static void change_range(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
+static void pmap_space_change_range(struct pmap *pmap, uint32_t start, uint32_t end,
+				    uint32_t rights)
 {
 	struct change change = {.pmap = pmap, .start = start, .end = end, .rights = rights};
 
@@ -151,31 +154,32 @@ static void change_range(struct pmap *pmap, uint32_t start, uint32_t end, uint32
 		return;
 	for (uint32_t n = start / QUARTER_SIZE; n <= (end - 1) / QUARTER_SIZE; n++)
 		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
-			change_directory(&change, table_page((uint32_t)pmap->pdpt[n]));
+			pmap_space_change_directory(&change,
+						    pmap_space_table_page((uint32_t)pmap->pdpt[n]));
 	if (change.changed_end != 0)
 		shootdown_range(pmap, change.changed_start, change.changed_end);
 }
 
 void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end)
 {
-	change_range(pmap, start, end, 0);
+	pmap_space_change_range(pmap, start, end, 0);
 }
 
 void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)
 {
-	change_range(pmap, start, end, (rights & PMAP_READ) != 0 ? rights : 0);
+	pmap_space_change_range(pmap, start, end, (rights & PMAP_READ) != 0 ? rights : 0);
 }
 
 /* ---------------- Ending ---------------- */
 
 /* The entries stay as they are: the table goes, and nobody looks at it any more. */
-static void destroy_table(struct pmap *pmap, struct page *table)
+static void pmap_space_destroy_table(struct pmap *pmap, struct page *table)
 {
 	struct halves *entries = page_data(table);
 	uint32_t n = 0;
 
 	while (pmap->pages != 0) {
-		n = next_present(table, n, TABLE_ENTRIES);
+		n = pmap_space_next_present(table, n, TABLE_ENTRIES);
 		if (n == TABLE_ENTRIES)
 			break;
 		mapping_remove(table, &entries[n], entries[n].low);
@@ -186,15 +190,15 @@ static void destroy_table(struct pmap *pmap, struct page *table)
 	page_free(table);
 }
 
-static void destroy_directory(struct pmap *pmap, struct page *directory)
+static void pmap_space_destroy_directory(struct pmap *pmap, struct page *directory)
 {
 	const struct halves *entries = page_data(directory);
-	uint32_t n = next_present(directory, 0, TABLE_ENTRIES);
+	uint32_t n = pmap_space_next_present(directory, 0, TABLE_ENTRIES);
 
 	while (n < TABLE_ENTRIES) {
-		destroy_table(pmap, table_page(entries[n].low));
+		pmap_space_destroy_table(pmap, pmap_space_table_page(entries[n].low));
 		kernel_pause();
-		n = next_present(directory, n + 1, TABLE_ENTRIES);
+		n = pmap_space_next_present(directory, n + 1, TABLE_ENTRIES);
 	}
 	page_free(directory);
 }
@@ -207,7 +211,8 @@ void pmap_destroy(struct pmap *pmap)
 	assert(pmap->cpus == 0);
 	for (unsigned n = 0; n < USER_END / QUARTER_SIZE; n++)
 		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
-			destroy_directory(pmap, table_page((uint32_t)pmap->pdpt[n]));
+			pmap_space_destroy_directory(
+				pmap, pmap_space_table_page((uint32_t)pmap->pdpt[n]));
 	assert(pmap->pages == 0);
 	io_permissions_free(pmap->io);
 	pmap->magic = 0;

@@ -22,14 +22,14 @@ enum flush {
 	FLUSH_EVERYTHING
 };
 
-static void flush_page(struct cpu *cpu, uint32_t address)
+static void shootdown_flush_page(struct cpu *cpu, uint32_t address)
 {
 	__asm__ volatile("invlpg (%0)" ::"r"(address) : "memory");
 	cpu->machine.tlb_flushes++;
 }
 
 /* Flushes what belongs to the loaded address space; global translations stay. */
-static void flush_user(struct cpu *cpu)
+static void shootdown_flush_user(struct cpu *cpu)
 {
 	uint32_t cr3;
 
@@ -37,27 +37,27 @@ static void flush_user(struct cpu *cpu)
 	cpu->machine.tlb_flushes++;
 }
 
-static void flush_everything(struct cpu *cpu)
+static void shootdown_flush_everything(struct cpu *cpu)
 {
 	uint32_t cr4;
 
 	__asm__ volatile("movl %%cr4, %0" : "=r"(cr4));
 	__asm__ volatile("movl %0, %%cr4" ::"r"(cr4 & ~CR4_PGE) : "memory");
-	flush_user(cpu);
+	shootdown_flush_user(cpu);
 	__asm__ volatile("movl %0, %%cr4" ::"r"(cr4) : "memory");
 }
 
 void shootdown_interrupt(struct cpu *cpu)
 {
 	if (cpu->machine.shootdown_due == FLUSH_EVERYTHING)
-		flush_everything(cpu);
+		shootdown_flush_everything(cpu);
 	else
-		flush_user(cpu);
+		shootdown_flush_user(cpu);
 	__atomic_store_n(&cpu->machine.shootdown_due, FLUSH_NONE, __ATOMIC_RELEASE);
 }
 
 /* Has every CPU in `set`, which `self` is not in, flush, and waits until all have. */
-static void tell(struct cpu *self, uint32_t set, enum flush flush)
+static void shootdown_tell(struct cpu *self, uint32_t set, enum flush flush)
 {
 	assert(kernel_locked());
 	assert(interrupts_are_on());
@@ -74,13 +74,13 @@ static void tell(struct cpu *self, uint32_t set, enum flush flush)
 			machine_relax();
 }
 
-static inline void tell_others(uint32_t set, enum flush flush)
+static inline void shootdown_tell_others(uint32_t set, enum flush flush)
 {
 	struct cpu *self = cpu_self();
 
 	set &= ~(1u << self->number);
 	if (set != 0)
-		tell(self, set, flush);
+		shootdown_tell(self, set, flush);
 }
 
 void shootdown_here(struct pmap *pmap, uint32_t start, uint32_t end)
@@ -90,15 +90,15 @@ void shootdown_here(struct pmap *pmap, uint32_t start, uint32_t end)
 	if (cpu->machine.pmap != pmap)
 		return;
 	if (end - start > FEW_PAGES * PAGE_SIZE)
-		flush_user(cpu);
+		shootdown_flush_user(cpu);
 	else
 		for (; start < end; start += PAGE_SIZE)
-			flush_page(cpu, start);
+			shootdown_flush_page(cpu, start);
 }
 
 void shootdown_others(uint32_t set)
 {
-	tell_others(set, FLUSH_USER);
+	shootdown_tell_others(set, FLUSH_USER);
 }
 
 void shootdown_range(struct pmap *pmap, uint32_t start, uint32_t end)
@@ -112,8 +112,8 @@ void shootdown_reload(struct pmap *pmap)
 	struct cpu *cpu = cpu_self();
 
 	if (cpu->machine.pmap == pmap)
-		flush_user(cpu);
-	tell_others(pmap->cpus, FLUSH_USER);
+		shootdown_flush_user(cpu);
+	shootdown_tell_others(pmap->cpus, FLUSH_USER);
 }
 
 void shootdown_kernel_range(uint32_t start, uint32_t end)
@@ -121,8 +121,8 @@ void shootdown_kernel_range(uint32_t start, uint32_t end)
 	struct cpu *cpu = cpu_self();
 
 	for (; start < end; start += PAGE_SIZE)
-		flush_page(cpu, start);
-	tell_others((1u << n_cpus) - 1, FLUSH_EVERYTHING);
+		shootdown_flush_page(cpu, start);
+	shootdown_tell_others((1u << n_cpus) - 1, FLUSH_EVERYTHING);
 }
 
 void shootdown_kernel_page(uint32_t address)

@@ -27,13 +27,13 @@ struct walk {
 	uint32_t end;            /* Of the stack. */
 };
 
-static inline bool is_kernel_code(uint32_t pc)
+static inline bool kernel_walk_is_kernel_code(uint32_t pc)
 {
 	return pc - (uint32_t)kernel_start < (uint32_t)(kernel_text_end - kernel_start);
 }
 
 /* Goes up to the frame at `frame_pointer`; false if none can be there above what was read. */
-static inline bool step(struct walk *walk)
+static inline bool kernel_walk_step(struct walk *walk)
 {
 	uint32_t frame_pointer = walk->frame_pointer;
 	uint32_t next = (uint32_t)(walk->address + 1);
@@ -51,16 +51,18 @@ static enum code_return kernel_walk_judge(uint32_t address, uint32_t pc)
 {
 	uint32_t target;
 
-	if (!is_kernel_code(address - CALL_SIZE) || !is_kernel_code(address))
+	if (!kernel_walk_is_kernel_code(address - CALL_SIZE) ||
+	    !kernel_walk_is_kernel_code(address))
 		return CODE_NO_RETURN;
 	target = code_call_target((const uint8_t *)(address - CALL_SIZE), address);
-	if (!is_kernel_code(target) || !code_is_near_begin(target, pc))
+	if (!kernel_walk_is_kernel_code(target) || !code_is_near_begin(target, pc))
 		return CODE_NO_RETURN;
 	return *(const uint8_t *)target == CODE_PUSH_EBP ? CODE_HAS_FRAME : CODE_IS_LEAF;
 }
 
 /* Where it is, on top of the stack; NULL: the function has a frame. */
-static const uint32_t *find_leafs_return(const struct walk *walk, const uint32_t *top, uint32_t pc)
+static const uint32_t *kernel_walk_find_leafs_return(const struct walk *walk, const uint32_t *top,
+						     uint32_t pc)
 {
 	for (unsigned n = 0; n < LEAF_WORDS && (uint32_t)(top + n) < walk->end; n++) {
 		enum code_return found = kernel_walk_judge(top[n], pc);
@@ -81,22 +83,22 @@ static bool kernel_walk_begin(struct walk *walk, const struct frame *frame, uint
 	walk->end = thread->machine.stack_top;
 	walk->frame_pointer = frame->ebp;
 	if ((uint32_t)top - (walk->end - KERNEL_STACK_SIZE) > KERNEL_STACK_SIZE - 8 || depth == 0 ||
-	    !is_kernel_code(frame->eip))
+	    !kernel_walk_is_kernel_code(frame->eip))
 		return false;
-	walk->address = find_leafs_return(walk, top, frame->eip);
+	walk->address = kernel_walk_find_leafs_return(walk, top, frame->eip);
 	if (code_has_no_frame(code)) {
 		walk->address = top;
 	} else if (*top == frame->ebp && code_makes_frame(code)) {
 		walk->address = top + 1;
 	} else if (walk->address == NULL) {
 		walk->address = top - 1;
-		return step(walk);
+		return kernel_walk_step(walk);
 	}
 	return true;
 }
 
 /* What was interrupted where the return address is that of an interrupt's function, else NULL. */
-static const struct frame *interrupted(const struct walk *walk)
+static const struct frame *kernel_walk_interrupted(const struct walk *walk)
 {
 	const struct frame *frame = (const struct frame *)(walk->address + 1);
 
@@ -111,12 +113,12 @@ static const struct frame *interrupted(const struct walk *walk)
  * Of the walk's end in code of entry.S: true if that was interrupted in the kernel, and the walk
  * goes on there.
  */
-static __attribute__((noinline)) bool pass_interrupt(struct walk *walk, uint32_t *frames,
-						     uint32_t *n)
+static __attribute__((noinline)) bool kernel_walk_pass_interrupt(struct walk *walk,
+								 uint32_t *frames, uint32_t *n)
 {
-	const struct frame *frame = interrupted(walk);
+	const struct frame *frame = kernel_walk_interrupted(walk);
 
-	if (frame == NULL || !is_kernel_code(frame->eip))
+	if (frame == NULL || !kernel_walk_is_kernel_code(frame->eip))
 		return false;
 	/* As if it had been called from there: a reader looks at the byte before an address. */
 	frames[(*n)++] = frame->eip + 1;
@@ -126,7 +128,7 @@ static __attribute__((noinline)) bool pass_interrupt(struct walk *walk, uint32_t
 }
 
 /* The return addresses from where the walk is on. */
-static uint32_t collect(struct walk *walk, uint32_t *frames, uint32_t depth, bool *cut)
+static uint32_t kernel_walk_collect(struct walk *walk, uint32_t *frames, uint32_t depth, bool *cut)
 {
 	uint32_t n = 0;
 
@@ -135,14 +137,14 @@ static uint32_t collect(struct walk *walk, uint32_t *frames, uint32_t depth, boo
 		uint32_t address = *walk->address;
 
 		if (entry_is_at(address)) {
-			if (n == depth || !pass_interrupt(walk, frames, &n))
+			if (n == depth || !kernel_walk_pass_interrupt(walk, frames, &n))
 				return n;
-		} else if (n == depth || !is_kernel_code(address)) {
+		} else if (n == depth || !kernel_walk_is_kernel_code(address)) {
 			break;
 		} else {
 			frames[n++] = address;
 		}
-		if (!step(walk))
+		if (!kernel_walk_step(walk))
 			break;
 	}
 	*cut = true;
@@ -158,7 +160,7 @@ uint32_t machine_kernel_stack(const struct frame *frame, uint32_t *frames, uint3
 	if (entry_is_at(frame->eip))
 		return 0;
 	if (kernel_walk_begin(&walk, frame, depth))
-		return collect(&walk, frames, depth, cut);
+		return kernel_walk_collect(&walk, frames, depth, cut);
 	*cut = true;
 	return 0;
 }
@@ -190,7 +192,7 @@ uint32_t machine_event_stack(const struct thread *thread, uint32_t kernel_pc, ui
 		return machine_kernel_stack(thread->fault_frame, frames, depth, cut);
 	*cut = true;
 	while (*walk.address != kernel_pc)
-		if (!step(&walk))
+		if (!kernel_walk_step(&walk))
 			return 0;
-	return step(&walk) ? collect(&walk, frames, depth, cut) : 0;
+	return kernel_walk_step(&walk) ? kernel_walk_collect(&walk, frames, depth, cut) : 0;
 }

@@ -26,7 +26,7 @@ _Static_assert(offsetof(struct thread, label) ==
 	       "a row");
 
 /* Before the call gate's first instruction, or before that of its twin. */
-static inline bool is_gate(uint32_t pc)
+static inline bool sample_is_gate(uint32_t pc)
 {
 	return pc == (uint32_t)gate_entry || pc == (uint32_t)gate_entry_traced;
 }
@@ -38,11 +38,12 @@ static inline bool is_gate(uint32_t pc)
  * if another interrupt or exception came first, in what that does: then its own frame, which begins
  * below the gate's four words, has put the gate's address where a whole frame has its vector.
  */
-static inline uint32_t user_pc(const struct frame *frame, const struct thread *thread)
+static inline uint32_t sample_user_pc(const struct frame *frame, const struct thread *thread)
 {
 	const struct frame *users = (const struct frame *)thread->machine.stack_top - 1;
 
-	if (is_gate(frame->eip) || (is_gate(users->vector) && !entry_is_gate(frame->eip)))
+	if (sample_is_gate(frame->eip) ||
+	    (sample_is_gate(users->vector) && !entry_is_gate(frame->eip)))
 		return users->cs;
 	return users->eip;
 }
@@ -71,7 +72,7 @@ void machine_find_kernel_place(const struct frame *frame, struct machine_place *
 	else if (thread->task == NULL)
 		place->flags |= PROF_NO_USER_PC;
 	else
-		place->pc = user_pc(frame, thread);
+		place->pc = sample_user_pc(frame, thread);
 }
 
 void machine_sample_work(void)

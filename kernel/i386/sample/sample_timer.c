@@ -37,7 +37,7 @@ _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
  * second one.  So the clocks' difference is part of the ratio, a part of a count is a whole one,
  * and one more goes for the edge of the PIT's own clock that may be just about to pass.
  */
-static void find_ratio(void)
+static void sample_timer_find_ratio(void)
 {
 	uint64_t ratio = divide((uint64_t)PIT_HZ << 32, clock_hz());
 
@@ -51,7 +51,7 @@ static void find_ratio(void)
 void machine_sample_timer_route(enum sample_delivery delivery)
 {
 	if (counts_per_cycle == 0)
-		find_ratio();
+		sample_timer_find_ratio();
 	if (delivery == SAMPLE_BY_NMI)
 		ioapic_route_all_nmi(PIT_IRQ);
 	else
@@ -59,19 +59,19 @@ void machine_sample_timer_route(enum sample_delivery delivery)
 }
 
 /* The counts that pass until a shot, with what one that has begun lacks. */
-static inline uint32_t counts_for(uint32_t cycles)
+static inline uint32_t sample_timer_counts_for(uint32_t cycles)
 {
 	return (uint32_t)(((uint64_t)cycles * counts_per_cycle) >> 32) + 2;
 }
 
 void machine_sample_timer_arm(uint32_t cycles)
 {
-	pit_one_shot(counts_for(cycles));
+	pit_one_shot(sample_timer_counts_for(cycles));
 }
 
 uint32_t machine_sample_timer_begin(uint32_t cycles)
 {
-	return pit_one_shot_begin(counts_for(cycles));
+	return pit_one_shot_begin(sample_timer_counts_for(cycles));
 }
 
 void machine_sample_timer_end(uint32_t rest)
@@ -85,7 +85,8 @@ void machine_sample_timer_end(uint32_t rest)
  */
 uint32_t machine_sample_timer_least(uint32_t cycles)
 {
-	return (uint32_t)(((uint64_t)counts_for(cycles) * cycles_per_count) >> CYCLES_SHIFT);
+	return (uint32_t)(((uint64_t)sample_timer_counts_for(cycles) * cycles_per_count) >>
+			  CYCLES_SHIFT);
 }
 
 /* The mask is what counts: a shot already in flight in the PIT ends there. */
@@ -100,7 +101,7 @@ void machine_sample_timer_silence(void)
 #define LEAF_HYPERVISOR 0x40000000u
 #define NAME_OF_TCG     0x54474354u /* "TCGT": QEMU's own translator. */
 
-static bool is_translated(void)
+static bool sample_timer_is_translated(void)
 {
 	uint32_t leaf = LEAF_HYPERVISOR, name, ecx, edx;
 
@@ -120,7 +121,7 @@ static bool is_translated(void)
 #define TRIES 8
 
 /* Whether each instruction takes one cycle, or two, four, eight...: the emulator chooses that. */
-static bool is_counted(uint32_t cycles)
+static bool sample_timer_is_counted(uint32_t cycles)
 {
 	uint32_t each = cycles / NOPS;
 
@@ -128,21 +129,23 @@ static bool is_counted(uint32_t cycles)
 }
 
 /* An interrupt in between may spoil a try, and a clock that does not count be right by chance. */
-static bool counts_instructions(void)
+static bool sample_timer_counts_instructions(void)
 {
 	unsigned in_a_row = 0;
 
 	for (int i = 0; i < TRIES && in_a_row < 2; i++)
-		in_a_row = is_counted(CYCLES_OF(16 + NOPS) - CYCLES_OF(16)) ? in_a_row + 1 : 0;
+		in_a_row = sample_timer_is_counted(CYCLES_OF(16 + NOPS) - CYCLES_OF(16))
+				   ? in_a_row + 1
+				   : 0;
 	return in_a_row == 2;
 }
 
 bool machine_clock_is_block(void)
 {
-	return is_translated() && !counts_instructions();
+	return sample_timer_is_translated() && !sample_timer_counts_instructions();
 }
 
 bool machine_runs_cpus_in_turn(void)
 {
-	return is_translated() && counts_instructions();
+	return sample_timer_is_translated() && sample_timer_counts_instructions();
 }

@@ -122,7 +122,7 @@ struct view {
 };
 
 /* Brings the page of `address` into view; false, and no other view, if it is not mapped. */
-static __attribute__((noinline)) bool turn_to(struct view *view, uint32_t address)
+static __attribute__((noinline)) bool user_walk_turn_to(struct view *view, uint32_t address)
 {
 	uint32_t rights;
 	struct page *page;
@@ -140,15 +140,16 @@ INLINE bool see_word(struct view *view, uint32_t address, uint32_t *word)
 {
 	if (view == NULL)
 		return touch(address, word);
-	if (address >= USER_END || ((address ^ view->page) >= PAGE_SIZE && !turn_to(view, address)))
+	if (address >= USER_END ||
+	    ((address ^ view->page) >= PAGE_SIZE && !user_walk_turn_to(view, address)))
 		return false;
 	*word = *(const uint32_t *)(address + view->shift);
 	return true;
 }
 
 /* Bytes of code; zeros, which mean nothing, for what is not mapped. */
-static __attribute__((noinline)) void see_bytes(struct view *view, uint32_t address, uint8_t *bytes,
-						uint32_t n)
+static __attribute__((noinline)) void user_walk_see_bytes(struct view *view, uint32_t address,
+							  uint8_t *bytes, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t word = 0;
@@ -169,13 +170,13 @@ INLINE bool is_within_page(uint32_t address)
 	return (address & PAGE_MASK) <= PAGE_SIZE - SEEN && address < USER_END;
 }
 
-/* As see_bytes(), for the code at a program counter, and for the top of the stack: quicker. */
+/* user_walk_see_bytes() for the code at a program counter and the top of the stack: quicker. */
 INLINE void see_three(struct view *view, uint32_t address, uint32_t words[3])
 {
 	if (view == NULL && is_within_page(address))
 		touch_three(address, words);
 	else
-		see_bytes(view, address, (uint8_t *)words, SEEN);
+		user_walk_see_bytes(view, address, (uint8_t *)words, SEEN);
 }
 
 /* The two words of a frame; UNREADABLE and 0 if they are not there. */
@@ -219,17 +220,17 @@ static enum code_return user_walk_judge(struct view *view, uint32_t address, uin
 
 	if (!is_near(address, pc))
 		return CODE_NO_RETURN;
-	see_bytes(view, address - CALL_SIZE, call, CALL_SIZE);
+	user_walk_see_bytes(view, address - CALL_SIZE, call, CALL_SIZE);
 	target = code_call_target(call, address);
 	if (!code_is_near_begin(target, pc))
 		return CODE_NO_RETURN;
-	see_bytes(view, target, call, 1);
+	user_walk_see_bytes(view, target, call, 1);
 	return call[0] == CODE_PUSH_EBP ? CODE_HAS_FRAME : CODE_IS_LEAF;
 }
 
 /* The return address of a function that has no frame, by the code at the program counter. */
-static __attribute__((noinline)) bool find_return(struct view *view, const struct frame *frame,
-						  uint32_t *address)
+static __attribute__((noinline)) bool
+user_walk_find_return(struct view *view, const struct frame *frame, uint32_t *address)
 {
 	uint32_t seen[SEEN / 4], top[LEAF_WORDS];
 	const uint8_t *code = (const uint8_t *)seen + CODE_BEFORE;
@@ -295,7 +296,8 @@ INLINE uint32_t walk_stack(struct view *view, const struct frame *frame, uint32_
 	*cut = true;
 	if (frame->esp >= BEHIND)
 		return 0;
-	if ((view != NULL || !surely_has_frame(frame)) && find_return(view, frame, &address)) {
+	if ((view != NULL || !surely_has_frame(frame)) &&
+	    user_walk_find_return(view, frame, &address)) {
 		*cut = address != 0;
 		if (address == 0 || depth == 0)
 			return 0;

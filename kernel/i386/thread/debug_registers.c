@@ -25,7 +25,7 @@
 #define WIDTH_1       0
 #define WIDTH_8       2 /* Of 64-bit CPUs. */
 
-static bool kind_is_acceptable(uint32_t when, uint32_t width)
+static bool debug_registers_kind_is_acceptable(uint32_t when, uint32_t width)
 {
 	if (when == WHEN_EXECUTED)
 		return width == WIDTH_1;
@@ -42,7 +42,7 @@ bool debug_registers_are_acceptable(const uint32_t registers[8])
 		/* The CPU rounds addresses down to the width: none reaches over the end. */
 		if (registers[n] >= USER_END)
 			return false;
-		if (!kind_is_acceptable(DR7_WHEN(dr7, n), DR7_WIDTH(dr7, n)))
+		if (!debug_registers_kind_is_acceptable(DR7_WHEN(dr7, n), DR7_WIDTH(dr7, n)))
 			return false;
 	}
 	return true;

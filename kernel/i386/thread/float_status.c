@@ -52,26 +52,26 @@ _Static_assert(sizeof(struct i386_xfloat_state) + sizeof(struct i386_xfp_save) =
 	       "the size that i386_get_xstate_size() tells");
 
 /* The state that the thread has, or begins with. */
-static void image_read(const struct thread *thread, struct image *image)
+static void float_image_read(const struct thread *thread, struct image *image)
 {
 	memcpy(image, thread->machine.fpu_saved ? thread->machine.fpu : fpu_clean, sizeof *image);
 }
 
-static void image_write(struct thread *thread, const struct image *image)
+static void float_image_write(struct thread *thread, const struct image *image)
 {
 	memcpy(thread->machine.fpu, image, sizeof *image);
 	thread->machine.fpu_saved = true;
 	machine_thread_forget_fpu(thread);
 }
 
-static void image_reset(struct thread *thread)
+static void float_image_reset(struct thread *thread)
 {
 	thread->machine.fpu_saved = false;
 	machine_thread_forget_fpu(thread);
 }
 
 /* A bit that is not in the CPU's own mask would make the load a fault of the kernel. */
-static uint32_t mxcsr_allowed(uint32_t mxcsr)
+static uint32_t float_mxcsr_allowed(uint32_t mxcsr)
 {
 	uint32_t mask = ((const struct image *)fpu_clean)->mxcsr_mask;
 
@@ -80,7 +80,7 @@ static uint32_t mxcsr_allowed(uint32_t mxcsr)
 
 /* ---------------- Tags ---------------- */
 
-static uint32_t tag_of(const uint8_t value[REGISTER_BYTES])
+static uint32_t float_tag_of(const uint8_t value[REGISTER_BYTES])
 {
 	uint16_t exponent;
 	uint32_t low, high;
@@ -95,7 +95,7 @@ static uint32_t tag_of(const uint8_t value[REGISTER_BYTES])
 }
 
 /* Tags belong to registers by number; the registers lie in the image from the top down. */
-static uint16_t tags_to_full(const struct image *image)
+static uint16_t float_tags_to_full(const struct image *image)
 {
 	uint32_t full = 0;
 
@@ -103,12 +103,12 @@ static uint16_t tags_to_full(const struct image *image)
 		uint32_t place = (n - STATUS_TOP(image->status)) % REGISTERS;
 		bool used = (image->tags >> n & 1) != 0;
 
-		full |= (used ? tag_of(image->st[place]) : TAG_EMPTY) << 2 * n;
+		full |= (used ? float_tag_of(image->st[place]) : TAG_EMPTY) << 2 * n;
 	}
 	return (uint16_t)full;
 }
 
-static uint8_t tags_from_full(uint32_t full)
+static uint8_t float_tags_from_full(uint32_t full)
 {
 	uint32_t used = 0;
 
@@ -127,14 +127,14 @@ kern_return_t float_state_get(struct thread *thread, uint32_t *state)
 	struct i386_fp_regs *regs = (struct i386_fp_regs *)(save + 1);
 	struct image image;
 
-	image_read(thread, &image);
+	float_image_read(thread, &image);
 	*to = (struct i386_float_state){
 		.fpkind = FP_387FX,
 		.initialized = thread->machine.fpu_saved,
 	};
 	save->fp_control = image.control;
 	save->fp_status = image.status;
-	save->fp_tag = tags_to_full(&image);
+	save->fp_tag = float_tags_to_full(&image);
 	save->fp_eip = image.eip;
 	save->fp_cs = image.cs;
 	save->fp_opcode = image.opcode;
@@ -154,13 +154,13 @@ kern_return_t float_state_set(struct thread *thread, const uint32_t *state)
 	struct image image;
 
 	if (from->initialized == 0) {
-		image_reset(thread);
+		float_image_reset(thread);
 		return KERN_SUCCESS;
 	}
-	image_read(thread, &image);
+	float_image_read(thread, &image);
 	image.control = save->fp_control;
 	image.status = save->fp_status;
-	image.tags = tags_from_full(save->fp_tag);
+	image.tags = float_tags_from_full(save->fp_tag);
 	image.eip = save->fp_eip;
 	image.cs = save->fp_cs;
 	image.opcode = save->fp_opcode;
@@ -168,7 +168,7 @@ kern_return_t float_state_set(struct thread *thread, const uint32_t *state)
 	image.ds = save->fp_ds;
 	for (unsigned n = 0; n < REGISTERS; n++)
 		memcpy(image.st[n], regs->fp_reg_word[n], REGISTER_BYTES);
-	image_write(thread, &image);
+	float_image_write(thread, &image);
 	return KERN_SUCCESS;
 }
 
@@ -180,7 +180,7 @@ kern_return_t xfloat_state_get(struct thread *thread, uint32_t *state)
 	struct i386_xfloat_state *to = (struct i386_xfloat_state *)state;
 	struct image image;
 
-	image_read(thread, &image);
+	float_image_read(thread, &image);
 	memset(state, 0, XFLOAT_WORDS * sizeof(uint32_t));
 	to->fpkind = FP_387FX;
 	to->initialized = thread->machine.fpu_saved;
@@ -196,19 +196,19 @@ kern_return_t xfloat_state_set(struct thread *thread, const uint32_t *state)
 	uint32_t mask;
 
 	if (from->initialized == 0) {
-		image_reset(thread);
+		float_image_reset(thread);
 		return KERN_SUCCESS;
 	}
 	if (from->fp_save_kind != FP_FXSAVE)
 		return KERN_INVALID_ARGUMENT;
-	image_read(thread, &image);
+	float_image_read(thread, &image);
 	mask = image.mxcsr_mask;
 	memcpy(&image, from->hw_state, offsetof(struct image, rest));
 	image.reserved = 0;
 	image.reserved_cs = 0;
 	image.reserved_ds = 0;
-	image.mxcsr = mxcsr_allowed(image.mxcsr);
+	image.mxcsr = float_mxcsr_allowed(image.mxcsr);
 	image.mxcsr_mask = mask;
-	image_write(thread, &image);
+	float_image_write(thread, &image);
 	return KERN_SUCCESS;
 }

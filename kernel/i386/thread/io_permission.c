@@ -94,7 +94,7 @@ static void io_permission_change(struct io_permissions *io, uint32_t from, uint3
 
 /* ---------------- CPUs ---------------- */
 
-static void copy_to_cpu(struct cpu *cpu, const struct io_permissions *io)
+static void io_permission_copy_to_cpu(struct cpu *cpu, const struct io_permissions *io)
 {
 	memcpy(cpu->machine.io_bitmap, io->half[0], HALF_BYTES);
 	memcpy(cpu->machine.io_bitmap + HALF_BYTES, io->half[1], HALF_BYTES);
@@ -107,7 +107,7 @@ void io_permissions_load(struct cpu *cpu, const struct thread *thread)
 
 	cpu->machine.tss.io_map = TSS_NO_PORTS;
 	if (io != NULL) {
-		copy_to_cpu(cpu, io);
+		io_permission_copy_to_cpu(cpu, io);
 		cpu->machine.tss.io_map = sizeof(struct tss);
 	}
 }
@@ -130,24 +130,24 @@ bool io_permissions_fault(struct thread *thread)
  * Threads of the task may be in user mode on other CPUs with the bitmap loaded.  A CPU reads it
  * with each instruction, so what is written there holds at once.
  */
-static void update_cpus(const struct task *task, const struct io_permissions *io)
+static void io_permission_update_cpus(const struct task *task, const struct io_permissions *io)
 {
 	for (uint32_t n = 0; n < n_cpus; n++) {
 		struct cpu *cpu = &cpus[n];
 
 		if (cpu->thread->task == task && cpu->machine.tss.io_map == sizeof(struct tss))
-			copy_to_cpu(cpu, io);
+			io_permission_copy_to_cpu(cpu, io);
 	}
 }
 
 /* ---------------- Routines ---------------- */
 
-static uint32_t range_first(const struct port *io_perm)
+static uint32_t io_permission_range_first(const struct port *io_perm)
 {
 	return (uint32_t)io_perm->object & 0xffff;
 }
 
-static uint32_t range_last(const struct port *io_perm)
+static uint32_t io_permission_range_last(const struct port *io_perm)
 {
 	return (uint32_t)io_perm->object >> 16;
 }
@@ -184,8 +184,9 @@ kern_return_t i386_io_perm_modify(struct task *task, ipc_port_t io_perm, boolean
 	if (pmap->io == NULL && enable)
 		return KERN_RESOURCE_SHORTAGE;
 	if (pmap->io != NULL) {
-		io_permission_change(pmap->io, range_first(io_perm), range_last(io_perm), enable);
-		update_cpus(task, pmap->io);
+		io_permission_change(pmap->io, io_permission_range_first(io_perm),
+				     io_permission_range_last(io_perm), enable);
+		io_permission_update_cpus(task, pmap->io);
 	}
 	port_release_send(io_perm);
 	return KERN_SUCCESS;

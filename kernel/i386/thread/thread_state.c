@@ -45,7 +45,8 @@ struct first_switch {
 	uint32_t eip;
 };
 
-static void push_first_switch(struct thread *thread, uint32_t top, void (*function)(void))
+static void thread_state_push_first_switch(struct thread *thread, uint32_t top,
+					   void (*function)(void))
 {
 	struct first_switch *first = (struct first_switch *)top - 1;
 
@@ -57,7 +58,7 @@ static void push_first_switch(struct thread *thread, uint32_t top, void (*functi
 }
 
 /* Every field but the FPU's area and what the callers set; the structure may hold anything. */
-static void set_stack(struct thread *thread, void *stack)
+static void thread_state_set_stack(struct thread *thread, void *stack)
 {
 	thread->machine.fpu_saved = false;
 	thread->machine.fpu_cpu = NULL;
@@ -70,15 +71,15 @@ static void set_stack(struct thread *thread, void *stack)
 
 void machine_thread_init_kernel(struct thread *thread, void *stack, void (*function)(void))
 {
-	set_stack(thread, stack);
-	push_first_switch(thread, thread->machine.stack_top, function);
+	thread_state_set_stack(thread, stack);
+	thread_state_push_first_switch(thread, thread->machine.stack_top, function);
 }
 
 void machine_thread_init_user(struct thread *thread, void *stack, uint32_t entry, uint32_t esp)
 {
 	struct frame *frame;
 
-	set_stack(thread, stack);
+	thread_state_set_stack(thread, stack);
 	frame = thread_frame(thread);
 	*frame = (struct frame){
 		.fs = USER_DS,
@@ -91,19 +92,19 @@ void machine_thread_init_user(struct thread *thread, void *stack, uint32_t entry
 		.ss = USER_DS,
 	};
 	thread->machine.gs = USER_DS;
-	push_first_switch(thread, (uint32_t)frame, NULL);
+	thread_state_push_first_switch(thread, (uint32_t)frame, NULL);
 }
 
 void machine_thread_adopt_boot_stack(struct thread *thread)
 {
 	extern char boot_stack[];
 
-	set_stack(thread, boot_stack);
+	thread_state_set_stack(thread, boot_stack);
 }
 
 /* ---------------- Switching ---------------- */
 
-static void user_state_save(struct thread *thread)
+static void thread_state_user_state_save(struct thread *thread)
 {
 	fpu_save(thread->machine.fpu);
 	thread->machine.fpu_saved = true;
@@ -111,7 +112,7 @@ static void user_state_save(struct thread *thread)
 }
 
 /* A selector that has become invalid since it was saved is loaded as the null selector. */
-static void load_gs(uint16_t selector)
+static void thread_state_load_gs(uint16_t selector)
 {
 	__asm__ volatile("1: movw %w0, %%gs\n"
 			 "2:\n"
@@ -125,9 +126,9 @@ static void load_gs(uint16_t selector)
 			 "r"(0));
 }
 
-static void user_state_load(struct cpu *cpu, struct thread *thread)
+static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 {
-	load_gs(thread->machine.gs);
+	thread_state_load_gs(thread->machine.gs);
 	if (!thread->machine.fpu_saved)
 		fpu_load(fpu_clean);
 	else if (cpu->machine.fpu_thread != thread || thread->machine.fpu_cpu != cpu)
@@ -141,7 +142,7 @@ void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *nex
 	struct pmap *pmap = next->machine.pmap;
 
 	if (previous->task != NULL)
-		user_state_save(previous);
+		thread_state_user_state_save(previous);
 	cpu->thread = next;
 	cpu->machine.tss.esp0 = next->machine.stack_top;
 	if (cpu->machine.pmap != pmap)
@@ -149,14 +150,14 @@ void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *nex
 	if (cpu->machine.extra != next->machine.extra)
 		extra_load(cpu, next);
 	if (next->task != NULL)
-		user_state_load(cpu, next);
+		thread_state_user_state_load(cpu, next);
 	switch_stacks(&previous->machine.esp, next->machine.esp);
 }
 
 void machine_thread_store(struct thread *thread)
 {
 	assert(thread == current_thread());
-	user_state_save(thread);
+	thread_state_user_state_save(thread);
 }
 
 void machine_thread_reload(struct thread *thread)
@@ -165,7 +166,7 @@ void machine_thread_reload(struct thread *thread)
 
 	assert(thread == current_thread());
 	extra_load(cpu, thread);
-	user_state_load(cpu, thread);
+	thread_state_user_state_load(cpu, thread);
 }
 
 void machine_thread_forget_fpu(const struct thread *thread)

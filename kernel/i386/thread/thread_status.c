@@ -52,37 +52,38 @@ struct descriptor user_descriptor(const struct thread *thread, uint16_t selector
 	return extra != NULL && index < USER_GDT_SLOTS ? extra->slots[index] : absent;
 }
 
-static bool is_null(uint32_t selector)
+static bool thread_status_is_null(uint32_t selector)
 {
 	return (selector & ~SELECTOR_USER) == 0;
 }
 
 /* Whether the selector may be in ds, es, fs or gs. */
-static bool is_data(const struct thread *thread, uint32_t selector)
+static bool thread_status_is_data(const struct thread *thread, uint32_t selector)
 {
 	return selector <= UINT16_MAX &&
-	       (is_null(selector) ||
+	       (thread_status_is_null(selector) ||
 		descriptor_is_user_readable(user_descriptor(thread, (uint16_t)selector)));
 }
 
-static bool selectors_are_acceptable(const struct thread *thread,
-				     const struct i386_thread_state *state)
+static bool thread_status_selectors_are_acceptable(const struct thread *thread,
+						   const struct i386_thread_state *state)
 {
 	return state->cs <= UINT16_MAX && state->ss <= UINT16_MAX &&
 	       descriptor_is_user_code(user_descriptor(thread, (uint16_t)state->cs)) &&
 	       descriptor_is_user_stack(user_descriptor(thread, (uint16_t)state->ss)) &&
-	       is_data(thread, state->ds) && is_data(thread, state->es) &&
-	       is_data(thread, state->fs) && is_data(thread, state->gs);
+	       thread_status_is_data(thread, state->ds) &&
+	       thread_status_is_data(thread, state->es) &&
+	       thread_status_is_data(thread, state->fs) && thread_status_is_data(thread, state->gs);
 }
 
-static uint32_t user_selector(uint32_t selector)
+static uint32_t thread_status_user_selector(uint32_t selector)
 {
-	return is_null(selector) ? 0 : selector | SELECTOR_USER;
+	return thread_status_is_null(selector) ? 0 : selector | SELECTOR_USER;
 }
 
 /* ---------------- Registers ---------------- */
 
-static kern_return_t registers_get(struct thread *thread, uint32_t *state)
+static kern_return_t thread_status_registers_get(struct thread *thread, uint32_t *state)
 {
 	const struct frame *frame = thread_frame(thread);
 
@@ -108,7 +109,7 @@ static kern_return_t registers_get(struct thread *thread, uint32_t *state)
 }
 
 /* All but the segments.  Where eip and uesp point to is for user mode to find out. */
-static void set_numbers(struct frame *frame, const struct i386_thread_state *state)
+static void thread_status_set_numbers(struct frame *frame, const struct i386_thread_state *state)
 {
 	frame->edi = state->edi;
 	frame->esi = state->esi;
@@ -123,47 +124,47 @@ static void set_numbers(struct frame *frame, const struct i386_thread_state *sta
 }
 
 /* There is no virtual-8086 mode: to take only its flag away would run something else. */
-static kern_return_t flat_registers_set(struct thread *thread, const uint32_t *words)
+static kern_return_t thread_status_flat_registers_set(struct thread *thread, const uint32_t *words)
 {
 	const struct i386_thread_state *state = (const struct i386_thread_state *)words;
 	struct frame *frame = thread_frame(thread);
 
 	if ((state->efl & EFLAGS_VM) != 0)
 		return KERN_INVALID_ARGUMENT;
-	set_numbers(frame, state);
+	thread_status_set_numbers(frame, state);
 	frame->cs = USER_CS;
 	frame->ss = frame->ds = frame->es = frame->fs = USER_DS;
 	thread->machine.gs = USER_DS;
 	return KERN_SUCCESS;
 }
 
-static kern_return_t registers_set(struct thread *thread, const uint32_t *words)
+static kern_return_t thread_status_registers_set(struct thread *thread, const uint32_t *words)
 {
 	const struct i386_thread_state *state = (const struct i386_thread_state *)words;
 	struct frame *frame = thread_frame(thread);
 
-	if ((state->efl & EFLAGS_VM) != 0 || !selectors_are_acceptable(thread, state))
+	if ((state->efl & EFLAGS_VM) != 0 || !thread_status_selectors_are_acceptable(thread, state))
 		return KERN_INVALID_ARGUMENT;
-	set_numbers(frame, state);
-	frame->cs = user_selector(state->cs);
-	frame->ss = user_selector(state->ss);
-	frame->ds = user_selector(state->ds);
-	frame->es = user_selector(state->es);
-	frame->fs = user_selector(state->fs);
-	thread->machine.gs = (uint16_t)user_selector(state->gs);
+	thread_status_set_numbers(frame, state);
+	frame->cs = thread_status_user_selector(state->cs);
+	frame->ss = thread_status_user_selector(state->ss);
+	frame->ds = thread_status_user_selector(state->ds);
+	frame->es = thread_status_user_selector(state->es);
+	frame->fs = thread_status_user_selector(state->fs);
+	thread->machine.gs = (uint16_t)thread_status_user_selector(state->gs);
 	return KERN_SUCCESS;
 }
 
 /* ---------------- I/O ports, virtual-8086 mode, debug registers ---------------- */
 
-static kern_return_t ports_get(struct thread *thread, uint32_t *state)
+static kern_return_t thread_status_ports_get(struct thread *thread, uint32_t *state)
 {
 	io_permissions_show(thread, (uint8_t *)state, PORT_MAP_BITS / 8);
 	return KERN_SUCCESS;
 }
 
 /* Who may give ports to a task has i386_io_perm_modify(). */
-static kern_return_t ports_set(struct thread *thread, const uint32_t *state)
+static kern_return_t thread_status_ports_set(struct thread *thread, const uint32_t *state)
 {
 	uint8_t now[PORT_MAP_BITS / 8];
 
@@ -171,7 +172,7 @@ static kern_return_t ports_set(struct thread *thread, const uint32_t *state)
 	return memcmp(now, state, sizeof now) == 0 ? KERN_SUCCESS : KERN_NO_ACCESS;
 }
 
-static kern_return_t v86_get(struct thread *thread, uint32_t *state)
+static kern_return_t thread_status_v86_get(struct thread *thread, uint32_t *state)
 {
 	const struct thread_extra *extra = thread->machine.extra;
 
@@ -180,7 +181,7 @@ static kern_return_t v86_get(struct thread *thread, uint32_t *state)
 	return KERN_SUCCESS;
 }
 
-static kern_return_t v86_set(struct thread *thread, const uint32_t *state)
+static kern_return_t thread_status_v86_set(struct thread *thread, const uint32_t *state)
 {
 	struct thread_extra *extra;
 
@@ -195,7 +196,7 @@ static kern_return_t v86_set(struct thread *thread, const uint32_t *state)
 	return KERN_SUCCESS;
 }
 
-static kern_return_t debug_get(struct thread *thread, uint32_t *state)
+static kern_return_t thread_status_debug_get(struct thread *thread, uint32_t *state)
 {
 	const struct thread_extra *extra = thread->machine.extra;
 
@@ -207,7 +208,7 @@ static kern_return_t debug_get(struct thread *thread, uint32_t *state)
 }
 
 /* Registers 4 and 5 are nothing and stay 0. */
-static kern_return_t debug_set(struct thread *thread, const uint32_t *state)
+static kern_return_t thread_status_debug_set(struct thread *thread, const uint32_t *state)
 {
 	struct thread_extra *extra;
 
@@ -230,18 +231,23 @@ struct flavor {
 };
 
 static const struct flavor flavors[] = {
-	[i386_THREAD_STATE] = {i386_THREAD_STATE_COUNT, registers_get, flat_registers_set},
+	[i386_THREAD_STATE] = {i386_THREAD_STATE_COUNT, thread_status_registers_get,
+			       thread_status_flat_registers_set},
 	[i386_FLOAT_STATE] = {i386_FLOAT_STATE_COUNT, float_state_get, float_state_set},
-	[i386_ISA_PORT_MAP_STATE] = {i386_ISA_PORT_MAP_STATE_COUNT, ports_get, ports_set},
-	[i386_V86_ASSIST_STATE] = {i386_V86_ASSIST_STATE_COUNT, v86_get, v86_set},
-	[i386_REGS_SEGS_STATE] = {i386_REGS_SEGS_STATE_COUNT, registers_get, registers_set},
-	[i386_DEBUG_STATE] = {i386_DEBUG_STATE_COUNT, debug_get, debug_set},
+	[i386_ISA_PORT_MAP_STATE] = {i386_ISA_PORT_MAP_STATE_COUNT, thread_status_ports_get,
+				     thread_status_ports_set},
+	[i386_V86_ASSIST_STATE] = {i386_V86_ASSIST_STATE_COUNT, thread_status_v86_get,
+				   thread_status_v86_set},
+	[i386_REGS_SEGS_STATE] = {i386_REGS_SEGS_STATE_COUNT, thread_status_registers_get,
+				  thread_status_registers_set},
+	[i386_DEBUG_STATE] = {i386_DEBUG_STATE_COUNT, thread_status_debug_get,
+			      thread_status_debug_set},
 	[i386_XFLOAT_STATE] = {XFLOAT_WORDS, xfloat_state_get, xfloat_state_set},
 };
 
 #define FLAVORS ((int)(sizeof flavors / sizeof flavors[0]))
 
-static const struct flavor *flavor_of(int number)
+static const struct flavor *thread_status_flavor_of(int number)
 {
 	if (number < 0 || number >= FLAVORS || flavors[number].words == 0)
 		return NULL;
@@ -249,14 +255,14 @@ static const struct flavor *flavor_of(int number)
 }
 
 /* As many as there is room for; whoever knows only of the first four asks with room for four. */
-static kern_return_t list_flavors(uint32_t *list, uint32_t *count)
+static kern_return_t thread_status_list_flavors(uint32_t *list, uint32_t *count)
 {
 	uint32_t found = 0;
 
 	if (*count < 4)
 		return KERN_INVALID_ARGUMENT;
 	for (int number = 0; number < FLAVORS && found < *count; number++)
-		if (flavor_of(number) != NULL)
+		if (thread_status_flavor_of(number) != NULL)
 			list[found++] = (uint32_t)number;
 	*count = found;
 	return KERN_SUCCESS;
@@ -265,13 +271,13 @@ static kern_return_t list_flavors(uint32_t *list, uint32_t *count)
 kern_return_t machine_thread_get_state(struct thread *thread, int number, uint32_t *state,
 				       uint32_t *count)
 {
-	const struct flavor *flavor = flavor_of(number);
+	const struct flavor *flavor = thread_status_flavor_of(number);
 
 	assert(kernel_locked());
 	assert(thread->task != NULL && thread != current_thread());
 	assert(thread->state != THREAD_RUNNING);
 	if (number == THREAD_STATE_FLAVOR_LIST)
-		return list_flavors(state, count);
+		return thread_status_list_flavors(state, count);
 	if (flavor == NULL || *count < flavor->words)
 		return KERN_INVALID_ARGUMENT;
 	*count = flavor->words;
@@ -281,7 +287,7 @@ kern_return_t machine_thread_get_state(struct thread *thread, int number, uint32
 kern_return_t machine_thread_set_state(struct thread *thread, int number, const uint32_t *state,
 				       uint32_t count)
 {
-	const struct flavor *flavor = flavor_of(number);
+	const struct flavor *flavor = thread_status_flavor_of(number);
 	bool is_self = thread == current_thread();
 	kern_return_t result;
 
@@ -301,7 +307,7 @@ kern_return_t machine_thread_set_state(struct thread *thread, int number, const 
 /* ---------------- Calls ---------------- */
 
 /* Stops a user thread other than the caller; on success thread_unhold() has to follow. */
-static kern_return_t hold_other(struct thread *thread)
+static kern_return_t thread_status_hold_other(struct thread *thread)
 {
 	if (thread == NULL || thread == current_thread() || thread->task == NULL)
 		return KERN_INVALID_ARGUMENT;
@@ -311,7 +317,7 @@ static kern_return_t hold_other(struct thread *thread)
 kern_return_t thread_get_state(struct thread *thread, int flavor, thread_state_t state,
 			       mach_msg_type_number_t *count)
 {
-	kern_return_t result = hold_other(thread);
+	kern_return_t result = thread_status_hold_other(thread);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -323,7 +329,7 @@ kern_return_t thread_get_state(struct thread *thread, int flavor, thread_state_t
 kern_return_t thread_set_state(struct thread *thread, int flavor, thread_state_t state,
 			       mach_msg_type_number_t count)
 {
-	kern_return_t result = hold_other(thread);
+	kern_return_t result = thread_status_hold_other(thread);
 
 	if (result != KERN_SUCCESS)
 		return result;

@@ -36,7 +36,7 @@ static void segments_end(struct thread *thread)
 /* ---------------- The local table ---------------- */
 
 /* What is told of an entry: where the call gate leads to is an address of the kernel's. */
-static struct descriptor shown(const struct thread *thread, uint32_t index)
+static struct descriptor segments_shown(const struct thread *thread, uint32_t index)
 {
 	if (index == LDT_GATE)
 		return (struct descriptor){.high = usual_ldt[LDT_GATE].high & 0xffff};
@@ -44,11 +44,11 @@ static struct descriptor shown(const struct thread *thread, uint32_t index)
 }
 
 /* The first entries are the kernel's: they can be written with what they are. */
-static bool entries_are_acceptable(const struct thread *thread, uint32_t first,
-				   const struct descriptor *list, uint32_t count)
+static bool segments_entries_are_acceptable(const struct thread *thread, uint32_t first,
+					    const struct descriptor *list, uint32_t count)
 {
 	for (uint32_t n = 0; n < count; n++) {
-		struct descriptor now = shown(thread, first + n);
+		struct descriptor now = segments_shown(thread, first + n);
 
 		if (first + n < LDT_ENTRIES) {
 			if (memcmp(&list[n], &now, sizeof now) != 0)
@@ -60,7 +60,7 @@ static bool entries_are_acceptable(const struct thread *thread, uint32_t first,
 	return true;
 }
 
-static bool range_is_in_table(int first_selector, int count)
+static bool segments_range_is_in_table(int first_selector, int count)
 {
 	uint32_t first = (uint32_t)first_selector >> 3;
 
@@ -68,12 +68,12 @@ static bool range_is_in_table(int first_selector, int count)
 	       (uint32_t)count <= LDT_ENTRIES_MAX - first;
 }
 
-static kern_return_t ldt_write(struct thread *thread, uint32_t first, const struct descriptor *list,
-			       uint32_t count)
+static kern_return_t segments_ldt_write(struct thread *thread, uint32_t first,
+					const struct descriptor *list, uint32_t count)
 {
 	struct thread_extra *extra;
 
-	if (!entries_are_acceptable(thread, first, list, count))
+	if (!segments_entries_are_acceptable(thread, first, list, count))
 		return KERN_INVALID_ARGUMENT;
 	extra = extra_of(thread);
 	if (extra == NULL || !extra_has_ldt(extra))
@@ -89,12 +89,12 @@ kern_return_t i386_set_ldt(struct thread *thread, int first_selector, descriptor
 {
 	kern_return_t result;
 
-	if (count > LDT_ENTRIES_MAX || !range_is_in_table(first_selector, (int)count))
+	if (count > LDT_ENTRIES_MAX || !segments_range_is_in_table(first_selector, (int)count))
 		return KERN_INVALID_ARGUMENT;
 	result = segments_begin(thread);
 	if (result != KERN_SUCCESS)
 		return result;
-	result = ldt_write(thread, (uint32_t)first_selector >> 3, list, count);
+	result = segments_ldt_write(thread, (uint32_t)first_selector >> 3, list, count);
 	segments_end(thread);
 	return result;
 }
@@ -109,12 +109,12 @@ kern_return_t i386_get_ldt(struct thread *thread, int first_selector, int select
 
 	if (thread == NULL || thread->task == NULL)
 		return KERN_INVALID_ARGUMENT;
-	if (!range_is_in_table(first_selector, selector_count))
+	if (!segments_range_is_in_table(first_selector, selector_count))
 		return KERN_INVALID_ARGUMENT;
 	extra = thread->machine.extra;
 	entries = extra != NULL && extra->ldt != NULL ? LDT_ENTRIES_MAX : LDT_ENTRIES;
 	for (n = 0; n < (uint32_t)selector_count && n < *count && first + n < entries; n++)
-		list[n] = shown(thread, first + n);
+		list[n] = segments_shown(thread, first + n);
 	*count = n;
 	return KERN_SUCCESS;
 }
@@ -142,7 +142,8 @@ static uint32_t user_slot_free(const struct thread *thread)
 	return slot;
 }
 
-static kern_return_t slot_write(struct thread *thread, int *selector, struct descriptor descriptor)
+static kern_return_t segments_slot_write(struct thread *thread, int *selector,
+					 struct descriptor descriptor)
 {
 	uint32_t slot =
 		*selector == SELECTOR_ANY ? user_slot_free(thread) : user_slot_of(*selector);
@@ -167,7 +168,7 @@ kern_return_t i386_set_gdt(struct thread *thread, int *selector, descriptor_t de
 	result = segments_begin(thread);
 	if (result != KERN_SUCCESS)
 		return result;
-	result = slot_write(thread, selector, descriptor);
+	result = segments_slot_write(thread, selector, descriptor);
 	segments_end(thread);
 	return result;
 }

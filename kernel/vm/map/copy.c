@@ -33,7 +33,7 @@ void copy_module_init(void)
 
 /* ---------------- Copies ---------------- */
 
-static struct copy *take_copy(void)
+static struct copy *copy_take_copy(void)
 {
 	struct list *link = kept;
 
@@ -48,7 +48,7 @@ static struct copy *take_copy(void)
 /* A copy without contents; NULL when there is no memory. */
 static struct copy *copy_alloc(enum copy_kind kind, uint32_t offset, uint32_t size)
 {
-	struct copy *copy = ALLOC_SITE(take_copy());
+	struct copy *copy = ALLOC_SITE(copy_take_copy());
 
 	assert(size > 0);
 	if (copy == NULL)
@@ -113,7 +113,8 @@ void copy_clear_around(const struct copy *copy, uint32_t start, struct page *pag
 		memset(data + last, 0, PAGE_SIZE - last);
 }
 
-static void fill_part(const struct copy *copy, uint32_t start, struct page *page, const char *data)
+static void copy_fill_part(const struct copy *copy, uint32_t start, struct page *page,
+			   const char *data)
 {
 	uint32_t first = copy_first_in(copy, start), last = copy_last_in(copy, start);
 
@@ -122,13 +123,13 @@ static void fill_part(const struct copy *copy, uint32_t start, struct page *page
 }
 
 /* Fills the page of the copy at `start` from `data`, a whole page, with zeroes around the bytes. */
-static inline void fill_page(const struct copy *copy, uint32_t start, struct page *page,
-			     const char *data)
+static inline void copy_fill_page(const struct copy *copy, uint32_t start, struct page *page,
+				  const char *data)
 {
 	if (copy_first_in(copy, start) == 0 && copy_last_in(copy, start) == PAGE_SIZE)
 		page_copy(page_data(page), data);
 	else
-		fill_part(copy, start, page, data);
+		copy_fill_part(copy, start, page, data);
 }
 
 kern_return_t copy_page_alloc(struct page **page)
@@ -169,7 +170,7 @@ struct copy *copy_of_kernel(const void *data, uint32_t size)
 			copy_destroy(copy);
 			return NULL;
 		}
-		fill_page(copy, start, page, bytes + start);
+		copy_fill_page(copy, start, page, bytes + start);
 		copy_add_page(copy, page);
 		pause_if_long((start / PAGE_SIZE + 1) * PAUSE_PAGE_TURNS);
 	}
@@ -200,8 +201,8 @@ struct copy *copy_of_object(struct object *object)
 /* ---------------- Out of a map ---------------- */
 
 /* The new page first: whose memory is copied is looked up when nothing is waited for any more. */
-static kern_return_t take_page(struct copy *copy, uint32_t start, struct vm_map *map,
-			       uint32_t address)
+static kern_return_t copy_take_one_page(struct copy *copy, uint32_t start, struct vm_map *map,
+					uint32_t address)
 {
 	struct page *page, *own;
 	kern_return_t result = copy_page_alloc(&own);
@@ -213,18 +214,18 @@ static kern_return_t take_page(struct copy *copy, uint32_t start, struct vm_map 
 		page_free(own);
 		return result;
 	}
-	fill_page(copy, start, own, page_data(page));
+	copy_fill_page(copy, start, own, page_data(page));
 	list_add_last(&copy->pages, &own->link);
 	return KERN_SUCCESS;
 }
 
-static kern_return_t take_pages(struct copy *copy, struct vm_map *map, uint32_t base)
+static kern_return_t copy_take_pages(struct copy *copy, struct vm_map *map, uint32_t base)
 {
 	kern_return_t result = KERN_SUCCESS;
 	uint32_t end = copy_span(copy);
 
 	for (uint32_t start = 0; start < end && result == KERN_SUCCESS; start += PAGE_SIZE)
-		result = take_page(copy, start, map, base + start);
+		result = copy_take_one_page(copy, start, map, base + start);
 	return result;
 }
 
@@ -244,7 +245,7 @@ kern_return_t copy_take(struct vm_map *map, uint32_t address, uint32_t size, str
 	if (copy_span(new) > COPY_PAGES_MAX * PAGE_SIZE)
 		result = copy_entries_take(new, map, base);
 	else
-		result = take_pages(new, map, base);
+		result = copy_take_pages(new, map, base);
 	if (result != KERN_SUCCESS) {
 		copy_destroy(new);
 		return result;
@@ -299,7 +300,7 @@ static struct object *copy_make_object(struct copy *copy)
 }
 
 /* Whoever is given a few pages will look at them.  What there is no table for he looks for. */
-static inline void enter_pages(struct vm_map *map, uint32_t base, const struct object *object)
+static inline void copy_enter_pages(struct vm_map *map, uint32_t base, const struct object *object)
 {
 	if (map->wire_future || object->size > COPY_PAGES_MAX)
 		return;
@@ -309,7 +310,7 @@ static inline void enter_pages(struct vm_map *map, uint32_t base, const struct o
 }
 
 /* Maps the copy's pages where there is room, and tells where. */
-static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, uint32_t *base)
+static inline kern_return_t copy_give_pages(struct copy *copy, struct vm_map *map, uint32_t *base)
 {
 	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
 							 VM_INHERIT_DEFAULT};
@@ -321,7 +322,7 @@ static inline kern_return_t give_pages(struct copy *copy, struct vm_map *map, ui
 		return KERN_RESOURCE_SHORTAGE;
 	result = map_enter_anywhere(map, base, object->size * PAGE_SIZE, 0, &attributes, &content);
 	if (result == KERN_SUCCESS) {
-		enter_pages(map, *base, object);
+		copy_enter_pages(map, *base, object);
 		return KERN_SUCCESS;
 	}
 	copy_take_back(copy, object, object->size);
@@ -335,7 +336,7 @@ kern_return_t copy_give(struct vm_map *map, struct copy *copy, uint32_t *address
 	kern_return_t result;
 
 	if (copy->kind == COPY_PAGES) {
-		result = give_pages(copy, map, &base);
+		result = copy_give_pages(copy, map, &base);
 	} else {
 		result = map_find_space(map, copy_span(copy), 0, &base);
 		if (result == KERN_SUCCESS)

@@ -38,7 +38,7 @@ struct walk {
 };
 
 /* The walk is to be ended if this succeeds. */
-static kern_return_t walk_begin(struct walk *walk, struct copy *copy)
+static kern_return_t contents_walk_begin(struct walk *walk, struct copy *copy)
 {
 	assert(kernel_locked());
 	*walk = (struct walk){.copy = copy, .link = copy->pages.next};
@@ -48,14 +48,14 @@ static kern_return_t walk_begin(struct walk *walk, struct copy *copy)
 	return copy_page_alloc(&walk->page);
 }
 
-static void walk_end(struct walk *walk)
+static void contents_walk_end(struct walk *walk)
 {
 	if (walk->page != NULL)
 		page_free(walk->page);
 }
 
 /* Goes on by `size` bytes, whole pages; those of a COPY_PAGES one by one. */
-static void walk_on(struct walk *walk, uint32_t size)
+static void contents_walk_on(struct walk *walk, uint32_t size)
 {
 	walk->start += size;
 	if (walk->copy->kind == COPY_PAGES || walk->start == copy_contents_entry(walk->link)->end)
@@ -83,7 +83,7 @@ static kern_return_t copy_contents_read_page(const struct map_entry *entry, uint
 }
 
 /* Where the bytes of the page are, until the walk goes on. */
-static kern_return_t walk_data(struct walk *walk, const char **data)
+static kern_return_t contents_walk_data(struct walk *walk, const char **data)
 {
 	struct page *page = walk->page;
 	kern_return_t result = KERN_SUCCESS;
@@ -99,13 +99,13 @@ static kern_return_t walk_data(struct walk *walk, const char **data)
 
 /* ---------------- Reading ---------------- */
 
-static kern_return_t read(struct walk *walk, char *to, uint32_t size)
+static kern_return_t contents_read(struct walk *walk, char *to, uint32_t size)
 {
 	while (size > 0) {
 		uint32_t first = copy_first_in(walk->copy, walk->start);
 		uint32_t part = copy_last_in(walk->copy, walk->start) - first;
 		const char *data;
-		kern_return_t result = walk_data(walk, &data);
+		kern_return_t result = contents_walk_data(walk, &data);
 
 		if (result != KERN_SUCCESS)
 			return result;
@@ -113,7 +113,7 @@ static kern_return_t read(struct walk *walk, char *to, uint32_t size)
 		memcpy(to, data + first, part);
 		to += part;
 		size -= part;
-		walk_on(walk, PAGE_SIZE);
+		contents_walk_on(walk, PAGE_SIZE);
 	}
 	return KERN_SUCCESS;
 }
@@ -121,20 +121,20 @@ static kern_return_t read(struct walk *walk, char *to, uint32_t size)
 kern_return_t copy_read(struct copy *copy, void *to, uint32_t size)
 {
 	struct walk walk;
-	kern_return_t result = walk_begin(&walk, copy);
+	kern_return_t result = contents_walk_begin(&walk, copy);
 
 	assert(size <= copy->size);
 	if (result != KERN_SUCCESS)
 		return result;
-	result = read(&walk, to, size);
-	walk_end(&walk);
+	result = contents_read(&walk, to, size);
+	contents_walk_end(&walk);
 	return result;
 }
 
 /* ---------------- Writing ---------------- */
 
 /* Whether other memory may take the place of what the entry shows, and nobody else notices. */
-static bool is_replaceable(const struct map_entry *entry)
+static bool contents_is_replaceable(const struct map_entry *entry)
 {
 	const struct object *object = entry->object;
 
@@ -145,7 +145,7 @@ static bool is_replaceable(const struct map_entry *entry)
 
 /* How much of the copy from where the walk is can be shared with what the map shows at `address`:
  * whole pages of one entry each.  0: none. */
-static uint32_t can_share(const struct walk *walk, struct vm_map *map, uint32_t address)
+static uint32_t contents_can_share(const struct walk *walk, struct vm_map *map, uint32_t address)
 {
 	const struct map_entry *from, *to;
 	uint32_t size = page_trunc(walk->copy->size - walk->start);
@@ -155,14 +155,14 @@ static uint32_t can_share(const struct walk *walk, struct vm_map *map, uint32_t 
 		return 0;
 	from = copy_contents_entry(walk->link);
 	to = map_entry_at(map, address);
-	if (to == NULL || !is_replaceable(to))
+	if (to == NULL || !contents_is_replaceable(to))
 		return 0;
 	if (size > from->end - walk->start)
 		size = from->end - walk->start;
 	return size < to->end - address ? size : to->end - address;
 }
 
-/* Makes the map show `size` bytes of the copy at `address`, both pending, where it can_share(). */
+/* Shows `size` bytes of the copy at `address`, both pending, where contents_can_share() says so. */
 static kern_return_t copy_contents_share(struct walk *walk, struct vm_map *map, uint32_t address,
 					 uint32_t size)
 {
@@ -192,11 +192,11 @@ static kern_return_t copy_contents_share(struct walk *walk, struct vm_map *map, 
 }
 
 /* Writes the bytes of one page. */
-static kern_return_t write_page(struct walk *walk, struct vm_map *map, uint32_t address)
+static kern_return_t contents_write_page(struct walk *walk, struct vm_map *map, uint32_t address)
 {
 	uint32_t first = copy_first_in(walk->copy, walk->start);
 	const char *data;
-	kern_return_t result = walk_data(walk, &data);
+	kern_return_t result = contents_walk_data(walk, &data);
 
 	if (result != KERN_SUCCESS)
 		return result;
@@ -211,15 +211,15 @@ static kern_return_t copy_contents_write(struct walk *walk, struct vm_map *map, 
 
 	while (walk->start < end && result == KERN_SUCCESS) {
 		uint32_t at = walk->start == 0 ? address : base + walk->start;
-		uint32_t size = can_share(walk, map, at);
+		uint32_t size = contents_can_share(walk, map, at);
 
 		if (size > 0) {
 			result = copy_contents_share(walk, map, at, size);
 		} else {
 			size = PAGE_SIZE;
-			result = write_page(walk, map, at);
+			result = contents_write_page(walk, map, at);
 		}
-		walk_on(walk, size);
+		contents_walk_on(walk, size);
 	}
 	return result;
 }
@@ -227,12 +227,12 @@ static kern_return_t copy_contents_write(struct walk *walk, struct vm_map *map, 
 kern_return_t copy_write_to(struct copy *copy, struct vm_map *map, uint32_t address)
 {
 	struct walk walk;
-	kern_return_t result = walk_begin(&walk, copy);
+	kern_return_t result = contents_walk_begin(&walk, copy);
 
 	if (result != KERN_SUCCESS)
 		return result;
 	result = copy_contents_write(&walk, map, address);
-	walk_end(&walk);
+	contents_walk_end(&walk);
 	if (copy->kind == COPY_ENTRIES && map->active)
 		map_join(map, map_entry_from(map, address), address + copy->size);
 	return result;
@@ -244,7 +244,7 @@ kern_return_t copy_write_to(struct copy *copy, struct vm_map *map, uint32_t addr
  * The page at `at` of the copy, which the entry has, if nobody else can see it: taken out of its
  * object, which nobody looks at any more.  NULL if there is no such.
  */
-static struct page *take_own_page(const struct map_entry *entry, uint32_t at)
+static struct page *contents_take_own_page(const struct map_entry *entry, uint32_t at)
 {
 	struct object *object = entry->object;
 	struct page *page;
@@ -259,11 +259,12 @@ static struct page *take_own_page(const struct map_entry *entry, uint32_t at)
 	return page;
 }
 
-static kern_return_t make_page(const struct map_entry *entry, uint32_t at, struct page **page)
+static kern_return_t contents_make_page(const struct map_entry *entry, uint32_t at,
+					struct page **page)
 {
 	kern_return_t result;
 
-	*page = take_own_page(entry, at);
+	*page = contents_take_own_page(entry, at);
 	if (*page != NULL)
 		return KERN_SUCCESS;
 	result = copy_page_alloc(page);
@@ -276,7 +277,7 @@ static kern_return_t make_page(const struct map_entry *entry, uint32_t at, struc
 }
 
 /* The first page of a COPY_ENTRIES is taken: its first entry has one less, or ends. */
-static void shorten(struct map_entry *entry)
+static void contents_shorten(struct map_entry *entry)
 {
 	entry->start += PAGE_SIZE;
 	entry->index++;
@@ -288,17 +289,17 @@ static void shorten(struct map_entry *entry)
 	map_entry_free(entry);
 }
 
-static kern_return_t take_of_entries(struct copy *copy, struct page **page)
+static kern_return_t contents_take_of_entries(struct copy *copy, struct page **page)
 {
 	struct map_entry *entry = copy_contents_entry(copy->entries.next);
 	kern_return_t result;
 
 	assert(kernel_locked());
-	result = make_page(entry, entry->start, page);
+	result = contents_make_page(entry, entry->start, page);
 	if (result != KERN_SUCCESS)
 		return result;
 	copy_clear_around(copy, entry->start, *page);
-	shorten(entry);
+	contents_shorten(entry);
 	return KERN_SUCCESS;
 }
 
@@ -306,7 +307,7 @@ kern_return_t copy_take_page(struct copy *copy, struct page **page)
 {
 	*page = NULL;
 	if (!list_empty(&copy->entries))
-		return take_of_entries(copy, page);
+		return contents_take_of_entries(copy, page);
 	if (!list_empty(&copy->pages))
 		*page = copy_contents_page(list_take_first(&copy->pages));
 	return KERN_SUCCESS;

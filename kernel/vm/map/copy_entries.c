@@ -53,8 +53,8 @@ static bool copy_entries_append(struct copy *copy, uint32_t start, uint32_t end,
 }
 
 /* Copies what the map shows from `start` on, up to `*end` or the end of one entry. */
-static kern_return_t take_part(struct copy *copy, struct map_run *run, uint32_t base,
-			       uint32_t start, uint32_t *end)
+static kern_return_t copy_entries_take_part(struct copy *copy, struct map_run *run, uint32_t base,
+					    uint32_t start, uint32_t *end)
 {
 	struct map_entry *entry = map_entry_at(run->map, start);
 	struct map_content content;
@@ -85,7 +85,7 @@ kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t 
 	while (start < end && result == KERN_SUCCESS) {
 		uint32_t part_end = end;
 
-		result = take_part(copy, &run, base, start, &part_end);
+		result = copy_entries_take_part(copy, &run, base, start, &part_end);
 		start = part_end;
 		pause_each();
 	}
@@ -96,8 +96,8 @@ kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t 
 /* ---------------- Into a map ---------------- */
 
 /* Whether there is room at [start, end); where there is, between which entries. */
-static bool find_neighbours(struct vm_map *map, uint32_t start, uint32_t end,
-			    struct map_entry **before, struct map_entry **after)
+static bool copy_entries_find_neighbours(struct vm_map *map, uint32_t start, uint32_t end,
+					 struct map_entry **before, struct map_entry **after)
 {
 	*after = map_entry_from(map, start);
 	*before = *after == NULL ? map_entry_last(map) : map_entry_previous(map, *after);
@@ -107,8 +107,8 @@ static bool find_neighbours(struct vm_map *map, uint32_t start, uint32_t end,
 }
 
 /* The entries move into the map, which has room for them: nothing of that can fail. */
-static void move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
-			 struct map_entry *before, struct map_entry *after)
+static void copy_entries_move_entries(struct copy *copy, struct vm_map *map, uint32_t base,
+				      struct map_entry *before, struct map_entry *after)
 {
 	const struct map_attributes usual = {VM_PROT_DEFAULT, VM_PROT_ALL, VM_INHERIT_DEFAULT};
 
@@ -135,9 +135,9 @@ kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t 
 	assert(map->active);
 	if (base < USER_START || base > USER_END || size > USER_END - base)
 		return KERN_INVALID_ADDRESS;
-	if (!find_neighbours(map, base, base + size, &before, &after))
+	if (!copy_entries_find_neighbours(map, base, base + size, &before, &after))
 		return KERN_NO_SPACE;
-	move_entries(copy, map, base, before, after);
+	copy_entries_move_entries(copy, map, base, before, after);
 	if (!map->wire_future)
 		return KERN_SUCCESS;
 	result = map_wire(map, base, size, true);

@@ -14,7 +14,7 @@
 #include "vm/object/object.h"
 
 /* The entry that shows all of [start, end), and all of whose pages can be taken; or NULL. */
-static struct map_entry *find_movable(struct vm_map *map, uint32_t start, uint32_t end)
+static struct map_entry *copy_move_find_movable(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	struct map_entry *entry = map_entry_at(map, start);
 
@@ -40,7 +40,7 @@ kern_return_t copy_move(struct vm_map *map, uint32_t address, uint32_t size, str
 	assert(kernel_locked());
 	if (((address | size) & PAGE_MASK) != 0 || size > COPY_PAGES_MAX * PAGE_SIZE)
 		return copy_take(map, address, size, copy);
-	entry = find_movable(map, address, address + size);
+	entry = copy_move_find_movable(map, address, address + size);
 	new = entry == NULL ? NULL : copy_for_pages(size);
 	if (new == NULL)
 		return copy_take(map, address, size, copy);

@@ -13,14 +13,15 @@
 #include "base/assert.h"
 #include "vm/map/map.h"
 
-static inline uint32_t height(const struct map_entry *entry)
+static inline uint32_t entry_tree_height(const struct map_entry *entry)
 {
 	return entry == NULL ? 0 : entry->node.height;
 }
 
-static inline void set_height(struct map_entry *entry)
+static inline void entry_tree_set_height(struct map_entry *entry)
 {
-	uint32_t left = height(entry->node.left), right = height(entry->node.right);
+	uint32_t left = entry_tree_height(entry->node.left),
+		 right = entry_tree_height(entry->node.right);
 
 	entry->node.height = (left > right ? left : right) + 1;
 }
@@ -39,14 +40,14 @@ static inline void entry_tree_replace(struct map_entry **root, struct map_entry 
 		new->node.parent = parent;
 }
 
-static inline void hang_left(struct map_entry *entry, struct map_entry *child)
+static inline void entry_tree_hang_left(struct map_entry *entry, struct map_entry *child)
 {
 	entry->node.left = child;
 	if (child != NULL)
 		child->node.parent = entry;
 }
 
-static inline void hang_right(struct map_entry *entry, struct map_entry *child)
+static inline void entry_tree_hang_right(struct map_entry *entry, struct map_entry *child)
 {
 	entry->node.right = child;
 	if (child != NULL)
@@ -54,55 +55,56 @@ static inline void hang_right(struct map_entry *entry, struct map_entry *child)
 }
 
 /* Each puts a child in its parent's place, and returns it; of its height it makes nothing. */
-static struct map_entry *turn_right(struct map_entry **root, struct map_entry *entry)
+static struct map_entry *entry_tree_turn_right(struct map_entry **root, struct map_entry *entry)
 {
 	struct map_entry *top = entry->node.left;
 
 	entry_tree_replace(root, entry->node.parent, entry, top);
-	hang_left(entry, top->node.right);
-	hang_right(top, entry);
-	set_height(entry);
+	entry_tree_hang_left(entry, top->node.right);
+	entry_tree_hang_right(top, entry);
+	entry_tree_set_height(entry);
 	return top;
 }
 
-static struct map_entry *turn_left(struct map_entry **root, struct map_entry *entry)
+static struct map_entry *entry_tree_turn_left(struct map_entry **root, struct map_entry *entry)
 {
 	struct map_entry *top = entry->node.right;
 
 	entry_tree_replace(root, entry->node.parent, entry, top);
-	hang_right(entry, top->node.left);
-	hang_left(top, entry);
-	set_height(entry);
+	entry_tree_hang_right(entry, top->node.left);
+	entry_tree_hang_left(top, entry);
+	entry_tree_set_height(entry);
 	return top;
 }
 
 /* One side is two levels higher than the other: evens them, and returns what is on top now. */
-static struct map_entry *even(struct map_entry **root, struct map_entry *entry)
+static struct map_entry *entry_tree_even(struct map_entry **root, struct map_entry *entry)
 {
 	struct map_entry *left = entry->node.left, *right = entry->node.right;
 
-	if (height(left) > height(right)) {
-		if (height(left->node.left) < height(left->node.right))
-			set_height(turn_left(root, left));
-		entry = turn_right(root, entry);
+	if (entry_tree_height(left) > entry_tree_height(right)) {
+		if (entry_tree_height(left->node.left) < entry_tree_height(left->node.right))
+			entry_tree_set_height(entry_tree_turn_left(root, left));
+		entry = entry_tree_turn_right(root, entry);
 	} else {
-		if (height(right->node.right) < height(right->node.left))
-			set_height(turn_right(root, right));
-		entry = turn_left(root, entry);
+		if (entry_tree_height(right->node.right) < entry_tree_height(right->node.left))
+			entry_tree_set_height(entry_tree_turn_right(root, right));
+		entry = entry_tree_turn_left(root, entry);
 	}
-	set_height(entry);
+	entry_tree_set_height(entry);
 	return entry;
 }
 
 /* From `entry` upwards, whose children may have changed. */
-static void balance(struct map_entry **root, struct map_entry *entry)
+static void entry_tree_balance(struct map_entry **root, struct map_entry *entry)
 {
 	for (; entry != NULL; entry = entry->node.parent) {
 		uint32_t before = entry->node.height;
-		uint32_t left = height(entry->node.left), right = height(entry->node.right);
+		uint32_t left = entry_tree_height(entry->node.left),
+			 right = entry_tree_height(entry->node.right);
 
 		if (left > right + 1 || right > left + 1)
-			entry = even(root, entry);
+			entry = entry_tree_even(root, entry);
 		else
 			entry->node.height = (left > right ? left : right) + 1;
 		if (entry->node.height == before)
@@ -129,11 +131,11 @@ void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct 
 		return;
 	}
 	entry->node.parent = parent;
-	balance(root, parent);
+	entry_tree_balance(root, parent);
 }
 
 /* The entry that follows, which has nothing on its left, takes the place of one with two sides. */
-static void remove_inner(struct map_entry **root, struct map_entry *entry)
+static void entry_tree_remove_inner(struct map_entry **root, struct map_entry *entry)
 {
 	struct map_entry *next = entry->node.right;
 	struct map_entry *lowest;
@@ -144,13 +146,13 @@ static void remove_inner(struct map_entry **root, struct map_entry *entry)
 	if (lowest == entry) {
 		lowest = next;
 	} else {
-		hang_left(lowest, next->node.right);
-		hang_right(next, entry->node.right);
+		entry_tree_hang_left(lowest, next->node.right);
+		entry_tree_hang_right(next, entry->node.right);
 	}
-	hang_left(next, entry->node.left);
+	entry_tree_hang_left(next, entry->node.left);
 	next->node.height = entry->node.height;
 	entry_tree_replace(root, entry->node.parent, entry, next);
-	balance(root, lowest);
+	entry_tree_balance(root, lowest);
 }
 
 void entry_tree_remove(struct map_entry **root, struct map_entry *entry)
@@ -158,11 +160,11 @@ void entry_tree_remove(struct map_entry **root, struct map_entry *entry)
 	struct map_entry *left = entry->node.left, *right = entry->node.right;
 
 	if (left != NULL && right != NULL) {
-		remove_inner(root, entry);
+		entry_tree_remove_inner(root, entry);
 		return;
 	}
 	entry_tree_replace(root, entry->node.parent, entry, left != NULL ? left : right);
-	balance(root, entry->node.parent);
+	entry_tree_balance(root, entry->node.parent);
 }
 
 struct map_entry *entry_tree_from(struct map_entry *root, uint32_t address)

@@ -36,7 +36,7 @@ void fault_event(enum fault_flavor flavor)
 /* ---------------- Entries ---------------- */
 
 /* The entry that has `address`: often the same as last time.  NULL if none has. */
-static inline struct map_entry *entry_at(struct vm_map *map, uint32_t address)
+static inline struct map_entry *fault_entry_at(struct vm_map *map, uint32_t address)
 {
 	struct map_entry *last = map->last;
 
@@ -47,7 +47,7 @@ static inline struct map_entry *entry_at(struct vm_map *map, uint32_t address)
 }
 
 /* What the entry lets the CPU do: who may do anything may read. */
-static inline uint32_t entry_rights(const struct map_entry *entry)
+static inline uint32_t fault_entry_rights(const struct map_entry *entry)
 {
 	uint32_t rights = entry->attributes.rights;
 
@@ -55,8 +55,8 @@ static inline uint32_t entry_rights(const struct map_entry *entry)
 }
 
 /* Touches what the entry shows at `address`, which it has: as touch_page(). */
-static inline kern_return_t touch_entry(struct touch *touch, struct map_entry *entry,
-					uint32_t address)
+static inline kern_return_t fault_touch_entry(struct touch *touch, struct map_entry *entry,
+					      uint32_t address)
 {
 	if (entry->object == NULL && !map_entry_make_object(entry))
 		return touch_shortage();
@@ -72,7 +72,7 @@ static inline kern_return_t touch_entry(struct touch *touch, struct map_entry *e
 static inline kern_return_t fault_enter(struct vm_map *map, const struct map_entry *entry,
 					uint32_t address, const struct touch *touch)
 {
-	uint32_t rights = entry_rights(entry) & touch->allowed;
+	uint32_t rights = fault_entry_rights(entry) & touch->allowed;
 
 	if (entry->pending)
 		rights &= ~(uint32_t)VM_PROT_WRITE;
@@ -82,16 +82,16 @@ static inline kern_return_t fault_enter(struct vm_map *map, const struct map_ent
 }
 
 /* One attempt, without a wait if it is KERN_SUCCESS. */
-static inline kern_return_t attempt(struct vm_map *map, uint32_t address, struct touch *touch)
+static inline kern_return_t fault_attempt(struct vm_map *map, uint32_t address, struct touch *touch)
 {
-	struct map_entry *entry = entry_at(map, address);
+	struct map_entry *entry = fault_entry_at(map, address);
 	kern_return_t result;
 
 	if (entry == NULL)
 		return KERN_INVALID_ADDRESS;
-	if ((touch->rights & ~entry_rights(entry)) != 0)
+	if ((touch->rights & ~fault_entry_rights(entry)) != 0)
 		return KERN_PROTECTION_FAILURE;
-	result = touch_entry(touch, entry, address);
+	result = fault_touch_entry(touch, entry, address);
 	return result == KERN_SUCCESS ? fault_enter(map, entry, address, touch) : result;
 }
 
@@ -106,7 +106,7 @@ kern_return_t fault(struct vm_map *map, uint32_t address, uint32_t rights)
 
 	assert(kernel_locked());
 	do
-		result = attempt(map, address, &touch);
+		result = fault_attempt(map, address, &touch);
 	while (result == TOUCH_AGAIN);
 	if (result == KERN_SUCCESS)
 		fault_event(FAULT_ANY);
@@ -115,16 +115,16 @@ kern_return_t fault(struct vm_map *map, uint32_t address, uint32_t rights)
 
 /* ---------------- Touches of the kernel's ---------------- */
 
-static kern_return_t attempt_page(struct vm_map *map, uint32_t address, bool force,
-				  struct touch *touch)
+static kern_return_t fault_attempt_page(struct vm_map *map, uint32_t address, bool force,
+					struct touch *touch)
 {
-	struct map_entry *entry = entry_at(map, address);
+	struct map_entry *entry = fault_entry_at(map, address);
 
 	if (entry == NULL)
 		return KERN_INVALID_ADDRESS;
-	if (!force && (touch->rights & ~entry_rights(entry)) != 0)
+	if (!force && (touch->rights & ~fault_entry_rights(entry)) != 0)
 		return KERN_PROTECTION_FAILURE;
-	return touch_entry(touch, entry, address);
+	return fault_touch_entry(touch, entry, address);
 }
 
 /* The kernel writes by another way than the map's tasks, whose page tables would not tell of it. */
@@ -137,7 +137,7 @@ kern_return_t fault_page(struct vm_map *map, uint32_t address, uint32_t rights, 
 
 	assert(kernel_locked());
 	do
-		result = attempt_page(map, address, force, &touch);
+		result = fault_attempt_page(map, address, force, &touch);
 	while (result == TOUCH_AGAIN);
 	if (result != KERN_SUCCESS)
 		return result;
@@ -178,50 +178,50 @@ kern_return_t fault_object_page(struct object *object, uint32_t index, struct pa
 #define WIRE_ROUNDS 16
 
 /* The page is to be that of the entry's own object: nobody's copying takes its place then. */
-static kern_return_t attempt_own(struct vm_map *map, uint32_t address, struct touch *touch)
+static kern_return_t fault_attempt_own(struct vm_map *map, uint32_t address, struct touch *touch)
 {
-	struct map_entry *entry = entry_at(map, address);
+	struct map_entry *entry = fault_entry_at(map, address);
 	kern_return_t result;
 
 	if (entry == NULL)
 		return KERN_INVALID_ADDRESS;
-	touch->rights = entry_rights(entry) | VM_PROT_READ;
-	result = touch_entry(touch, entry, address);
-	if (result != KERN_SUCCESS || entry_rights(entry) == VM_PROT_NONE)
+	touch->rights = fault_entry_rights(entry) | VM_PROT_READ;
+	result = fault_touch_entry(touch, entry, address);
+	if (result != KERN_SUCCESS || fault_entry_rights(entry) == VM_PROT_NONE)
 		return result;
 	return fault_enter(map, entry, address, touch);
 }
 
-static kern_return_t bring(struct vm_map *map, uint32_t address)
+static kern_return_t fault_bring(struct vm_map *map, uint32_t address)
 {
 	struct touch touch = {.own = true, .zero = true};
 	kern_return_t result;
 
 	do
-		result = attempt_own(map, address, &touch);
+		result = fault_attempt_own(map, address, &touch);
 	while (result == TOUCH_AGAIN);
 	if (result == KERN_SUCCESS && touch.worked)
 		fault_event(FAULT_ANY);
 	return result;
 }
 
-static kern_return_t bring_all(struct vm_map *map, uint32_t start, uint32_t end)
+static kern_return_t fault_bring_all(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	kern_return_t result = KERN_SUCCESS;
 
 	for (uint32_t address = start; address < end && result == KERN_SUCCESS;
 	     address += PAGE_SIZE) {
-		result = bring(map, address);
+		result = fault_bring(map, address);
 		if (address / PAGE_SIZE % 16 == 0)
 			kernel_rest();
 	}
 	return result;
 }
 
-/* What bring() has brought there, or NULL if it has gone again. */
-static struct page *brought(struct vm_map *map, uint32_t address)
+/* What fault_bring() has brought there, or NULL if it has gone again. */
+static struct page *fault_brought(struct vm_map *map, uint32_t address)
 {
-	const struct map_entry *entry = entry_at(map, address);
+	const struct map_entry *entry = fault_entry_at(map, address);
 	struct page *slot;
 	uint32_t rights;
 
@@ -230,16 +230,16 @@ static struct page *brought(struct vm_map *map, uint32_t address)
 	slot = object_slot(entry->object, map_entry_index(entry, address));
 	if (!slot_is_page(slot))
 		return NULL;
-	if (entry_rights(entry) == VM_PROT_NONE)
+	if (fault_entry_rights(entry) == VM_PROT_NONE)
 		return slot;
 	return pmap_lookup(map->pmap, address, &rights) == slot ? slot : NULL;
 }
 
 /* Does not block; false, and nothing is wired, if something has gone. */
-static bool wire_all(struct vm_map *map, uint32_t start, uint32_t end)
+static bool fault_wire_all(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	for (uint32_t address = start; address < end; address += PAGE_SIZE) {
-		struct page *page = brought(map, address);
+		struct page *page = fault_brought(map, address);
 
 		if (page == NULL) {
 			fault_unwire(map, start, address);
@@ -259,20 +259,20 @@ kern_return_t fault_wire(struct vm_map *map, uint32_t start, uint32_t end)
 	if ((end - start) / PAGE_SIZE > page_count(PAGE_FREE) + page_count(PAGE_USER))
 		return KERN_RESOURCE_SHORTAGE;
 	for (unsigned round = 0; round < WIRE_ROUNDS; round++) {
-		kern_return_t result = bring_all(map, start, end);
+		kern_return_t result = fault_bring_all(map, start, end);
 
 		if (result != KERN_SUCCESS)
 			return result;
-		if (wire_all(map, start, end))
+		if (fault_wire_all(map, start, end))
 			return KERN_SUCCESS;
 	}
 	return KERN_RESOURCE_SHORTAGE;
 }
 
 /* The page that is seen at `address`: an entry that has become copy-pending still shows it. */
-static struct page *page_shown(struct vm_map *map, uint32_t address)
+static struct page *fault_page_shown(struct vm_map *map, uint32_t address)
 {
-	const struct map_entry *entry = entry_at(map, address);
+	const struct map_entry *entry = fault_entry_at(map, address);
 	const struct object *object = entry->object;
 	uint32_t index = map_entry_index(entry, address);
 
@@ -288,7 +288,7 @@ void fault_unwire(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	assert(kernel_locked());
 	for (uint32_t address = start; address < end; address += PAGE_SIZE) {
-		page_unwire(page_shown(map, address));
+		page_unwire(fault_page_shown(map, address));
 		pause_each();
 	}
 }

@@ -25,7 +25,7 @@ void map_run_flush(struct map_run *run)
 	run->end = 0;
 }
 
-static void run_add(struct map_run *run, const struct map_entry *entry)
+static void inherit_run_add(struct map_run *run, const struct map_entry *entry)
 {
 	if ((entry->attributes.rights & VM_PROT_WRITE) == 0)
 		return;
@@ -37,7 +37,7 @@ static void run_add(struct map_run *run, const struct map_entry *entry)
 }
 
 /* Copying asks a pager, or copies pages at once: that may wait, whatever the entry. */
-static bool copying_waits(const struct map_entry *entry)
+static bool inherit_copying_waits(const struct map_entry *entry)
 {
 	return entry->wired || entry->object->pager != NULL || entry->object->kernel;
 }
@@ -47,8 +47,9 @@ static bool copying_waits(const struct map_entry *entry)
  * afterwards; whoever had it mapped when this was called has been copied.  An object like this
  * never makes the entry pending.
  */
-static kern_return_t copy_waiting(struct map_run *run, struct map_entry *entry, uint32_t index,
-				  uint32_t pages, struct map_content *content)
+static kern_return_t inherit_copy_waiting(struct map_run *run, struct map_entry *entry,
+					  uint32_t index, uint32_t pages,
+					  struct map_content *content)
 {
 	struct object *object = entry->object;
 	bool pending = false;
@@ -66,7 +67,7 @@ static kern_return_t copy_waiting(struct map_run *run, struct map_entry *entry, 
 }
 
 /* Others that showed the same are gone. */
-static void leave_sharing(struct map_entry *entry)
+static void inherit_leave_sharing(struct map_entry *entry)
 {
 	if (entry->object->refs == 1)
 		entry->shared = false;
@@ -77,7 +78,7 @@ static void leave_sharing(struct map_entry *entry)
  * be copied for nothing when it is written to.  At most as much as the piece is put up with, so
  * that who sends a buffer now and then keeps it in one entry.
  */
-static bool is_worth_splitting(const struct map_entry *entry, uint32_t start, uint32_t end)
+static bool inherit_is_worth_splitting(const struct map_entry *entry, uint32_t start, uint32_t end)
 {
 	return !entry->pending && !entry->shared && (entry->end - entry->start) / 2 > end - start;
 }
@@ -86,7 +87,7 @@ static bool is_worth_splitting(const struct map_entry *entry, uint32_t start, ui
  * Whether the entry shows an object of which others show other parts, as is so once an entry has
  * been split, and could do with an object of its own.
  */
-static bool is_worth_separating(const struct map_entry *entry)
+static bool inherit_is_worth_separating(const struct map_entry *entry)
 {
 	const struct object *object = entry->object;
 
@@ -100,7 +101,7 @@ static bool is_worth_separating(const struct map_entry *entry)
  * they have been copied, seen by nobody, as long as the other parts are there.  Without memory it
  * stays as it is, or what is still in the other object is behind the new one.
  */
-static void separate(struct map_entry *entry)
+static void inherit_separate(struct map_entry *entry)
 {
 	struct object *from = entry->object;
 	uint32_t first = entry->index;
@@ -124,26 +125,26 @@ static void separate(struct map_entry *entry)
 	object_release(from);
 }
 
-static kern_return_t copy_at_once(struct map_run *run, struct map_entry *entry, uint32_t start,
-				  uint32_t end, struct map_content *content)
+static kern_return_t inherit_copy_at_once(struct map_run *run, struct map_entry *entry,
+					  uint32_t start, uint32_t end, struct map_content *content)
 {
 	bool pending = false;
 	kern_return_t result;
 
-	leave_sharing(entry);
-	if (is_worth_splitting(entry, start, end)) {
+	inherit_leave_sharing(entry);
+	if (inherit_is_worth_splitting(entry, start, end)) {
 		if (!map_split(run->map, &entry, start, end))
 			return KERN_RESOURCE_SHORTAGE;
 	}
-	if (is_worth_separating(entry))
-		separate(entry);
+	if (inherit_is_worth_separating(entry))
+		inherit_separate(entry);
 	object_unite(&entry->object, &entry->index);
 	result =
 		object_copy(entry->object, map_entry_index(entry, start), (end - start) / PAGE_SIZE,
 			    entry->shared, &content->object, &content->index, &pending);
 	if (result == KERN_SUCCESS && pending && !entry->pending) {
 		entry->pending = true;
-		run_add(run, entry);
+		inherit_run_add(run, entry);
 	}
 	return result;
 }
@@ -163,10 +164,10 @@ kern_return_t map_copy_part(struct map_run *run, uint32_t start, uint32_t *end,
 		content->pending = false;
 		return KERN_SUCCESS;
 	}
-	if (copying_waits(entry))
-		return copy_waiting(run, entry, map_entry_index(entry, start),
-				    (*end - start) / PAGE_SIZE, content);
-	return copy_at_once(run, entry, start, *end, content);
+	if (inherit_copying_waits(entry))
+		return inherit_copy_waiting(run, entry, map_entry_index(entry, start),
+					    (*end - start) / PAGE_SIZE, content);
+	return inherit_copy_at_once(run, entry, start, *end, content);
 }
 
 /* ---------------- Inheriting ---------------- */

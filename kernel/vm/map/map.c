@@ -69,7 +69,7 @@ static struct map_entry *map_entry_of(struct list *link)
 	return list_object(link, struct map_entry, link);
 }
 
-static void unwire_all(struct vm_map *map)
+static void map_unwire_all(struct vm_map *map)
 {
 	struct list *link;
 
@@ -86,7 +86,7 @@ static void unwire_all(struct vm_map *map)
 }
 
 /* An entry that is in no map any more gives up its object, and what nobody else sees of that. */
-static inline void end_entry(struct map_entry *entry)
+static inline void map_end_entry(struct map_entry *entry)
 {
 	struct object *object = entry->object;
 
@@ -103,7 +103,7 @@ static inline void end_entry(struct map_entry *entry)
 void map_terminate(struct vm_map *map)
 {
 	map_assert_held(map);
-	unwire_all(map);
+	map_unwire_all(map);
 	map->active = false;
 	pmap_destroy(map->pmap);
 	map->pmap = NULL;
@@ -113,7 +113,7 @@ void map_terminate(struct vm_map *map)
 	map->size = 0;
 	map->counted = 0;
 	while (!list_empty(&map->entries)) {
-		end_entry(map_entry_of(list_take_first(&map->entries)));
+		map_end_entry(map_entry_of(list_take_first(&map->entries)));
 		pause_each();
 	}
 }
@@ -139,14 +139,14 @@ void map_destroy(struct vm_map *map)
 
 /* ---------------- Ranges and rights ---------------- */
 
-static inline bool range_is_valid(uint32_t start, uint32_t size)
+static inline bool map_range_is_valid(uint32_t start, uint32_t size)
 {
 	if (((start | size) & PAGE_MASK) != 0)
 		return false;
 	return start >= USER_START && start <= USER_END && size <= USER_END - start;
 }
 
-static bool rights_are_valid(uint32_t rights)
+static bool map_rights_are_valid(uint32_t rights)
 {
 	return (rights & VM_PROT_READ) != 0 && (rights & ~(uint32_t)VM_PROT_ALL) == 0;
 }
@@ -186,7 +186,7 @@ uint32_t map_size(const struct vm_map *map)
 /* ---------------- Free space ---------------- */
 
 /* `address` rounded up to one with no bit of `mask`; 0 if there is none. */
-static inline uint32_t align_up(uint32_t address, uint32_t mask)
+static inline uint32_t map_align_up(uint32_t address, uint32_t mask)
 {
 	uint32_t aligned = (address + mask) & ~mask;
 
@@ -200,7 +200,8 @@ struct place {
 };
 
 /* Whether there are `size` bytes free at `start`: *place then. */
-static inline bool is_place(struct vm_map *map, uint32_t start, uint32_t size, struct place *place)
+static inline bool map_is_place(struct vm_map *map, uint32_t start, uint32_t size,
+				struct place *place)
 {
 	struct map_entry *after = map_entry_from(map, start);
 	uint32_t end = after == NULL ? USER_END : after->start;
@@ -213,10 +214,10 @@ static inline bool is_place(struct vm_map *map, uint32_t start, uint32_t size, s
 }
 
 /* The first place from `from` on with `size` bytes free; false if there is none. */
-static bool search(struct vm_map *map, uint32_t from, uint32_t size, uint32_t mask,
-		   struct place *place)
+static bool map_search(struct vm_map *map, uint32_t from, uint32_t size, uint32_t mask,
+		       struct place *place)
 {
-	uint32_t start = align_up(from, mask);
+	uint32_t start = map_align_up(from, mask);
 	struct map_entry *entry = map_entry_from(map, start);
 
 	while (start != 0) {
@@ -230,7 +231,7 @@ static bool search(struct vm_map *map, uint32_t from, uint32_t size, uint32_t ma
 		if (entry == NULL)
 			return false;
 		if (entry->end > start)
-			start = align_up(entry->end, mask);
+			start = map_align_up(entry->end, mask);
 		entry = map_entry_next(map, entry);
 		pause_each();
 	}
@@ -247,9 +248,9 @@ static inline bool map_find_place(struct vm_map *map, uint32_t size, uint32_t ma
 	map_assert_held(map);
 	assert(size > 0 && (size & PAGE_MASK) == 0);
 	mask |= PAGE_MASK;
-	if (((map->hint & mask) != 0 || !is_place(map, map->hint, size, place)) &&
-	    !search(map, map->hint, size, mask, place) &&
-	    !search(map, FIRST_PLACE, size, mask, place))
+	if (((map->hint & mask) != 0 || !map_is_place(map, map->hint, size, place)) &&
+	    !map_search(map, map->hint, size, mask, place) &&
+	    !map_search(map, FIRST_PLACE, size, mask, place))
 		return false;
 	place->before =
 		place->after == NULL ? map_entry_last(map) : map_entry_previous(map, place->after);
@@ -270,9 +271,9 @@ kern_return_t map_find_space(struct vm_map *map, uint32_t size, uint32_t mask, u
 
 /* ---------------- Mapping ---------------- */
 
-static inline bool enter_new(struct vm_map *map, const struct place *place, uint32_t size,
-			     const struct map_attributes *attributes,
-			     const struct map_content *content)
+static inline bool map_enter_new(struct vm_map *map, const struct place *place, uint32_t size,
+				 const struct map_attributes *attributes,
+				 const struct map_content *content)
 {
 	struct map_entry *entry = map_entry_alloc();
 
@@ -301,8 +302,8 @@ static inline bool enter_new(struct vm_map *map, const struct place *place, uint
  * Wires what has just been mapped.  If that cannot be, it is not mapped any more, and the reference
  * to the object is the caller's again; the map may have ended meanwhile.
  */
-static kern_return_t wire_entered(struct vm_map *map, uint32_t start, uint32_t size,
-				  struct object *object)
+static kern_return_t map_wire_entered(struct vm_map *map, uint32_t start, uint32_t size,
+				      struct object *object)
 {
 	kern_return_t result;
 
@@ -331,11 +332,11 @@ static inline kern_return_t map_enter_place(struct vm_map *map, const struct pla
 		return KERN_NO_SPACE;
 	if (object != NULL || before == NULL || before->end != place->start ||
 	    !map_entry_grow(before, size, attributes)) {
-		if (!enter_new(map, place, size, attributes, content))
+		if (!map_enter_new(map, place, size, attributes, content))
 			return KERN_RESOURCE_SHORTAGE;
 	}
 	map_count(map, attributes, size);
-	return map->wire_future ? wire_entered(map, place->start, size, object) : KERN_SUCCESS;
+	return map->wire_future ? map_wire_entered(map, place->start, size, object) : KERN_SUCCESS;
 }
 
 kern_return_t map_enter(struct vm_map *map, uint32_t start, uint32_t size,
@@ -344,7 +345,7 @@ kern_return_t map_enter(struct vm_map *map, uint32_t start, uint32_t size,
 	struct place place = {.start = start};
 
 	map_assert_held(map);
-	if (!range_is_valid(start, size))
+	if (!map_range_is_valid(start, size))
 		return KERN_INVALID_ARGUMENT;
 	if (size == 0)
 		return KERN_SUCCESS;
@@ -375,7 +376,7 @@ kern_return_t map_allocate(struct vm_map *map, uint32_t start, uint32_t size, ui
 {
 	struct map_attributes attributes = {rights, VM_PROT_ALL, VM_INHERIT_DEFAULT};
 
-	if (!rights_are_valid(rights))
+	if (!map_rights_are_valid(rights))
 		return KERN_INVALID_ARGUMENT;
 	return map_enter(map, start, size, &attributes, NULL);
 }
@@ -383,7 +384,7 @@ kern_return_t map_allocate(struct vm_map *map, uint32_t start, uint32_t size, ui
 /* ---------------- Unmapping ---------------- */
 
 /* What is freed is found first when space is looked for. */
-static inline void hint_at(struct vm_map *map, uint32_t address)
+static inline void map_hint_at(struct vm_map *map, uint32_t address)
 {
 	if (address < map->hint && address >= FIRST_PLACE)
 		map->hint = address;
@@ -436,7 +437,7 @@ static bool map_unmap(struct vm_map *map, struct map_entry *entry, uint32_t star
 }
 
 /* The entry loses its pages up to `end`. */
-static void cut_front(struct map_entry *entry, uint32_t end)
+static void map_cut_front(struct map_entry *entry, uint32_t end)
 {
 	uint32_t index = map_entry_index(entry, end);
 
@@ -448,8 +449,8 @@ static void cut_front(struct map_entry *entry, uint32_t end)
 }
 
 /* Takes what the range has of entries, from `entry` on, out of the map: nothing is translated. */
-static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t start,
-			   uint32_t end, bool touched)
+static void map_remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t start,
+			       uint32_t end, bool touched)
 {
 	while (entry != NULL && entry->start < end) {
 		struct map_entry *next = map_entry_next(map, entry);
@@ -459,11 +460,11 @@ static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t
 			map_entry_trim(entry, start, touched);
 		} else if (entry->end > end) {
 			map_discount(map, &entry->attributes, end - entry->start);
-			cut_front(entry, end);
+			map_cut_front(entry, end);
 		} else {
 			map_discount(map, &entry->attributes, entry->end - entry->start);
 			map_entry_unlink(map, entry);
-			end_entry(entry);
+			map_end_entry(entry);
 		}
 		entry = next;
 		pause_each();
@@ -474,7 +475,7 @@ static void remove_entries(struct vm_map *map, struct map_entry *entry, uint32_t
  * Whether all that may be translated is one page that ends with the entry: it knows itself where it
  * is mapped, which is quicker than to look for it in the page tables.
  */
-static inline bool is_one_page(const struct map_entry *entry)
+static inline bool map_is_one_page(const struct map_entry *entry)
 {
 	const struct object *object = entry->object;
 
@@ -483,16 +484,16 @@ static inline bool is_one_page(const struct map_entry *entry)
 }
 
 /* What is usual: an entry goes as it was mapped, or an entry that had grown by this. */
-static inline void remove_whole(struct vm_map *map, struct map_entry *entry)
+static inline void map_remove_whole(struct vm_map *map, struct map_entry *entry)
 {
-	if (entry->object != NULL && !is_one_page(entry))
+	if (entry->object != NULL && !map_is_one_page(entry))
 		pmap_remove(map->pmap, entry->start, entry->end);
 	map_discount(map, &entry->attributes, entry->end - entry->start);
 	map_entry_unlink(map, entry);
-	end_entry(entry);
+	map_end_entry(entry);
 }
 
-static inline void remove_end(struct vm_map *map, struct map_entry *entry, uint32_t start)
+static inline void map_remove_end(struct vm_map *map, struct map_entry *entry, uint32_t start)
 {
 	bool touched = !map_is_untouched(entry, start, entry->end);
 
@@ -508,20 +509,20 @@ kern_return_t map_deallocate(struct vm_map *map, uint32_t start, uint32_t size)
 	struct map_entry *entry, *behind;
 
 	map_assert_held(map);
-	if (!range_is_valid(start, size))
+	if (!map_range_is_valid(start, size))
 		return KERN_INVALID_ARGUMENT;
 	behind = entry = map_entry_from(map, start);
 	if (size == 0 || entry == NULL || entry->start >= end)
 		return KERN_SUCCESS;
 	if (entry->start < start && entry->end > end && !map_split(map, &behind, end, end))
 		return KERN_RESOURCE_SHORTAGE;
-	hint_at(map, entry->start > start ? entry->start : start);
+	map_hint_at(map, entry->start > start ? entry->start : start);
 	if (entry->end != end || entry->start > start || entry->wired)
-		remove_entries(map, entry, start, end, map_unmap(map, entry, start, end));
+		map_remove_entries(map, entry, start, end, map_unmap(map, entry, start, end));
 	else if (entry->start == start)
-		remove_whole(map, entry);
+		map_remove_whole(map, entry);
 	else
-		remove_end(map, entry, start);
+		map_remove_end(map, entry, start);
 	return KERN_SUCCESS;
 }
 
@@ -530,7 +531,7 @@ kern_return_t map_protect(struct vm_map *map, uint32_t start, uint32_t size, uin
 	kern_return_t result;
 
 	map_assert_held(map);
-	if (!range_is_valid(start, size) || !rights_are_valid(rights))
+	if (!map_range_is_valid(start, size) || !map_rights_are_valid(rights))
 		return KERN_INVALID_ARGUMENT;
 	result = map_check_range(map, start, start + size, 0);
 	return result == KERN_SUCCESS ? map_set_rights(map, start, size, false, rights) : result;
@@ -556,7 +557,7 @@ kern_return_t map_page(struct vm_map *map, uint32_t address, uint32_t rights, bo
 }
 
 /* How many of `size` bytes from `address` on lie in its page. */
-static inline uint32_t part_of(uint32_t address, uint32_t size)
+static inline uint32_t map_part_of(uint32_t address, uint32_t size)
 {
 	uint32_t part = PAGE_SIZE - (address & PAGE_MASK);
 
@@ -567,7 +568,7 @@ static kern_return_t map_write_by_page(struct vm_map *map, uint32_t address, con
 				       uint32_t size, bool force)
 {
 	while (size > 0) {
-		uint32_t part = part_of(address, size);
+		uint32_t part = map_part_of(address, size);
 		struct page *page;
 		kern_return_t result = map_page(map, address, VM_PROT_WRITE, force, &page);
 
@@ -597,7 +598,7 @@ kern_return_t map_read(struct vm_map *map, uint32_t address, void *to, uint32_t 
 	char *bytes = to;
 
 	while (size > 0) {
-		uint32_t part = part_of(address, size);
+		uint32_t part = map_part_of(address, size);
 		struct page *page;
 		kern_return_t result = map_page(map, address, VM_PROT_READ, true, &page);
 

@@ -22,41 +22,46 @@ static void attributes_check_range(const struct vm_map *map, uint32_t start, uin
 	assert(start >= USER_START && start <= USER_END && size <= USER_END - start);
 }
 
-static struct map_entry *within(struct map_entry *entry, uint32_t end)
+static struct map_entry *map_attributes_within(struct map_entry *entry, uint32_t end)
 {
 	return entry != NULL && entry->start < end ? entry : NULL;
 }
 
 /* The entry after this one that has something of the range; NULL when there is none. */
-static struct map_entry *next_in(struct vm_map *map, const struct map_entry *entry, uint32_t end)
+static struct map_entry *map_attributes_next_in(struct vm_map *map, const struct map_entry *entry,
+						uint32_t end)
 {
 	pause_each();
-	return within(map_entry_next(map, entry), end);
+	return map_attributes_within(map_entry_next(map, entry), end);
 }
 
 /* ---------------- Rights and inheritance ---------------- */
 
 /* What the CPU can do: whoever may write or execute may read. */
-static uint32_t machine_rights(uint32_t rights)
+static uint32_t map_attributes_machine_rights(uint32_t rights)
 {
 	return rights == 0 ? 0 : rights | VM_PROT_READ;
 }
 
 /* Whether all memory from `entry` to `end` may have `rights`. */
-static bool may_have(struct vm_map *map, struct map_entry *entry, uint32_t end, uint32_t rights)
+static bool map_attributes_may_have(struct vm_map *map, struct map_entry *entry, uint32_t end,
+				    uint32_t rights)
 {
-	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end))
+	for (entry = map_attributes_within(entry, end); entry != NULL;
+	     entry = map_attributes_next_in(map, entry, end))
 		if ((rights & ~entry->attributes.max_rights) != 0)
 			return false;
 	return true;
 }
 
 /* How much of the range counts for the limit as soon as it may be touched. */
-static uint32_t uncounted(struct vm_map *map, struct map_entry *entry, uint32_t start, uint32_t end)
+static uint32_t map_attributes_uncounted(struct vm_map *map, struct map_entry *entry,
+					 uint32_t start, uint32_t end)
 {
 	uint32_t size = 0;
 
-	for (entry = within(entry, end); entry != NULL; entry = next_in(map, entry, end))
+	for (entry = map_attributes_within(entry, end); entry != NULL;
+	     entry = map_attributes_next_in(map, entry, end))
 		if (entry->attributes.rights == VM_PROT_NONE)
 			size += (entry->end < end ? entry->end : end) -
 				(entry->start > start ? entry->start : start);
@@ -64,15 +69,16 @@ static uint32_t uncounted(struct vm_map *map, struct map_entry *entry, uint32_t 
 }
 
 /* Whether the limit allows that the range, which begins in `entry`, gets these rights. */
-static bool limit_allows(struct vm_map *map, struct map_entry *entry, uint32_t start, uint32_t end,
-			 uint32_t rights)
+static bool map_attributes_limit_allows(struct vm_map *map, struct map_entry *entry, uint32_t start,
+					uint32_t end, uint32_t rights)
 {
 	return rights == VM_PROT_NONE || map->counted == map->size ||
-	       map_allows(map, rights, uncounted(map, entry, start, end));
+	       map_allows(map, rights, map_attributes_uncounted(map, entry, start, end));
 }
 
 /* Says whether the entry has lost rights. */
-static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum, uint32_t rights)
+static bool map_attributes_set_rights(struct vm_map *map, struct map_entry *entry, bool maximum,
+				      uint32_t rights)
 {
 	struct map_attributes *attributes = &entry->attributes;
 	uint32_t before = attributes->rights;
@@ -82,7 +88,7 @@ static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum
 		attributes->max_rights = rights;
 		rights &= before;
 	}
-	attributes->rights = machine_rights(rights);
+	attributes->rights = map_attributes_machine_rights(rights);
 	map_count(map, attributes, entry->end - entry->start);
 	return entry->object != NULL && (before & ~attributes->rights) != 0;
 }
@@ -91,14 +97,15 @@ static bool set_rights(struct vm_map *map, struct map_entry *entry, bool maximum
  * Of a range where some entry has lost rights, every translation gets those of its entry: with
  * `maximum` there may be several kinds.
  */
-static void restrict_translations(struct vm_map *map, struct map_entry *entry, uint32_t start,
-				  uint32_t end, bool maximum, uint32_t rights)
+static void map_attributes_restrict_translations(struct vm_map *map, struct map_entry *entry,
+						 uint32_t start, uint32_t end, bool maximum,
+						 uint32_t rights)
 {
 	if (!maximum) {
-		pmap_protect(map->pmap, start, end, machine_rights(rights));
+		pmap_protect(map->pmap, start, end, map_attributes_machine_rights(rights));
 		return;
 	}
-	for (; entry != NULL; entry = next_in(map, entry, end))
+	for (; entry != NULL; entry = map_attributes_next_in(map, entry, end))
 		pmap_protect(map->pmap, entry->start, entry->end, entry->attributes.rights);
 }
 
@@ -113,16 +120,16 @@ kern_return_t map_set_rights(struct vm_map *map, uint32_t start, uint32_t size, 
 	if (size == 0)
 		return KERN_SUCCESS;
 	first = map_entry_from(map, start);
-	if (!may_have(map, first, end, rights))
+	if (!map_attributes_may_have(map, first, end, rights))
 		return KERN_PROTECTION_FAILURE;
-	if (!maximum && !limit_allows(map, first, start, end, rights))
+	if (!maximum && !map_attributes_limit_allows(map, first, start, end, rights))
 		return KERN_NO_SPACE;
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
-		lost |= set_rights(map, entry, maximum, rights);
+	for (entry = first; entry != NULL; entry = map_attributes_next_in(map, entry, end))
+		lost |= map_attributes_set_rights(map, entry, maximum, rights);
 	if (lost)
-		restrict_translations(map, first, start, end, maximum, rights);
+		map_attributes_restrict_translations(map, first, start, end, maximum, rights);
 	map_join(map, first, end);
 	return KERN_SUCCESS;
 }
@@ -139,7 +146,7 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
 	first = map_entry_from(map, start);
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
+	for (entry = first; entry != NULL; entry = map_attributes_next_in(map, entry, end))
 		entry->attributes.inheritance = inheritance;
 	map_join(map, first, end);
 	return KERN_SUCCESS;
@@ -156,13 +163,13 @@ static void attributes_unwire(struct vm_map *map, struct map_entry *entry)
 	map->wired -= entry->end - entry->start;
 }
 
-static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
+static kern_return_t map_attributes_unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	struct map_entry *first = map_entry_from(map, start), *entry;
 
 	if (!map_split(map, &first, start, end))
 		return KERN_RESOURCE_SHORTAGE;
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end))
+	for (entry = first; entry != NULL; entry = map_attributes_next_in(map, entry, end))
 		attributes_unwire(map, entry);
 	map_join(map, first, end);
 	return KERN_SUCCESS;
@@ -172,7 +179,7 @@ static kern_return_t unwire_range(struct vm_map *map, uint32_t start, uint32_t e
  * All pages of the range have just been wired once, since the last wait.  Those of entries that
  * were wired before have it twice now, and keep it once.
  */
-static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end)
+static kern_return_t map_attributes_note_wired(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	struct map_entry *first = map_entry_from(map, start), *entry;
 
@@ -180,7 +187,7 @@ static kern_return_t note_wired(struct vm_map *map, uint32_t start, uint32_t end
 		fault_unwire(map, start, end);
 		return KERN_RESOURCE_SHORTAGE;
 	}
-	for (entry = first; entry != NULL; entry = next_in(map, entry, end)) {
+	for (entry = first; entry != NULL; entry = map_attributes_next_in(map, entry, end)) {
 		if (entry->wired) {
 			fault_unwire(map, entry->start, entry->end);
 		} else {
@@ -200,9 +207,10 @@ kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool w
 	if (size == 0)
 		return KERN_SUCCESS;
 	if (!wire)
-		return unwire_range(map, start, start + size);
+		return map_attributes_unwire_range(map, start, start + size);
 	result = map_check(map, start, size, 0);
 	if (result == KERN_SUCCESS)
 		result = fault_wire(map, start, start + size);
-	return result == KERN_SUCCESS ? note_wired(map, start, start + size) : result;
+	return result == KERN_SUCCESS ? map_attributes_note_wired(map, start, start + size)
+				      : result;
 }

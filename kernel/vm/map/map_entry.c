@@ -52,7 +52,7 @@ void map_entry_free(struct map_entry *entry)
  */
 #define TREE_FROM 16u
 
-static void make_tree(struct vm_map *map)
+static void map_entry_make_tree(struct vm_map *map)
 {
 	struct map_entry *before = NULL;
 
@@ -74,7 +74,7 @@ void map_entry_link(struct vm_map *map, struct map_entry *entry, struct map_entr
 	if (map->root != NULL)
 		entry_tree_insert(&map->root, entry, before, after);
 	else if (map->n_entries == TREE_FROM)
-		make_tree(map);
+		map_entry_make_tree(map);
 }
 
 void map_entry_unlink(struct vm_map *map, struct map_entry *entry)
@@ -95,7 +95,7 @@ void map_entry_unlink(struct vm_map *map, struct map_entry *entry)
 }
 
 /* The first entry that ends above `address`, among few. */
-static struct map_entry *find_in_list(const struct vm_map *map, uint32_t address)
+static struct map_entry *map_entry_find_in_list(const struct vm_map *map, uint32_t address)
 {
 	list_for_each_object (struct map_entry, entry, &map->entries, link) {
 		if (address < entry->end)
@@ -128,7 +128,7 @@ struct map_entry *map_entry_from(struct vm_map *map, uint32_t address)
 			return other;
 		}
 	}
-	entry = map->root == NULL ? find_in_list(map, address)
+	entry = map->root == NULL ? map_entry_find_in_list(map, address)
 				  : entry_tree_from(map->root, address);
 	if (entry != NULL)
 		map->last = entry;
@@ -190,7 +190,7 @@ void map_entry_forget_pages(const struct map_entry *entry, uint32_t first, uint3
  * Makes what the entry shows from `address` on an entry of its own.  One that is pending though
  * nobody else has the object is so no longer: the other half would look like somebody else.
  */
-static bool split_at(struct vm_map *map, struct map_entry *entry, uint32_t address)
+static bool map_entry_split_at(struct vm_map *map, struct map_entry *entry, uint32_t address)
 {
 	struct map_entry *upper = map_entry_alloc();
 
@@ -214,7 +214,7 @@ bool map_split(struct vm_map *map, struct map_entry **first, uint32_t start, uin
 	struct map_entry *entry = *first;
 
 	if (entry != NULL && entry->start < start) {
-		if (!split_at(map, entry, start))
+		if (!map_entry_split_at(map, entry, start))
 			return false;
 		entry = map_entry_next(map, entry);
 	}
@@ -222,16 +222,17 @@ bool map_split(struct vm_map *map, struct map_entry **first, uint32_t start, uin
 	if (*first != NULL && entry->end < end)
 		entry = map_entry_at(map, end);
 	return entry == NULL || entry->start >= end || entry->end == end ||
-	       split_at(map, entry, end);
+	       map_entry_split_at(map, entry, end);
 }
 
-static bool same_attributes(const struct map_attributes *one, const struct map_attributes *other)
+static bool map_entry_same_attributes(const struct map_attributes *one,
+				      const struct map_attributes *other)
 {
 	return one->rights == other->rights && one->max_rights == other->max_rights &&
 	       one->inheritance == other->inheritance;
 }
 
-static bool can_join(const struct map_entry *entry, const struct map_entry *upper)
+static bool map_entry_can_join(const struct map_entry *entry, const struct map_entry *upper)
 {
 	if (entry->end != upper->start || entry->object != upper->object)
 		return false;
@@ -239,10 +240,10 @@ static bool can_join(const struct map_entry *entry, const struct map_entry *uppe
 		return false;
 	return entry->pending == upper->pending && entry->shared == upper->shared &&
 	       entry->wired == upper->wired &&
-	       same_attributes(&entry->attributes, &upper->attributes);
+	       map_entry_same_attributes(&entry->attributes, &upper->attributes);
 }
 
-static void join(struct vm_map *map, struct map_entry *entry, struct map_entry *upper)
+static void map_entry_join(struct vm_map *map, struct map_entry *entry, struct map_entry *upper)
 {
 	map_entry_unlink(map, upper);
 	entry->end = upper->end;
@@ -260,8 +261,8 @@ void map_join(struct vm_map *map, struct map_entry *first, uint32_t end)
 		entry = first;
 	while (entry != NULL && entry->end <= end) {
 		next = map_entry_next(map, entry);
-		if (next != NULL && can_join(entry, next))
-			join(map, entry, next);
+		if (next != NULL && map_entry_can_join(entry, next))
+			map_entry_join(map, entry, next);
 		else
 			entry = next;
 		pause_each();
@@ -271,7 +272,7 @@ void map_join(struct vm_map *map, struct map_entry *first, uint32_t end)
 /* ---------------- Growing ---------------- */
 
 /* Whether nobody but one entry knows anything of what is in the object, or is not. */
-static bool is_resizable(const struct object *object)
+static bool map_entry_is_resizable(const struct object *object)
 {
 	return object->refs == 1 && object->pager == NULL && object->swap == NULL &&
 	       object->copy == NULL && object->shadow == NULL && !object->kernel;
@@ -281,11 +282,12 @@ bool map_entry_grow(struct map_entry *entry, uint32_t size, const struct map_att
 {
 	struct object *object = entry->object;
 
-	if (!same_attributes(&entry->attributes, attributes) || entry->pending || entry->shared ||
-	    entry->wired)
+	if (!map_entry_same_attributes(&entry->attributes, attributes) || entry->pending ||
+	    entry->shared || entry->wired)
 		return false;
 	if (object != NULL) {
-		if (!is_resizable(object) || map_entry_index(entry, entry->end) != object->size)
+		if (!map_entry_is_resizable(object) ||
+		    map_entry_index(entry, entry->end) != object->size)
 			return false;
 		object->size += size / PAGE_SIZE;
 	}
@@ -304,6 +306,6 @@ void map_entry_trim(struct map_entry *entry, uint32_t end, bool touched)
 		return;
 	if (touched)
 		map_entry_forget_pages(entry, first, last);
-	if (last == object->size && is_resizable(object))
+	if (last == object->size && map_entry_is_resizable(object))
 		object->size = first;
 }

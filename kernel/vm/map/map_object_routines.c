@@ -33,7 +33,7 @@ struct source {
 };
 
 /* A part of a proxy becomes one of what that stands for, with no more rights than it gives. */
-static kern_return_t resolve_proxy(const struct proxy *proxy, struct source *source)
+static kern_return_t map_object_resolve_proxy(const struct proxy *proxy, struct source *source)
 {
 	/* A proxy of all that there is ends with the last page. */
 	uint64_t size = ((uint64_t)proxy->size + PAGE_MASK) & ~(uint64_t)PAGE_MASK;
@@ -49,14 +49,15 @@ static kern_return_t resolve_proxy(const struct proxy *proxy, struct source *sou
 }
 
 /* The object for a port, with a reference for the caller, as large as the source needs it. */
-static kern_return_t find_object(struct port *port, struct source *source, struct object **object)
+static kern_return_t map_object_find_object(struct port *port, struct source *source,
+					    struct object **object)
 {
 	const struct proxy *proxy = proxy_of_port(port);
 	kern_return_t result;
 	uint64_t end;
 
 	if (proxy != NULL) {
-		result = resolve_proxy(proxy, source);
+		result = map_object_resolve_proxy(proxy, source);
 		if (result != KERN_SUCCESS)
 			return result;
 		if (proxy->object != NULL) {
@@ -72,17 +73,17 @@ static kern_return_t find_object(struct port *port, struct source *source, struc
 }
 
 /* The kernel's own memory is shown as it is, and to be read only. */
-static bool is_read_only(const struct object *object, const struct source *source)
+static bool map_object_is_read_only(const struct object *object, const struct source *source)
 {
 	return object->kernel && !source->copy;
 }
 
 /* What is mapped for it: the object itself, or a copy.  May block. */
-static kern_return_t find_content(struct port *port, struct source *source,
-				  struct map_content *content)
+static kern_return_t map_object_find_content(struct port *port, struct source *source,
+					     struct map_content *content)
 {
 	struct object *object;
-	kern_return_t result = find_object(port, source, &object);
+	kern_return_t result = map_object_find_object(port, source, &object);
 	bool pending;
 
 	if (result != KERN_SUCCESS)
@@ -92,11 +93,12 @@ static kern_return_t find_content(struct port *port, struct source *source,
 		.index = (uint32_t)(source->offset / PAGE_SIZE),
 		.shared = object->pager == NULL,
 	};
-	if (is_read_only(object, source) && (source->attributes.rights & VM_PROT_WRITE) != 0) {
+	if (map_object_is_read_only(object, source) &&
+	    (source->attributes.rights & VM_PROT_WRITE) != 0) {
 		object_release(object);
 		return KERN_PROTECTION_FAILURE;
 	}
-	if (is_read_only(object, source))
+	if (map_object_is_read_only(object, source))
 		source->attributes.max_rights &= ~(uint32_t)VM_PROT_WRITE;
 	if (!source->copy)
 		return KERN_SUCCESS;
@@ -109,7 +111,7 @@ static kern_return_t find_content(struct port *port, struct source *source,
 	return result;
 }
 
-static bool is_sensible(vm_prot_t rights, vm_prot_t max_rights, vm_inherit_t inheritance)
+static bool map_object_is_sensible(vm_prot_t rights, vm_prot_t max_rights, vm_inherit_t inheritance)
 {
 	return ((rights | max_rights) & ~VM_PROT_ALL) == 0 && inheritance >= VM_INHERIT_SHARE &&
 	       inheritance <= VM_INHERIT_NONE;
@@ -125,7 +127,8 @@ kern_return_t vm_map(struct vm_map *map, vm_address_t *address, vm_size_t size, 
 	struct map_attributes *attributes = &source.attributes;
 	kern_return_t result = KERN_SUCCESS;
 
-	if (!map_is_usable(map) || size == 0 || !is_sensible(rights, max_rights, inheritance))
+	if (!map_is_usable(map) || size == 0 ||
+	    !map_object_is_sensible(rights, max_rights, inheritance))
 		return KERN_INVALID_ARGUMENT;
 	if (source.size == 0 || source.size > USER_END - USER_START)
 		return KERN_NO_SPACE;
@@ -134,7 +137,7 @@ kern_return_t vm_map(struct vm_map *map, vm_address_t *address, vm_size_t size, 
 	if (port != PORT_NULL && (offset & PAGE_MASK) != 0)
 		return KERN_INVALID_ARGUMENT;
 	if (port != PORT_NULL)
-		result = find_content(port, &source, &content);
+		result = map_object_find_content(port, &source, &content);
 	if (result != KERN_SUCCESS)
 		return result;
 	if (attributes->rights != 0)
@@ -153,7 +156,7 @@ kern_return_t vm_map(struct vm_map *map, vm_address_t *address, vm_size_t size, 
 /* ---------------- Telling ---------------- */
 
 /* Whether nobody could tell that these, the one behind the other, are two entries. */
-static bool are_alike(const struct map_entry *entry, const struct map_entry *next)
+static bool map_object_are_alike(const struct map_entry *entry, const struct map_entry *next)
 {
 	const struct map_attributes *a = &entry->attributes;
 	const struct map_attributes *b = &next->attributes;
@@ -164,7 +167,7 @@ static bool are_alike(const struct map_entry *entry, const struct map_entry *nex
 }
 
 /* The memory object at the end of the entry's chain, if there is one, and the offset in that. */
-static const struct object *bottom(const struct map_entry *entry, uint32_t *offset)
+static const struct object *map_object_bottom(const struct map_entry *entry, uint32_t *offset)
 {
 	const struct object *object = entry->object;
 	uint32_t index = entry->index;
@@ -182,13 +185,13 @@ static const struct object *bottom(const struct map_entry *entry, uint32_t *offs
 }
 
 /* Where the region ends that begins with this entry, of nobody's memory: what is alike is one. */
-static uint32_t end_of_region(const struct vm_map *map, const struct map_entry *entry)
+static uint32_t map_object_end_of_region(const struct vm_map *map, const struct map_entry *entry)
 {
 	const struct map_entry *next = map_entry_next(map, entry);
 	uint32_t offset;
 
-	while (next != NULL && are_alike(entry, next)) {
-		if (bottom(next, &offset) != NULL)
+	while (next != NULL && map_object_are_alike(entry, next)) {
+		if (map_object_bottom(next, &offset) != NULL)
 			break;
 		entry = next;
 		next = map_entry_next(map, entry);
@@ -197,15 +200,15 @@ static uint32_t end_of_region(const struct vm_map *map, const struct map_entry *
 	return entry->end;
 }
 
-/* As end_of_region(), upwards: where it begins. */
-static const struct map_entry *start_of_region(const struct vm_map *map,
-					       const struct map_entry *entry)
+/* As map_object_end_of_region(), upwards: where it begins. */
+static const struct map_entry *map_object_start_of_region(const struct vm_map *map,
+							  const struct map_entry *entry)
 {
 	const struct map_entry *previous = map_entry_previous(map, entry);
 	uint32_t offset;
 
-	while (previous != NULL && are_alike(previous, entry)) {
-		if (bottom(previous, &offset) != NULL)
+	while (previous != NULL && map_object_are_alike(previous, entry)) {
+		if (map_object_bottom(previous, &offset) != NULL)
 			break;
 		entry = previous;
 		previous = map_entry_previous(map, entry);
@@ -227,11 +230,11 @@ kern_return_t vm_region(struct vm_map *map, vm_address_t *address, vm_size_t *si
 	entry = map_entry_from(map, *address);
 	if (entry == NULL)
 		return KERN_NO_SPACE;
-	object = bottom(entry, offset);
+	object = map_object_bottom(entry, offset);
 	end = entry->end;
 	if (object == NULL) {
-		end = end_of_region(map, entry);
-		entry = start_of_region(map, entry);
+		end = map_object_end_of_region(map, entry);
+		entry = map_object_start_of_region(map, entry);
 	}
 	*address = entry->start;
 	*size = end - entry->start;
@@ -246,7 +249,7 @@ kern_return_t vm_region(struct vm_map *map, vm_address_t *address, vm_size_t *si
 /* ---------------- Writing back ---------------- */
 
 /* What a flag of vm_msync() or vm_object_sync() means for pages. */
-static void set_order(struct pager_order *order, bool flush, bool should_return)
+static void map_object_set_order(struct pager_order *order, bool flush, bool should_return)
 {
 	order->flush = flush;
 	order->should_return = should_return ? MEMORY_OBJECT_RETURN_ALL : MEMORY_OBJECT_RETURN_NONE;
@@ -254,7 +257,7 @@ static void set_order(struct pager_order *order, bool flush, bool should_return)
 }
 
 /* The pages of one object, if it is somebody's.  May block. */
-static kern_return_t sync_object(struct object *object, const struct pager_order *order)
+static kern_return_t map_object_sync_object(struct object *object, const struct pager_order *order)
 {
 	kern_return_t result;
 
@@ -269,7 +272,7 @@ static kern_return_t sync_object(struct object *object, const struct pager_order
 }
 
 /* What can be thrown away is a matter of who may write. */
-static void restrict_order(const struct map_entry *entry, struct pager_order *order)
+static void map_object_restrict_order(const struct map_entry *entry, struct pager_order *order)
 {
 	if ((entry->attributes.max_rights & VM_PROT_WRITE) == 0 &&
 	    order->should_return == MEMORY_OBJECT_RETURN_NONE)
@@ -277,7 +280,7 @@ static void restrict_order(const struct map_entry *entry, struct pager_order *or
 }
 
 /* Makes the pages that the object has itself inactive, unless they are wired. */
-static void deactivate_pages(struct object *object, uint32_t first, uint32_t end)
+static void map_object_deactivate_pages(struct object *object, uint32_t first, uint32_t end)
 {
 	if (object == NULL)
 		return;
@@ -298,7 +301,8 @@ static void deactivate_pages(struct object *object, uint32_t first, uint32_t end
  * The pages are sent to their pagers before this returns; what those make of them is theirs.  Only
  * what is mapped itself counts, not what was copied from it and is nobody's.
  */
-static kern_return_t sync_range(struct vm_map *map, uint32_t start, uint32_t end, vm_sync_t flags)
+static kern_return_t map_object_sync_range(struct vm_map *map, uint32_t start, uint32_t end,
+					   vm_sync_t flags)
 {
 	const vm_sync_t both = VM_SYNC_SYNCHRONOUS | VM_SYNC_ASYNCHRONOUS;
 	kern_return_t result = KERN_SUCCESS;
@@ -314,15 +318,16 @@ static kern_return_t sync_range(struct vm_map *map, uint32_t start, uint32_t end
 		if (entry->start > start)
 			start = entry->start;
 		last = entry->end < end ? entry->end : end;
-		set_order(&order, (flags & VM_SYNC_INVALIDATE) != 0, (flags & both) != 0);
-		restrict_order(entry, &order);
+		map_object_set_order(&order, (flags & VM_SYNC_INVALIDATE) != 0,
+				     (flags & both) != 0);
+		map_object_restrict_order(entry, &order);
 		order.first = map_entry_index(entry, start);
 		order.end = order.first + (last - start) / PAGE_SIZE;
 		start = last;
 		if ((flags & VM_SYNC_DEACTIVATE) != 0)
-			deactivate_pages(entry->object, order.first, order.end);
+			map_object_deactivate_pages(entry->object, order.first, order.end);
 		else
-			result = sync_object(entry->object, &order);
+			result = map_object_sync_object(entry->object, &order);
 		pause_each();
 	}
 	return result;
@@ -338,7 +343,7 @@ kern_return_t vm_msync(struct vm_map *map, vm_address_t address, vm_size_t size,
 	if ((flags & VM_SYNC_DEACTIVATE) != 0 && flags != VM_SYNC_DEACTIVATE)
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
-	return sync_range(map, start, start + bytes, flags);
+	return map_object_sync_range(map, start, start + bytes, flags);
 }
 
 /* Whether the pager has put the pages away the kernel cannot know, so that `should_iosync` is only
@@ -357,7 +362,7 @@ kern_return_t vm_object_sync(ipc_port_t name, vm_offset_t offset, vm_size_t size
 		return KERN_INVALID_ARGUMENT;
 	if (!pager_is_live(pager))
 		return KERN_SUCCESS;
-	set_order(&order, should_flush != 0, should_return != 0);
+	map_object_set_order(&order, should_flush != 0, should_return != 0);
 	if (!pager_takes_order(pager, order.should_return))
 		return KERN_RESOURCE_SHORTAGE;
 	object = pager_hold_object(pager);

@@ -47,7 +47,8 @@ void map_clip(uint32_t address, uint32_t size, uint32_t *start, uint32_t *bytes)
 /* ---------------- Getting memory and giving it back ---------------- */
 
 /* Where the caller wants it: the range as whole pages, which must be all the user's. */
-static kern_return_t exact_place(uint32_t address, uint32_t size, uint32_t mask, uint32_t *start)
+static kern_return_t map_routine_exact_place(uint32_t address, uint32_t size, uint32_t mask,
+					     uint32_t *start)
 {
 	*start = page_trunc(address);
 	if (*start < USER_START || *start > USER_END || size > USER_END - *start)
@@ -67,7 +68,7 @@ kern_return_t map_place(struct vm_map *map, uint32_t *address, uint32_t size, ui
 		return KERN_NO_SPACE;
 	if (anywhere)
 		return map_enter_anywhere(map, address, bytes, mask, attributes, content);
-	result = exact_place(*address, bytes, mask, &start);
+	result = map_routine_exact_place(*address, bytes, mask, &start);
 	if (result == KERN_SUCCESS)
 		result = map_enter(map, start, bytes, attributes, content);
 	if (result == KERN_SUCCESS)
@@ -103,7 +104,7 @@ kern_return_t vm_deallocate(struct vm_map *map, vm_address_t address, vm_size_t 
 /* ---------------- Pages in a row ---------------- */
 
 /* Takes back one wiring of each of the object's first pages. */
-static void unwire_object(struct object *object, uint32_t n)
+static void map_routine_unwire_object(struct object *object, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		page_unwire(object_slot(object, i));
@@ -122,7 +123,7 @@ static bool map_routine_fill(struct object *object, struct page *first, uint32_t
 		if (!object_insert(object, i, &first[i])) {
 			for (uint32_t rest = i; rest < n; rest++)
 				page_free(&first[rest]);
-			unwire_object(object, i);
+			map_routine_unwire_object(object, i);
 			return false;
 		}
 		page_wire(&first[i]);
@@ -132,7 +133,8 @@ static bool map_routine_fill(struct object *object, struct page *first, uint32_t
 }
 
 /* Memory of `n` pages in a row, wired, with a reference for the caller; NULL if there is none. */
-static struct object *make_row(uint32_t n, uint32_t alignment, uint64_t least, uint64_t end)
+static struct object *map_routine_make_row(uint32_t n, uint32_t alignment, uint64_t least,
+					   uint64_t end)
 {
 	struct object *object = object_create(n);
 	struct page *first;
@@ -188,12 +190,12 @@ kern_return_t vm_allocate_contiguous(host_t host, struct vm_map *map, vm_address
 		return KERN_INVALID_ARGUMENT;
 	if (alignment > DIRECT_MAP_SIZE || n > DIRECT_MAP_SIZE / PAGE_SIZE)
 		return KERN_RESOURCE_SHORTAGE;
-	object = make_row(n, (uint32_t)alignment, least, end);
+	object = map_routine_make_row(n, (uint32_t)alignment, least, end);
 	if (object == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	*physical = page_physical(object_slot(object, 0));
 	result = map_row(map, object, n * PAGE_SIZE, address);
-	unwire_object(object, n);
+	map_routine_unwire_object(object, n);
 	object_release(object);
 	return result;
 }

@@ -47,7 +47,7 @@ void proxy_destroy(struct proxy *proxy)
 
 /* A send right to a new port for such a proxy, which takes its right and its reference; PORT_NULL,
  * and they are the caller's, when there is no memory. */
-static struct port *make(const struct proxy *part)
+static struct port *proxy_make(const struct proxy *part)
 {
 	struct proxy *proxy = zone_alloc(&proxy_zone);
 	struct port *port;
@@ -91,12 +91,12 @@ static kern_return_t proxy_find(struct proxy *part, struct port *port)
 }
 
 /* Makes the proxy with references of its own. */
-static kern_return_t make_part(struct proxy *part, struct port **proxy)
+static kern_return_t proxy_make_part(struct proxy *part, struct port **proxy)
 {
 	part->memory = port_copy_send(part->memory);
 	if (part->object != NULL)
 		object_reference(part->object);
-	*proxy = make(part);
+	*proxy = proxy_make(part);
 	if (*proxy != PORT_NULL)
 		return KERN_SUCCESS;
 	port_release_send(part->memory);
@@ -133,7 +133,7 @@ memory_object_create_proxy(ipc_space_t space, vm_prot_t max_rights,
 	part.rights = (uint32_t)max_rights;
 	result = proxy_find(&part, port);
 	if (result == KERN_SUCCESS)
-		result = make_part(&part, proxy);
+		result = proxy_make_part(&part, proxy);
 	if (result == KERN_SUCCESS)
 		port_release_send(port);
 	return result;
@@ -173,5 +173,5 @@ kern_return_t vm_region_create_proxy(task_t task, vm_address_t address, vm_prot_
 	if (size < part.size)
 		part.size = size;
 	part.rights = (uint32_t)max_rights & entry->attributes.max_rights;
-	return make_part(&part, proxy);
+	return proxy_make_part(&part, proxy);
 }

@@ -33,7 +33,8 @@ kern_return_t touch_shortage(void)
  * Waits until something has happened to a slot of the object, which lives until then.  `woken`, if
  * not NULL, goes on instead: the pager.
  */
-static kern_return_t await_object(struct touch *touch, struct object *object, struct thread *woken)
+static kern_return_t touch_await_object(struct touch *touch, struct object *object,
+					struct thread *woken)
 {
 	enum wait_result result;
 
@@ -49,7 +50,7 @@ static kern_return_t await_object(struct touch *touch, struct object *object, st
 
 /* ---------------- Pagers ---------------- */
 
-static kern_return_t await_pager(struct touch *touch, struct object *object)
+static kern_return_t touch_await_pager(struct touch *touch, struct object *object)
 {
 	kern_return_t result;
 
@@ -71,13 +72,13 @@ static struct {
 	.given.waiters = LIST_INITIALIZER(answers.given.waiters),
 };
 
-static bool has_room_for_answer(void)
+static bool touch_has_room_for_answer(void)
 {
 	return page_count(PAGE_FREE) > page_levels.user + answers.due ||
 	       current_thread()->vm_privileged;
 }
 
-static kern_return_t await_room(struct touch *touch)
+static kern_return_t touch_await_room(struct touch *touch)
 {
 	enum wait_result result;
 
@@ -88,20 +89,21 @@ static kern_return_t await_room(struct touch *touch)
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }
 
-static kern_return_t await_answer(struct touch *touch, struct object *object, struct thread *woken)
+static kern_return_t touch_await_answer(struct touch *touch, struct object *object,
+					struct thread *woken)
 {
 	kern_return_t result;
 
 	answers.due++;
-	result = await_object(touch, object, woken);
+	result = touch_await_object(touch, object, woken);
 	answers.due--;
 	thread_wake_all(&answers.given);
 	return result;
 }
 
 /* The pager has it, or the default pager.  It is asked, and the answer waited for. */
-static kern_return_t page_in(struct touch *touch, struct object *object, uint32_t index,
-			     const struct page *mark, uint32_t rights)
+static kern_return_t touch_page_in(struct touch *touch, struct object *object, uint32_t index,
+				   const struct page *mark, uint32_t rights)
 {
 	bool swapped = mark == SLOT_SWAPPED;
 	struct thread *woken;
@@ -110,11 +112,11 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 	if (!swapped && object->dead)
 		return KERN_MEMORY_FAILURE;
 	if (!swapped && object->pager->state == PAGER_MAPPED)
-		return await_pager(touch, object);
-	if (swapped && !has_room_for_answer())
-		return await_room(touch);
+		return touch_await_pager(touch, object);
+	if (swapped && !touch_has_room_for_answer())
+		return touch_await_room(touch);
 	if (!pager_has_room(swapped ? object->swap : object->pager))
-		return await_object(touch, object, NULL);
+		return touch_await_object(touch, object, NULL);
 	result = pager_request(object, index, mark, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
@@ -124,13 +126,14 @@ static kern_return_t page_in(struct touch *touch, struct object *object, uint32_
 		touch->asked = true;
 		fault_event(FAULT_PAGEIN);
 	}
-	return swapped ? await_answer(touch, object, woken) : await_object(touch, object, woken);
+	return swapped ? touch_await_answer(touch, object, woken)
+		       : touch_await_object(touch, object, woken);
 }
 
 /*
  * The page is locked against what is needed: by its pager, or by the kernel, which never unlocks.
  */
-static kern_return_t unlock(struct touch *touch, struct page *page, uint32_t rights)
+static kern_return_t touch_unlock(struct touch *touch, struct page *page, uint32_t rights)
 {
 	struct object *object = page->object;
 	struct thread *woken;
@@ -139,17 +142,17 @@ static kern_return_t unlock(struct touch *touch, struct page *page, uint32_t rig
 	if (object->pager == NULL)
 		return object->dead ? KERN_MEMORY_FAILURE : KERN_PROTECTION_FAILURE;
 	if (!pager_has_room(object->pager))
-		return await_object(touch, object, NULL);
+		return touch_await_object(touch, object, NULL);
 	result = pager_unlock(page, rights, &woken);
 	if (result == KERN_RESOURCE_SHORTAGE)
 		return touch_shortage();
-	return result == KERN_SUCCESS ? await_object(touch, object, woken) : result;
+	return result == KERN_SUCCESS ? touch_await_object(touch, object, woken) : result;
 }
 
 /* ---------------- Pages that are there ---------------- */
 
 /* Inactive pages are mapped nowhere, so that no touch of one is missed here. */
-static inline void reactivate(struct touch *touch, struct page *page)
+static inline void touch_reactivate(struct touch *touch, struct page *page)
 {
 	if (page->queue != PAGE_QUEUE_INACTIVE)
 		return;
@@ -159,8 +162,8 @@ static inline void reactivate(struct touch *touch, struct page *page)
 }
 
 /* The page is in the object that was touched: before a write its copy object gets it. */
-static inline kern_return_t grant(struct touch *touch, struct object *object, uint32_t index,
-				  struct page *page)
+static inline kern_return_t touch_grant(struct touch *touch, struct object *object, uint32_t index,
+					struct page *page)
 {
 	touch->page = page;
 	touch->allowed = VM_PROT_ALL & ~(uint32_t)page->lock;
@@ -173,17 +176,17 @@ static inline kern_return_t grant(struct touch *touch, struct object *object, ui
 	return object_push(object, index) == KERN_SUCCESS ? KERN_SUCCESS : touch_shortage();
 }
 
-static inline kern_return_t use_first(struct touch *touch, struct object *object, uint32_t index,
-				      struct page *page)
+static inline kern_return_t touch_use_first(struct touch *touch, struct object *object,
+					    uint32_t index, struct page *page)
 {
 	if ((page->lock & touch->rights) != 0)
-		return unlock(touch, page, touch->rights);
-	reactivate(touch, page);
-	return grant(touch, object, index, page);
+		return touch_unlock(touch, page, touch->rights);
+	touch_reactivate(touch, page);
+	return touch_grant(touch, object, index, page);
 }
 
 /* Whether nobody but `first` sees what is in `back`, a page of which may move then. */
-static bool is_only_for(const struct object *first, const struct object *back)
+static bool touch_is_only_for(const struct object *first, const struct object *back)
 {
 	for (const struct object *object = first->shadow; object_can_move_from(object);
 	     object = object->shadow)
@@ -193,7 +196,7 @@ static bool is_only_for(const struct object *first, const struct object *back)
 }
 
 /* Keeps a wiring that is the toucher's at what he sees from now on. */
-static void move_wiring(struct page *from, struct page *to)
+static void touch_move_wiring(struct page *from, struct page *to)
 {
 	page_wire(to);
 	page_unwire(from);
@@ -203,8 +206,8 @@ static void move_wiring(struct page *from, struct page *to)
  * Others that show the first object may have the old page mapped, and are to see what is written to
  * the new one.
  */
-static kern_return_t copy(struct touch *touch, struct object *first, uint32_t index,
-			  struct page *page)
+static kern_return_t touch_copy(struct touch *touch, struct object *first, uint32_t index,
+				struct page *page)
 {
 	struct page *own = (page_alloc)(PAGE_USER);
 
@@ -220,40 +223,40 @@ static kern_return_t copy(struct touch *touch, struct object *first, uint32_t in
 	touch->worked = true;
 	touch->copied = true;
 	if (touch->wired)
-		move_wiring(page, own);
+		touch_move_wiring(page, own);
 	if (first->refs > 1)
 		pmap_page_remove(page);
 	object_drop_shadow_if_full(first);
-	return grant(touch, first, index, own);
+	return touch_grant(touch, first, index, own);
 }
 
 /* The page is in `back`, behind the object that was touched. */
-static kern_return_t use_behind(struct touch *touch, struct object *first, uint32_t index,
-				struct object *back, struct page *page)
+static kern_return_t touch_use_behind(struct touch *touch, struct object *first, uint32_t index,
+				      struct object *back, struct page *page)
 {
 	uint32_t rights = touch->rights & ~(uint32_t)VM_PROT_WRITE;
 
 	if ((page->lock & rights) != 0)
-		return unlock(touch, page, rights);
-	reactivate(touch, page);
+		return touch_unlock(touch, page, rights);
+	touch_reactivate(touch, page);
 	if (!touch->own) {
 		touch->page = page;
 		touch->allowed = VM_PROT_ALL & ~(uint32_t)(page->lock | VM_PROT_WRITE);
 		return KERN_SUCCESS;
 	}
-	if (!is_only_for(first, back))
-		return copy(touch, first, index, page);
+	if (!touch_is_only_for(first, back))
+		return touch_copy(touch, first, index, page);
 	if (!object_move_page(page, first, index))
 		return touch_shortage();
 	touch->worked = true;
 	object_drop_shadow_if_full(first);
-	return grant(touch, first, index, page);
+	return touch_grant(touch, first, index, page);
 }
 
 /* ---------------- Pages that are nowhere ---------------- */
 
 /* A cleared page is clean: what nobody has written to can be dropped again. */
-static kern_return_t zero_fill(struct touch *touch, struct object *object, uint32_t index)
+static kern_return_t touch_zero_fill(struct touch *touch, struct object *object, uint32_t index)
 {
 	struct page *page;
 
@@ -274,29 +277,29 @@ static kern_return_t zero_fill(struct touch *touch, struct object *object, uint3
 	touch->worked = true;
 	if (object->shadow != NULL)
 		object_drop_shadow_if_full(object);
-	return grant(touch, object, index, page);
+	return touch_grant(touch, object, index, page);
 }
 
 /* ---------------- The chain ---------------- */
 
 /* A slot without a page, and not one that sends the search to the object behind. */
-static kern_return_t use_mark(struct touch *touch, struct object *object, uint32_t index,
-			      const struct page *mark, bool is_first)
+static kern_return_t touch_use_mark(struct touch *touch, struct object *object, uint32_t index,
+				    const struct page *mark, bool is_first)
 {
 	uint32_t rights = is_first ? touch->rights : touch->rights & ~(uint32_t)VM_PROT_WRITE;
 
 	if (mark == SLOT_REQUESTED)
-		return await_object(touch, object, NULL);
+		return touch_await_object(touch, object, NULL);
 	if (mark == SLOT_LOST)
 		return KERN_MEMORY_FAILURE;
 	if (mark != SLOT_FAILED)
-		return page_in(touch, object, index, mark, rights);
+		return touch_page_in(touch, object, index, mark, rights);
 	pager_failure_told(object, index);
 	return KERN_MEMORY_ERROR;
 }
 
 /* Whether what the slot says is: look behind. */
-static inline bool is_behind(const struct object *object, const struct page *mark)
+static inline bool touch_is_behind(const struct object *object, const struct page *mark)
 {
 	if (mark == SLOT_EMPTY)
 		return object->pager == NULL && !object->dead;
@@ -314,13 +317,13 @@ kern_return_t touch_page(struct touch *touch, struct object *first, uint32_t fir
 
 		if (slot_is_page(slot)) {
 			if (object == first)
-				return use_first(touch, object, index, slot);
-			return use_behind(touch, first, first_index, object, slot);
+				return touch_use_first(touch, object, index, slot);
+			return touch_use_behind(touch, first, first_index, object, slot);
 		}
-		if (!is_behind(object, slot))
-			return use_mark(touch, object, index, slot, object == first);
+		if (!touch_is_behind(object, slot))
+			return touch_use_mark(touch, object, index, slot, object == first);
 		if (object->shadow == NULL)
-			return zero_fill(touch, first, first_index);
+			return touch_zero_fill(touch, first, first_index);
 		index += object->shadow_index;
 		object = object->shadow;
 	}

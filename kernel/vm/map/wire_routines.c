@@ -26,7 +26,7 @@
  * The host's ports carry different rights; what else a user may send here is no host.  The right is
  * that of the message's destination, so the caller of the stub keeps it.
  */
-static bool is_host(const struct port *port, enum object_kind kind)
+static bool wire_is_host(const struct port *port, enum object_kind kind)
 {
 	return port_is_valid(port) && port_is_alive(port) && port->kind == kind;
 }
@@ -39,11 +39,11 @@ static bool is_host(const struct port *port, enum object_kind kind)
 kern_return_t vm_wire(ipc_port_t host, struct vm_map *map, vm_address_t address, vm_size_t size,
 		      vm_prot_t access)
 {
-	bool privileged = is_host(host, OBJECT_HOST_PRIV);
+	bool privileged = wire_is_host(host, OBJECT_HOST_PRIV);
 	uint32_t start, bytes;
 	kern_return_t result;
 
-	if (!privileged && !is_host(host, OBJECT_HOST))
+	if (!privileged && !wire_is_host(host, OBJECT_HOST))
 		return KERN_INVALID_HOST;
 	if (!map_is_usable(map))
 		return KERN_INVALID_TASK;
@@ -94,7 +94,7 @@ kern_return_t vm_wire_all(ipc_port_t host, struct vm_map *map, vm_wire_t flags)
 {
 	kern_return_t result = KERN_SUCCESS;
 
-	if (!is_host(host, OBJECT_HOST_PRIV))
+	if (!wire_is_host(host, OBJECT_HOST_PRIV))
 		return KERN_INVALID_HOST;
 	if (!map_is_usable(map))
 		return KERN_INVALID_TASK;
@@ -114,11 +114,11 @@ kern_return_t vm_wire_all(ipc_port_t host, struct vm_map *map, vm_wire_t flags)
 kern_return_t vm_set_size_limit(ipc_port_t host, struct vm_map *map, vm_size_t limit,
 				vm_size_t limit_max)
 {
-	bool privileged = is_host(host, OBJECT_HOST_PRIV);
+	bool privileged = wire_is_host(host, OBJECT_HOST_PRIV);
 
 	if (!map_is_usable(map) || limit > limit_max)
 		return KERN_INVALID_ARGUMENT;
-	if (!privileged && !is_host(host, OBJECT_HOST))
+	if (!privileged && !wire_is_host(host, OBJECT_HOST))
 		return KERN_INVALID_HOST;
 	if (!privileged && limit_max > map->size_limit_max)
 		return KERN_NO_ACCESS;
@@ -142,7 +142,7 @@ kern_return_t vm_get_size_limit(struct vm_map *map, vm_size_t *limit, vm_size_t 
 #define NOWHERE UINT64_MAX
 
 /* Where the page at `address` is now; it stays there as long as it is wired. */
-static rpc_phys_addr_t physical_address(struct vm_map *map, uint32_t address)
+static rpc_phys_addr_t wire_physical_address(struct vm_map *map, uint32_t address)
 {
 	const struct map_entry *entry = map_entry_at(map, address);
 	const struct object *object = entry != NULL ? entry->object : NULL;
@@ -161,17 +161,17 @@ static rpc_phys_addr_t physical_address(struct vm_map *map, uint32_t address)
 	return NOWHERE;
 }
 
-static void list_pages(struct vm_map *map, uint32_t start, uint32_t n, rpc_phys_addr_t *pages)
+static void wire_list_pages(struct vm_map *map, uint32_t start, uint32_t n, rpc_phys_addr_t *pages)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		pages[i] = physical_address(map, start + i * PAGE_SIZE);
+		pages[i] = wire_physical_address(map, start + i * PAGE_SIZE);
 		pause_each();
 	}
 }
 
 /* A list too long for the reply goes out of line. */
-static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
-			      rpc_phys_addr_t **pages)
+static kern_return_t wire_list_far(struct vm_map *map, uint32_t start, uint32_t n,
+				   rpc_phys_addr_t **pages)
 {
 	uint32_t bytes = n * sizeof **pages;
 	rpc_phys_addr_t *list;
@@ -182,7 +182,7 @@ static kern_return_t list_far(struct vm_map *map, uint32_t start, uint32_t n,
 	list = kernel_memory_alloc(bytes);
 	if (list == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	list_pages(map, start, n, list);
+	wire_list_pages(map, start, n, list);
 	copy = copy_of_kernel(list, bytes);
 	kernel_memory_free(list, bytes);
 	*pages = (rpc_phys_addr_t *)copy;
@@ -204,16 +204,16 @@ kern_return_t vm_pages_phys(host_t host, struct vm_map *map, vm_address_t addres
 		return KERN_INVALID_ARGUMENT;
 	map_clip(address, size, &start, &bytes);
 	if (bytes / PAGE_SIZE <= room)
-		list_pages(map, start, bytes / PAGE_SIZE, *pages);
+		wire_list_pages(map, start, bytes / PAGE_SIZE, *pages);
 	else
-		result = list_far(map, start, bytes / PAGE_SIZE, pages);
+		result = wire_list_far(map, start, bytes / PAGE_SIZE, pages);
 	*n = bytes / PAGE_SIZE;
 	return result;
 }
 
 /* ---------------- Statistics ---------------- */
 
-static uint32_t kernel_pages(void)
+static uint32_t wire_kernel_pages(void)
 {
 	uint32_t sum = 0;
 
@@ -232,7 +232,7 @@ kern_return_t vm_statistics(struct vm_map *map, vm_statistics_data_t *statistics
 		.free_count = (integer_t)page_count(PAGE_FREE),
 		.active_count = (integer_t)page_queue_length(PAGE_QUEUE_ACTIVE),
 		.inactive_count = (integer_t)page_queue_length(PAGE_QUEUE_INACTIVE),
-		.wire_count = (integer_t)(kernel_pages() + page_wired_count()),
+		.wire_count = (integer_t)(wire_kernel_pages() + page_wired_count()),
 		.zero_fill_count = (integer_t)host_faults.n[FAULT_ZFILL],
 		.reactivations = (integer_t)host_faults.n[FAULT_REACTIVATION],
 		.pageins = (integer_t)host_faults.n[FAULT_PAGEIN],

@@ -38,7 +38,7 @@ static struct object *object_alloc(void)
 	return object;
 }
 
-static inline struct object *take_object(void)
+static inline struct object *object_take_object(void)
 {
 	struct object *object = kept;
 
@@ -51,7 +51,7 @@ static inline struct object *take_object(void)
 	return object;
 }
 
-static inline void keep_object(struct object *object)
+static inline void object_keep_object(struct object *object)
 {
 	assert(object_zone.in_use > 0);
 	assert(object->slots.height == 0);
@@ -68,7 +68,7 @@ static inline void keep_object(struct object *object)
 
 struct object *(object_create)(uint32_t size)
 {
-	struct object *object = take_object();
+	struct object *object = object_take_object();
 
 	if (object == NULL)
 		return NULL;
@@ -100,7 +100,7 @@ static struct object *object_end(struct object *object)
 	if (!list_empty(&object->waiters.waiters))
 		thread_wake_all(&object->waiters);
 	shadow = object_leave_shadow(object);
-	keep_object(object);
+	object_keep_object(object);
 	return shadow;
 }
 
@@ -127,7 +127,7 @@ void object_terminate(struct object *object)
 /* ---------------- Slots ---------------- */
 
 /* Where marks like this are counted, or NULL. */
-static uint32_t *count_of(struct object *object, const struct page *mark)
+static uint32_t *object_count_of(struct object *object, const struct page *mark)
 {
 	if (slot_is_away(mark))
 		return &object->n_swapped;
@@ -137,13 +137,13 @@ static uint32_t *count_of(struct object *object, const struct page *mark)
 }
 
 /* A slot has lost what it had. */
-static inline void lost(struct object *object, const struct page *slot)
+static inline void object_lost(struct object *object, const struct page *slot)
 {
 	uint32_t *count;
 
 	if (slot == SLOT_EMPTY)
 		return;
-	count = slot_is_page(slot) ? &object->n_pages : count_of(object, slot);
+	count = slot_is_page(slot) ? &object->n_pages : object_count_of(object, slot);
 	if (count != NULL) {
 		assert(*count > 0);
 		--*count;
@@ -153,13 +153,13 @@ static inline void lost(struct object *object, const struct page *slot)
 }
 
 /* A slot has got something. */
-static inline void gained(struct object *object, const struct page *slot)
+static inline void object_gained(struct object *object, const struct page *slot)
 {
 	uint32_t *count;
 
 	if (slot == SLOT_EMPTY)
 		return;
-	count = slot_is_page(slot) ? &object->n_pages : count_of(object, slot);
+	count = slot_is_page(slot) ? &object->n_pages : object_count_of(object, slot);
 	if (count != NULL)
 		++*count;
 }
@@ -171,8 +171,8 @@ static inline bool object_change(struct object *object, uint32_t index, struct p
 	assert(index < object->size);
 	if (!page_tree_set(&object->slots, index, new))
 		return false;
-	lost(object, old);
-	gained(object, new);
+	object_lost(object, old);
+	object_gained(object, new);
 	return true;
 }
 
@@ -209,7 +209,7 @@ static inline void object_let_go(struct page *page)
 }
 
 /* Takes a page out of its slot, which cannot fail, as that is not empty. */
-static inline void take_out(struct object *object, struct page *page, struct page *mark)
+static inline void object_take_out(struct object *object, struct page *page, struct page *mark)
 {
 	object_change(object, page->index, page, mark);
 	object_let_go(page);
@@ -221,7 +221,7 @@ void object_remove(struct page *page, struct page *mark)
 
 	assert(page->use == PAGE_USER && object->magic == OBJECT_MAGIC);
 	assert(object_slot(object, page->index) == page && !slot_is_page(mark));
-	take_out(object, page, mark);
+	object_take_out(object, page, mark);
 }
 
 void object_free_page(struct page *page, struct page *mark)

@@ -47,7 +47,7 @@ uint32_t object_chain_length(const struct object *object)
  * Whether the two can be one as far as their slots and others who know of them are concerned; an
  * answer that is on its way is for one of them.
  */
-static bool can_unite(const struct object *front, const struct object *back)
+static bool chain_can_unite(const struct object *front, const struct object *back)
 {
 	if (back->refs != 1 || back->pager != NULL || back->kernel)
 		return false;
@@ -56,14 +56,14 @@ static bool can_unite(const struct object *front, const struct object *back)
 }
 
 /* Frees what is in the back where the front does not reach; nobody can see it. */
-static void free_outside(const struct object *front, struct object *back)
+static void chain_free_outside(const struct object *front, struct object *back)
 {
 	object_free_range(back, 0, front->shadow_index);
 	object_free_range(back, front->shadow_index + front->size, back->size);
 }
 
 /* Moves a page of the back to the front, or frees it if the front has its own; false: no memory. */
-static bool move_one_to_front(struct object *front, struct page *page)
+static bool chain_move_one_to_front(struct object *front, struct page *page)
 {
 	uint32_t index = page->index - front->shadow_index;
 	struct page *own = object_slot(front, index);
@@ -78,13 +78,13 @@ static bool move_one_to_front(struct object *front, struct page *page)
  * Moves the pages of the back to the front, whose own hide them.  False when there is no memory:
  * what has moved is as good where it is.
  */
-static bool move_to_front(struct object *front, struct object *back)
+static bool chain_move_to_front(struct object *front, struct object *back)
 {
 	uint32_t index = 0;
 	struct page *slot;
 
 	for (; (slot = page_tree_next(&back->slots, &index, back->size)) != SLOT_EMPTY; index++) {
-		if (slot_is_page(slot) && !move_one_to_front(front, slot))
+		if (slot_is_page(slot) && !chain_move_one_to_front(front, slot))
 			return false;
 		pause_each();
 	}
@@ -92,7 +92,7 @@ static bool move_to_front(struct object *front, struct object *back)
 }
 
 /* Moves the pages of the front to the back, in the place of what they hide.  As above. */
-static bool move_to_back(struct object *front, struct object *back)
+static bool chain_move_to_back(struct object *front, struct object *back)
 {
 	uint32_t index = 0;
 	struct page *slot;
@@ -107,7 +107,7 @@ static bool move_to_back(struct object *front, struct object *back)
 }
 
 /* Ends an object whose last reference was for one that has taken its place. */
-static void dissolve(struct object *object)
+static void chain_dissolve(struct object *object)
 {
 	assert(object->refs == 1 && object->n_pages == 0 && object->n_swapped == 0);
 	object->refs = 0;
@@ -116,11 +116,11 @@ static void dissolve(struct object *object)
 }
 
 /* Only the front is left; false when it cannot be. */
-static bool keep_front(struct object *front, struct object *back)
+static bool chain_keep_front(struct object *front, struct object *back)
 {
 	struct object *behind = back->shadow;
 
-	if (back->n_swapped > 0 || !move_to_front(front, back))
+	if (back->n_swapped > 0 || !chain_move_to_front(front, back))
 		return false;
 	if (behind != NULL && behind->copy == back)
 		behind->copy = front;
@@ -129,40 +129,40 @@ static bool keep_front(struct object *front, struct object *back)
 	if (behind == NULL)
 		front->shadow_index = 0;
 	back->shadow = NULL;
-	dissolve(back);
+	chain_dissolve(back);
 	return true;
 }
 
 /* Only the back is left, with the caller's reference; false when it cannot be. */
-static bool keep_back(struct object *front, struct object *back)
+static bool chain_keep_back(struct object *front, struct object *back)
 {
-	if (front->n_swapped > 0 || !move_to_back(front, back))
+	if (front->n_swapped > 0 || !chain_move_to_back(front, back))
 		return false;
 	back->written |= front->written;
 	back->copy = NULL;
 	front->shadow = NULL;
-	dissolve(front);
+	chain_dissolve(front);
 	return true;
 }
 
 /* One step of object_unite(): says whether there is one object less. */
-static bool unite(struct object **object, uint32_t *index)
+static bool chain_unite(struct object **object, uint32_t *index)
 {
 	struct object *front = *object;
 	struct object *back = front->shadow;
 	uint32_t offset = front->shadow_index;
 
-	if (back == NULL || !can_unite(front, back))
+	if (back == NULL || !chain_can_unite(front, back))
 		return false;
-	free_outside(front, back);
-	if (back->n_pages < front->n_pages && keep_front(front, back))
+	chain_free_outside(front, back);
+	if (back->n_pages < front->n_pages && chain_keep_front(front, back))
 		return true;
-	if (keep_back(front, back)) {
+	if (chain_keep_back(front, back)) {
 		*object = back;
 		*index += offset;
 		return true;
 	}
-	return keep_front(front, back);
+	return chain_keep_front(front, back);
 }
 
 /*
@@ -174,15 +174,15 @@ static bool unite(struct object **object, uint32_t *index)
  * of the objects that were made for earlier children, which have ended, each is referred to by the
  * one in front of it alone.  Without this there would be one more of them with each fork.
  */
-static void unite_behind(struct object *object)
+static void chain_unite_behind(struct object *object)
 {
 	while (object->shadow != NULL) {
 		struct object *back = object->shadow;
 		bool united = false;
 
-		if (object->pager == NULL && !object->kernel && can_unite(object, back)) {
-			free_outside(object, back);
-			united = keep_front(object, back);
+		if (object->pager == NULL && !object->kernel && chain_can_unite(object, back)) {
+			chain_free_outside(object, back);
+			united = chain_keep_front(object, back);
 		}
 		if (!united)
 			object = back;
@@ -194,9 +194,9 @@ void object_unite(struct object **object, uint32_t *index)
 {
 	assert((*object)->magic == OBJECT_MAGIC);
 	if ((*object)->refs == 1 && !(*object)->kernel && (*object)->pager == NULL)
-		while (unite(object, index))
+		while (chain_unite(object, index))
 			;
-	unite_behind(*object);
+	chain_unite_behind(*object);
 }
 
 /*
@@ -216,8 +216,8 @@ void object_left_to_copy(struct object *object)
 		object->copy = NULL;
 		return;
 	}
-	if (can_unite(copy, object)) {
-		free_outside(copy, object);
-		keep_front(copy, object);
+	if (chain_can_unite(copy, object)) {
+		chain_free_outside(copy, object);
+		chain_keep_front(copy, object);
 	}
 }

@@ -55,7 +55,7 @@ static bool object_copy_is_untouched(const struct object *copy)
 }
 
 /* From now on writes to these pages of an object fault. */
-static void protect_pages(const struct object *object, uint32_t first, uint32_t end)
+static void object_copy_protect_pages(const struct object *object, uint32_t first, uint32_t end)
 {
 	uint32_t index = first;
 	struct page *slot;
@@ -68,12 +68,12 @@ static void protect_pages(const struct object *object, uint32_t first, uint32_t 
 }
 
 /* Makes an untouched copy object reach up to `end` if it does not. */
-static void extend(struct object *copy, uint32_t end)
+static void object_copy_extend(struct object *copy, uint32_t end)
 {
 	uint32_t old_end = copy->shadow_index + copy->size;
 
 	if (end > old_end) {
-		protect_pages(copy->shadow, old_end, end);
+		object_copy_protect_pages(copy->shadow, old_end, end);
 		copy->size = end - copy->shadow_index;
 	}
 }
@@ -82,7 +82,7 @@ static void extend(struct object *copy, uint32_t end)
  * Puts a new copy object between the object and the copy object that it has, `old`.  What has not
  * been pushed to `old` is then what the new one has, so that the new one must reach as far.
  */
-static struct object *insert_copy_object(struct object *object, uint32_t first, uint32_t end)
+static struct object *object_copy_insert(struct object *object, uint32_t first, uint32_t end)
 {
 	struct object *old = object->copy;
 	struct object *copy;
@@ -103,7 +103,7 @@ static struct object *insert_copy_object(struct object *object, uint32_t first, 
 		copy->copy = old;
 		object->refs--; /* The reference of `old`. */
 	}
-	protect_pages(object, first, end);
+	object_copy_protect_pages(object, first, end);
 	return copy;
 }
 
@@ -113,8 +113,8 @@ static struct object *copy_object(struct object *object, uint32_t first, uint32_
 	struct object *copy = object->copy;
 
 	if (copy == NULL || copy->shadow_index > first || !object_copy_is_untouched(copy))
-		return insert_copy_object(object, first, end);
-	extend(copy, end);
+		return object_copy_insert(object, first, end);
+	object_copy_extend(copy, end);
 	return object_reference(copy);
 }
 
@@ -129,7 +129,7 @@ static kern_return_t copy_delayed(struct object *object, uint32_t index, uint32_
 }
 
 /* Whether the copy object has what it needs of a page of the object behind it. */
-static bool needs_no_page(const struct object *copy, uint32_t index)
+static bool object_copy_needs_no_page(const struct object *copy, uint32_t index)
 {
 	struct page *slot;
 
@@ -146,7 +146,7 @@ kern_return_t object_push(struct object *object, uint32_t index)
 	struct page *own;
 
 	assert(copy != NULL && copy->shadow == object && slot_is_page(page));
-	if (needs_no_page(copy, index))
+	if (object_copy_needs_no_page(copy, index))
 		return KERN_SUCCESS;
 	own = (page_alloc)(PAGE_USER);
 	if (own == NULL)

@@ -13,7 +13,7 @@
 #include "vm/pager/pageout.h"
 
 /* A page for the copy; KERN_RESOURCE_SHORTAGE, KERN_ABORTED.  May block. */
-static kern_return_t allocate_page(struct page **page)
+static kern_return_t object_copy_allocate_page(struct page **page)
 {
 	while ((*page = page_alloc(PAGE_USER)) == NULL) {
 		if (page_wait())
@@ -29,7 +29,7 @@ static kern_return_t copy_page_now(struct object *object, uint32_t index, uint32
 				   struct object *copy)
 {
 	struct page *page, *own;
-	kern_return_t result = allocate_page(&own);
+	kern_return_t result = object_copy_allocate_page(&own);
 
 	if (result != KERN_SUCCESS)
 		return result;

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 
 /* The order of the smallest power of two that is not less than `count`. */
-static uint32_t order_of(uint32_t count)
+static uint32_t buddy_order_of(uint32_t count)
 {
 	return count <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(count - 1);
 }
@@ -18,7 +18,7 @@ static uint8_t buddy_mark_of(uint32_t order)
 
 void buddy_init(struct buddy *buddy, uint8_t *tree, uint32_t units)
 {
-	uint32_t top = order_of(units);
+	uint32_t top = buddy_order_of(units);
 
 	assert(units > 0 && units == 1u << top);
 	*buddy = (struct buddy){.units = units, .free = tree};
@@ -29,7 +29,7 @@ void buddy_init(struct buddy *buddy, uint8_t *tree, uint32_t units)
 }
 
 /* A node is a free piece of its own order only if both halves are; else it has what one has. */
-static void update_above(struct buddy *buddy, uint32_t node, uint32_t order)
+static void buddy_update_above(struct buddy *buddy, uint32_t node, uint32_t order)
 {
 	uint8_t *free = buddy->free;
 
@@ -49,8 +49,8 @@ static void update_above(struct buddy *buddy, uint32_t node, uint32_t order)
 
 uint32_t buddy_alloc(struct buddy *buddy, uint32_t count)
 {
-	uint32_t order = order_of(count);
-	uint32_t at = order_of(buddy->units);
+	uint32_t order = buddy_order_of(count);
+	uint32_t at = buddy_order_of(buddy->units);
 	uint32_t node = 1;
 
 	assert(count > 0);
@@ -63,14 +63,14 @@ uint32_t buddy_alloc(struct buddy *buddy, uint32_t count)
 	}
 	assert(buddy->free[node] == buddy_mark_of(order));
 	buddy->free[node] = 0;
-	update_above(buddy, node, order);
+	buddy_update_above(buddy, node, order);
 	buddy->in_use += 1u << order;
 	return (node << order) - buddy->units;
 }
 
 void buddy_free(struct buddy *buddy, uint32_t first, uint32_t count)
 {
-	uint32_t order = order_of(count);
+	uint32_t order = buddy_order_of(count);
 	uint32_t node = (buddy->units + first) >> order;
 
 	assert(count > 0 && first < buddy->units);
@@ -78,6 +78,6 @@ void buddy_free(struct buddy *buddy, uint32_t first, uint32_t count)
 	assert(buddy->free[node] == 0);
 	assert(buddy->in_use >= 1u << order);
 	buddy->free[node] = buddy_mark_of(order);
-	update_above(buddy, node, order);
+	buddy_update_above(buddy, node, order);
 	buddy->in_use -= 1u << order;
 }

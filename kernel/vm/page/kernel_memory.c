@@ -44,7 +44,7 @@ void kernel_memory_init(void)
 	buddy_init(&addresses, address_tree, REGION_PAGES);
 }
 
-static struct zone *zone_for(uint32_t size)
+static struct zone *kernel_memory_zone_for(uint32_t size)
 {
 	if (size <= 1u << SMALLEST_SHIFT)
 		return &zones[0];
@@ -89,7 +89,7 @@ static bool kernel_memory_map(uint32_t start, uint32_t end)
 	return true;
 }
 
-static void *alloc_pages(uint32_t pages)
+static void *kernel_memory_alloc_pages(uint32_t pages)
 {
 	uint32_t first = buddy_alloc(&addresses, pages);
 	uint32_t start = KERNEL_MEMORY_BASE + first * PAGE_SIZE;
@@ -115,7 +115,8 @@ void *(kernel_memory_alloc)(uint32_t size)
 {
 	assert(kernel_locked());
 	assert(size > 0 && size <= KERNEL_MEMORY_MAX);
-	return size <= PAGE_SIZE ? (zone_alloc)(zone_for(size)) : alloc_pages(pages_for(size));
+	return size <= PAGE_SIZE ? (zone_alloc)(kernel_memory_zone_for(size))
+				 : kernel_memory_alloc_pages(pages_for(size));
 }
 
 void kernel_memory_free(void *memory, uint32_t size)
@@ -123,7 +124,7 @@ void kernel_memory_free(void *memory, uint32_t size)
 	assert(kernel_locked());
 	assert(size > 0 && size <= KERNEL_MEMORY_MAX);
 	if (size <= PAGE_SIZE)
-		zone_free(zone_for(size), memory);
+		zone_free(kernel_memory_zone_for(size), memory);
 	else
 		kernel_memory_free_pages((uint32_t)memory, pages_for(size));
 }

@@ -63,7 +63,7 @@ size_t page_init(struct page *array, uint32_t limit)
 }
 
 /* Against all that has ever been given, allocated or not. */
-static bool ranges_overlap(uint32_t start, uint32_t end)
+static bool page_ranges_overlap(uint32_t start, uint32_t end)
 {
 	for (unsigned i = 0; i < memory.n_ranges; i++) {
 		if (start < memory.ranges[i].end && memory.ranges[i].start < end)
@@ -73,7 +73,7 @@ static bool ranges_overlap(uint32_t start, uint32_t end)
 }
 
 /* Lengthens the range that ends at `start`, so that pieces given one by one need no slots. */
-static bool range_extend(uint32_t start, uint32_t end)
+static bool page_range_extend(uint32_t start, uint32_t end)
 {
 	for (unsigned i = 0; i < memory.n_ranges; i++) {
 		if (memory.ranges[i].end != start)
@@ -87,7 +87,7 @@ static bool range_extend(uint32_t start, uint32_t end)
 }
 
 /* False when there is no slot left. */
-static bool range_append(uint32_t start, uint32_t end)
+static bool page_range_append(uint32_t start, uint32_t end)
 {
 	if (memory.n_ranges == MAX_RANGES)
 		return false;
@@ -107,8 +107,8 @@ void page_add_range(uint32_t start, uint32_t end)
 		last = memory.limit;
 	if (first >= last)
 		return;
-	assert(!ranges_overlap(first, last));
-	if (range_extend(first, last) || range_append(first, last))
+	assert(!page_ranges_overlap(first, last));
+	if (page_range_extend(first, last) || page_range_append(first, last))
 		memory.counts[PAGE_FREE] += last - first;
 	else
 		klog("memory: %u KiB left alone, there are more than %u ranges\n",
@@ -126,7 +126,7 @@ static inline struct page *page_touch_new(uint32_t number, enum page_use use)
 }
 
 /* Puts the range's first untouched page on the free list. */
-static void free_untouched(struct page_range *range)
+static void page_free_untouched(struct page_range *range)
 {
 	struct page *page = page_touch_new(range->next++, PAGE_FREE);
 
@@ -151,7 +151,7 @@ static __attribute__((noinline)) bool page_touch(void)
 		if (range->next < range->end)
 			break;
 	}
-	free_untouched(range);
+	page_free_untouched(range);
 	return true;
 }
 
@@ -233,8 +233,8 @@ struct run {
 };
 
 /* Page numbers from 64-bit addresses; 0 for `end` if there are no such pages. */
-static bool run_init(struct run *run, enum page_use use, uint32_t n, uint32_t alignment,
-		     uint64_t least, uint64_t end)
+static bool page_run_init(struct run *run, enum page_use use, uint32_t n, uint32_t alignment,
+			  uint64_t least, uint64_t end)
 {
 	uint64_t limit = (uint64_t)memory.limit << PAGE_SHIFT;
 
@@ -255,7 +255,7 @@ static bool run_init(struct run *run, enum page_use use, uint32_t n, uint32_t al
 }
 
 /* Whether the caller may have as many; as page_may_have_last(). */
-static bool run_is_allowed(const struct run *run)
+static bool page_run_is_allowed(const struct run *run)
 {
 	uint32_t kept = run->use == PAGE_USER ? page_levels.user : page_levels.kernel;
 	uint32_t free = memory.counts[PAGE_FREE];
@@ -269,7 +269,7 @@ static bool run_is_allowed(const struct run *run)
 }
 
 /* The first place of the run's in [from, end); false if that is too small. */
-static bool run_place(const struct run *run, uint32_t from, uint32_t end, uint32_t *place)
+static bool page_run_place(const struct run *run, uint32_t from, uint32_t end, uint32_t *place)
 {
 	if (from < run->least)
 		from = run->least;
@@ -280,7 +280,7 @@ static bool run_place(const struct run *run, uint32_t from, uint32_t end, uint32
 }
 
 /* Free pages, whose structures have been touched or are now, become the run's. */
-static void run_give(const struct run *run, struct page *page)
+static void page_run_give(const struct run *run, struct page *page)
 {
 	memory.counts[PAGE_FREE]--;
 	memory.counts[run->use]++;
@@ -293,14 +293,14 @@ static void run_give(const struct run *run, struct page *page)
  * From the untouched pages of a range.  Those before the place, if it is not the first one, become
  * free pages like others; in a pause others may take pages, also some of these.
  */
-static struct page *run_from_untouched(const struct run *run, struct page_range *range)
+static struct page *page_run_from_untouched(const struct run *run, struct page_range *range)
 {
 	uint32_t place, last;
 
-	if (!run_place(run, range->next, range->end, &place))
+	if (!page_run_place(run, range->next, range->end, &place))
 		return NULL;
 	while (range->next < place) {
-		free_untouched(range);
+		page_free_untouched(range);
 		pause_each();
 	}
 	last = place + run->n;
@@ -308,14 +308,14 @@ static struct page *run_from_untouched(const struct run *run, struct page_range 
 		return NULL;
 	range->next = last;
 	for (uint32_t number = place; number < last; number++) {
-		run_give(run, page_touch_new(number, PAGE_FREE));
+		page_run_give(run, page_touch_new(number, PAGE_FREE));
 		pause_each();
 	}
 	return &page_array[place];
 }
 
 /* The first page in [place, last) of the range that is in use; `last` if none is. */
-static uint32_t first_in_use(const struct page_range *range, uint32_t place, uint32_t last)
+static uint32_t page_first_in_use(const struct page_range *range, uint32_t place, uint32_t last)
 {
 	for (; place < last && place < range->next; place++) {
 		if (page_array[place].use != PAGE_FREE)
@@ -326,12 +326,12 @@ static uint32_t first_in_use(const struct page_range *range, uint32_t place, uin
 }
 
 /* Looks for a place in a range whose pages are all free; it may be no more after the next pause. */
-static bool run_search(const struct run *run, const struct page_range *range, uint32_t *place)
+static bool page_run_search(const struct run *run, const struct page_range *range, uint32_t *place)
 {
 	uint32_t from = range->start;
 
-	while (run_place(run, from, range->end, place)) {
-		uint32_t in_use = first_in_use(range, *place, *place + run->n);
+	while (page_run_place(run, from, range->end, place)) {
+		uint32_t in_use = page_first_in_use(range, *place, *place + run->n);
 
 		if (in_use == *place + run->n)
 			return true;
@@ -341,7 +341,7 @@ static bool run_search(const struct run *run, const struct page_range *range, ui
 	return false;
 }
 
-static void push(struct page **list, struct page *page)
+static void page_push(struct page **list, struct page *page)
 {
 	page->next_free = *list;
 	*list = page;
@@ -352,7 +352,7 @@ static void push(struct page **list, struct page *page)
  * returns how many.  What has not been looked at is out of others' reach in a pause, so that what
  * is looked for cannot go.
  */
-static uint32_t take_from_list(const struct run *run, uint32_t place, struct page **mine)
+static uint32_t page_take_from_list(const struct run *run, uint32_t place, struct page **mine)
 {
 	struct page *page = memory.free, *next;
 	uint32_t taken = 0;
@@ -362,10 +362,10 @@ static uint32_t take_from_list(const struct run *run, uint32_t place, struct pag
 		next = page->next_free;
 		assert(page->magic == PAGE_MAGIC && page->use == PAGE_FREE);
 		if ((uint32_t)(page - page_array) - place < run->n) {
-			push(mine, page);
+			page_push(mine, page);
 			taken++;
 		} else {
-			push(&memory.free, page);
+			page_push(&memory.free, page);
 		}
 		pause_each();
 	}
@@ -373,22 +373,22 @@ static uint32_t take_from_list(const struct run *run, uint32_t place, struct pag
 }
 
 /* Takes the place, whose pages were free a moment ago: all of them or none. */
-static struct page *run_take(const struct run *run, struct page_range *range, uint32_t place)
+static struct page *page_run_take(const struct run *run, struct page_range *range, uint32_t place)
 {
 	struct page *mine = NULL, *page;
 	uint32_t taken;
 
 	while (range->next < place + run->n) {
-		free_untouched(range);
+		page_free_untouched(range);
 		pause_each();
 	}
-	taken = take_from_list(run, place, &mine);
+	taken = page_take_from_list(run, place, &mine);
 	while ((page = mine) != NULL) {
 		mine = page->next_free;
 		if (taken == run->n)
-			run_give(run, page);
+			page_run_give(run, page);
 		else
-			push(&memory.free, page);
+			page_push(&memory.free, page);
 		pause_each();
 	}
 	return taken == run->n ? &page_array[place] : NULL;
@@ -401,13 +401,13 @@ struct page *(page_alloc_run)(enum page_use use, uint32_t n, uint32_t alignment,
 	struct run run;
 	uint32_t place;
 
-	if (!run_init(&run, use, n, alignment, least, end) || !run_is_allowed(&run))
+	if (!page_run_init(&run, use, n, alignment, least, end) || !page_run_is_allowed(&run))
 		return NULL;
 	for (unsigned i = 0; i < memory.n_ranges && first == NULL; i++)
-		first = run_from_untouched(&run, &memory.ranges[i]);
+		first = page_run_from_untouched(&run, &memory.ranges[i]);
 	for (unsigned i = 0; i < memory.n_ranges && first == NULL; i++)
-		if (run_search(&run, &memory.ranges[i], &place))
-			first = run_take(&run, &memory.ranges[i], place);
+		if (page_run_search(&run, &memory.ranges[i], &place))
+			first = page_run_take(&run, &memory.ranges[i], place);
 	return first;
 }
 

@@ -59,7 +59,7 @@ struct page *page_tree_find(const struct page_tree *tree, uint32_t index)
 /* ---------------- Changing ---------------- */
 
 /* Takes away roots that have only their first child. */
-static void shrink(struct page_tree *tree)
+static void page_tree_shrink(struct page_tree *tree)
 {
 	tree->leaf = NULL;
 	while (tree->height > 0) {
@@ -76,7 +76,7 @@ static void shrink(struct page_tree *tree)
 }
 
 /* Frees the nodes on the way to `index` that have no slots in use, from the last one on upwards. */
-static void prune(struct page_tree *tree, uint32_t index)
+static void page_tree_prune(struct page_tree *tree, uint32_t index)
 {
 	struct node *path[MAX_HEIGHT];
 	uint32_t height = tree->height;
@@ -97,7 +97,7 @@ static void prune(struct page_tree *tree, uint32_t index)
 		*tree_slot_of(path[n - 2], index, height + 1) = NULL;
 		path[n - 2]->used--;
 	}
-	shrink(tree);
+	page_tree_shrink(tree);
 }
 
 /*
@@ -114,7 +114,7 @@ static struct node *tree_make_node(void)
 }
 
 /* Makes the tree high enough for `index`; false when there is no memory for that. */
-static bool grow(struct page_tree *tree, uint32_t index)
+static bool page_tree_grow(struct page_tree *tree, uint32_t index)
 {
 	while (!tree_covers(tree->height, index)) {
 		if (tree->root != NULL) {
@@ -137,7 +137,7 @@ static bool tree_fill(struct page_tree *tree, uint32_t index, struct page *slot)
 	void **place = &tree->root;
 	struct node *node = NULL;
 
-	if (!grow(tree, index))
+	if (!page_tree_grow(tree, index))
 		return false;
 	for (uint32_t height = tree->height; height > 0;) {
 		if (*place == NULL) {
@@ -156,13 +156,13 @@ static bool tree_fill(struct page_tree *tree, uint32_t index, struct page *slot)
 }
 
 /* The node, which has slots of the tree's, is the one for `index`: others near it are next. */
-static inline void remember(struct page_tree *tree, uint32_t index, struct node *node)
+static inline void page_tree_remember(struct page_tree *tree, uint32_t index, struct node *node)
 {
 	tree->leaf = (struct page **)node->slots;
 	tree->leaf_first = index & ~(FANOUT - 1);
 }
 
-static inline struct node *leaf_of(const struct page_tree *tree)
+static inline struct node *page_tree_leaf_of(const struct page_tree *tree)
 {
 	return (struct node *)tree->leaf;
 }
@@ -184,21 +184,22 @@ static inline void **tree_place_of(struct page_tree *tree, uint32_t index, struc
 		place = &(*node)->slots[index >> shift & (FANOUT - 1)];
 	}
 	if (*node != NULL)
-		remember(tree, index, *node);
+		page_tree_remember(tree, index, *node);
 	return place;
 }
 
 /* Empties the slot at `place`. */
-static inline void empty(struct page_tree *tree, uint32_t index, void **place, struct node *node)
+static inline void page_tree_empty(struct page_tree *tree, uint32_t index, void **place,
+				   struct node *node)
 {
 	*place = NULL;
 	if (node == NULL)
 		return;
 	node->used--;
 	if (node->used == 0)
-		prune(tree, index);
+		page_tree_prune(tree, index);
 	else if (node->used == 1 && node == tree->root)
-		shrink(tree);
+		page_tree_shrink(tree);
 }
 
 bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
@@ -209,14 +210,14 @@ bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
 
 	if (near != NULL && slot != NULL) {
 		if (*near == NULL)
-			leaf_of(tree)->used++;
+			page_tree_leaf_of(tree)->used++;
 		*near = slot;
 		return true;
 	}
 	place = tree_place_of(tree, index, &node);
 	if (slot == NULL) {
 		if (place != NULL && *place != NULL)
-			empty(tree, index, place, node);
+			page_tree_empty(tree, index, place, node);
 		return true;
 	}
 	if (place != NULL) {
@@ -227,7 +228,7 @@ bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
 	}
 	if (tree_fill(tree, index, slot))
 		return true;
-	prune(tree, index);
+	page_tree_prune(tree, index);
 	return false;
 }
 

@@ -73,25 +73,25 @@ static struct {
 
 /* ---------------- How much there is ---------------- */
 
-static bool users_have_pages(void)
+static bool pageout_users_have_pages(void)
 {
 	return page_count(PAGE_FREE) > page_levels.user;
 }
 
-static bool is_patient(void)
+static bool pageout_is_patient(void)
 {
 	return clock_now() < pageout.patience;
 }
 
 /* Whether more pages have to be taken than are on their way out already. */
-static bool is_lacking(void)
+static bool pageout_is_lacking(void)
 {
-	uint32_t expected = is_patient() ? pager_swap_flights : 0;
+	uint32_t expected = pageout_is_patient() ? pager_swap_flights : 0;
 
 	return page_count(PAGE_FREE) + expected < page_levels.target;
 }
 
-static uint32_t pages_on_queues(void)
+static uint32_t pageout_pages_on_queues(void)
 {
 	return page_queue_length(PAGE_QUEUE_ACTIVE) + page_queue_length(PAGE_QUEUE_INACTIVE);
 }
@@ -103,7 +103,7 @@ static uint32_t pages_on_queues(void)
  * its slot says when it is gone.  A clean page of an object with nobody behind it has never been
  * written to: it is zeroes.
  */
-static bool can_drop(const struct page *page, struct page **mark)
+static bool pageout_can_drop(const struct page *page, struct page **mark)
 {
 	const struct object *object = page->object;
 
@@ -123,7 +123,7 @@ static enum outcome pageout_take(struct page *page)
 	struct page *mark;
 
 	assert(page->queue == PAGE_QUEUE_INACTIVE && !pmap_page_is_mapped(page));
-	if (can_drop(page, &mark)) {
+	if (pageout_can_drop(page, &mark)) {
 		object_free_page(page, mark);
 		return FREED;
 	}
@@ -140,12 +140,12 @@ static enum outcome pageout_take(struct page *page)
 }
 
 /* Deactivates an active page, or puts it behind the others if it could not be taken. */
-static void age(struct page *page)
+static void pageout_age(struct page *page)
 {
 	struct page *mark;
 
 	pmap_page_is_dirty(page);
-	if (can_drop(page, &mark) || pager_can_take(page))
+	if (pageout_can_drop(page, &mark) || pager_can_take(page))
 		page_deactivate(page);
 	else
 		page_activate(page);
@@ -154,70 +154,70 @@ static void age(struct page *page)
 /* ---------------- A pass ---------------- */
 
 /* After so many pages others get the lock and the CPU; no page is in hand then. */
-static void rest_now_and_then(const struct pass *pass)
+static void pageout_rest_now_and_then(const struct pass *pass)
 {
 	if ((pass->looks + pass->ages) % PAUSE_TURNS == 0)
 		kernel_rest();
 }
 
 /* Deactivates pages until a third of all is inactive. */
-static void age_some(struct pass *pass)
+static void pageout_age_some(struct pass *pass)
 {
 	while (pass->ages > 0 &&
 	       2 * page_queue_length(PAGE_QUEUE_INACTIVE) < page_queue_length(PAGE_QUEUE_ACTIVE)) {
-		age(page_queue_first(PAGE_QUEUE_ACTIVE));
+		pageout_age(page_queue_first(PAGE_QUEUE_ACTIVE));
 		pass->ages--;
-		rest_now_and_then(pass);
+		pageout_rest_now_and_then(pass);
 	}
 }
 
-static void take_some(struct pass *pass)
+static void pageout_take_some(struct pass *pass)
 {
-	while (pass->looks > 0 && is_lacking() && pass->outcomes[BUSY] < BUSY_MAX) {
+	while (pass->looks > 0 && pageout_is_lacking() && pass->outcomes[BUSY] < BUSY_MAX) {
 		struct page *page;
 
-		age_some(pass);
+		pageout_age_some(pass);
 		page = page_queue_first(PAGE_QUEUE_INACTIVE);
 		if (page == NULL)
 			return;
 		pass->outcomes[pageout_take(page)]++;
 		pass->looks--;
-		rest_now_and_then(pass);
+		pageout_rest_now_and_then(pass);
 	}
 }
 
-static void run_pass(struct pass *pass)
+static void pageout_run_pass(struct pass *pass)
 {
 	*pass = (struct pass){
-		.looks = pages_on_queues(),
+		.looks = pageout_pages_on_queues(),
 		.ages = page_queue_length(PAGE_QUEUE_ACTIVE),
 	};
-	while (is_lacking() && pager_cache_trim()) {
+	while (pageout_is_lacking() && pager_cache_trim()) {
 		pass->outcomes[FREED]++;
 		kernel_rest();
 	}
-	take_some(pass);
+	pageout_take_some(pass);
 }
 
 /*
  * Whether no memory will come.  A default pager that has no room left may keep all that it is sent:
  * then this is so when more has been sent in vain than is left.
  */
-static bool is_hopeless(const struct pass *pass)
+static bool pageout_is_hopeless(const struct pass *pass)
 {
 	if (pass->outcomes[FREED] > 0)
 		return false;
-	if (pageout.fruitless > pages_on_queues() + pager_swap_flights)
+	if (pageout.fruitless > pageout_pages_on_queues() + pager_swap_flights)
 		return true;
-	return pass->outcomes[BUSY] == 0 && !is_patient();
+	return pass->outcomes[BUSY] == 0 && !pageout_is_patient();
 }
 
-static void tell_waiters(const struct pass *pass)
+static void pageout_tell_waiters(const struct pass *pass)
 {
-	if (users_have_pages()) {
+	if (pageout_users_have_pages()) {
 		pageout.fruitless = 0;
 		thread_wake_all(&pageout.waiters);
-	} else if (is_hopeless(pass)) {
+	} else if (pageout_is_hopeless(pass)) {
 		pageout.refusals++;
 		thread_wake_all(&pageout.waiters);
 	}
@@ -231,7 +231,7 @@ static bool pageout_has_waiters(void)
 }
 
 /* Waits until another pass makes sense. */
-static void await_next(const struct pass *pass)
+static void pageout_await_next(const struct pass *pass)
 {
 	bool success = pass->outcomes[FREED] > 0 || pass->outcomes[SENT] > 0;
 
@@ -239,7 +239,7 @@ static void await_next(const struct pass *pass)
 		thread_wait(&pageout.resting, tick_after_ms(RETRY_MS), WAIT_UNINTERRUPTIBLE);
 	if (!success)
 		pageout.rest = clock_now() + REST_NS;
-	while (!pageout.wanted && !pageout_has_waiters() && !(success && is_lacking())) {
+	while (!pageout.wanted && !pageout_has_waiters() && !(success && pageout_is_lacking())) {
 		thread_wait(&pageout.idle, WAIT_FOREVER, WAIT_UNINTERRUPTIBLE);
 		/* What was in vain in an earlier shortage says nothing about the next. */
 		pageout.fruitless = 0;
@@ -253,9 +253,9 @@ static void pageout_thread(void)
 
 	current_thread()->vm_privileged = true;
 	for (;;) {
-		run_pass(&pass);
-		tell_waiters(&pass);
-		await_next(&pass);
+		pageout_run_pass(&pass);
+		pageout_tell_waiters(&pass);
+		pageout_await_next(&pass);
 	}
 }
 
@@ -272,7 +272,7 @@ void pageout_start(void)
 		panic("no memory for the page-out daemon");
 }
 
-static void want(void)
+static void pageout_want(void)
 {
 	pageout.wanted = true;
 	thread_wake_all(&pageout.idle);
@@ -281,7 +281,7 @@ static void want(void)
 void pageout_wake(void)
 {
 	if (!pageout.wanted && clock_now() >= pageout.rest)
-		want();
+		pageout_want();
 }
 
 /*
@@ -295,10 +295,10 @@ bool page_wait(void)
 	enum wait_result result;
 
 	may_block();
-	if (pageout.daemon == NULL || users_have_pages())
+	if (pageout.daemon == NULL || pageout_users_have_pages())
 		return false;
 	assert(current_thread() != pageout.daemon);
-	want();
+	pageout_want();
 	thread_wake_all(&pageout.resting);
 	result = thread_wait(&pageout.waiters, privileged ? tick_after_ms(RETRY_MS) : WAIT_FOREVER,
 			     WAIT_INTERRUPTIBLE);

@@ -60,7 +60,7 @@ struct pager *pager_create(struct object *object, struct port *port, bool is_swa
 	return pager;
 }
 
-static void destroy_own_ports(struct pager *pager)
+static void pager_destroy_own_ports(struct pager *pager)
 {
 	struct port *control = pager->control;
 	struct port *name = pager->name;
@@ -73,7 +73,7 @@ static void destroy_own_ports(struct pager *pager)
 		port_destroy(name);
 }
 
-static void drop_farewell(struct pager *pager)
+static void pager_drop_farewell(struct pager *pager)
 {
 	if (pager->farewell != NULL)
 		message_free(pager->farewell);
@@ -82,8 +82,8 @@ static void drop_farewell(struct pager *pager)
 
 void pager_undo(struct pager *pager)
 {
-	destroy_own_ports(pager);
-	drop_farewell(pager);
+	pager_destroy_own_ports(pager);
+	pager_drop_farewell(pager);
 	pager->port->pager = NULL;
 	pager->port = NULL;
 	pager->object = NULL;
@@ -112,7 +112,7 @@ void pager_landed(struct pager *pager)
 	pager_release(pager);
 }
 
-static void *stands_for(const struct port *port, enum object_kind kind)
+static void *pager_stands_for(const struct port *port, enum object_kind kind)
 {
 	if (!port_is_valid(port) || port->kind != kind || !port_is_alive(port))
 		return NULL;
@@ -123,12 +123,12 @@ static void *stands_for(const struct port *port, enum object_kind kind)
 /* The ports are the pager's as long as it has its object. */
 struct pager *pager_of_control(const struct port *port)
 {
-	return stands_for(port, OBJECT_PAGER);
+	return pager_stands_for(port, OBJECT_PAGER);
 }
 
 struct pager *pager_of_name(const struct port *port)
 {
-	return stands_for(port, OBJECT_PAGER_NAME);
+	return pager_stands_for(port, OBJECT_PAGER_NAME);
 }
 
 struct object *pager_hold_object(struct pager *pager)
@@ -164,7 +164,7 @@ void pager_note_received(struct pager *pager)
 /* ---------------- Mapping ---------------- */
 
 /* The object that a memory object has already. */
-static struct object *known_object(struct pager *pager, uint32_t size)
+static struct object *pager_known_object(struct pager *pager, uint32_t size)
 {
 	struct object *object = pager_hold_object(pager);
 
@@ -198,7 +198,7 @@ static struct object *pager_make_object(struct port *port, uint32_t size)
 }
 
 /* As pager_make_object(), but a port that is not received from has no new objects without end. */
-static struct object *new_object(struct port *port, uint32_t size)
+static struct object *pager_new_object(struct port *port, uint32_t size)
 {
 	return pager_port_has_room(port) ? pager_make_object(port, size) : NULL;
 }
@@ -217,9 +217,9 @@ kern_return_t pager_object(struct port *port, uint32_t size, struct object **obj
 		return KERN_INVALID_ARGUMENT;
 	pager_lookups++;
 	if (port->pager != NULL)
-		*object = known_object(port->pager, size);
+		*object = pager_known_object(port->pager, size);
 	else
-		*object = new_object(port, size);
+		*object = pager_new_object(port, size);
 	return *object != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }
 
@@ -250,7 +250,7 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size, s
 	if (message != NULL && port != NULL) {
 		struct port *right = port_make_send(port);
 
-		*copy = new_object(port, size);
+		*copy = pager_new_object(port, size);
 		port_release_send(right);
 	}
 	if (*copy != NULL) {
@@ -277,7 +277,7 @@ kern_return_t pager_await_ready(struct object *object)
 }
 
 /* Marks a slot as asked for; false when there is no memory. */
-static bool mark_requested(struct pager *pager, uint32_t index)
+static bool pager_mark_requested(struct pager *pager, uint32_t index)
 {
 	if (pager->is_swap && !page_tree_set(&pager->asked, index, SLOT_REQUESTED))
 		return false;
@@ -300,7 +300,7 @@ kern_return_t pager_request(struct object *object, uint32_t index, const struct 
 	message = (message_alloc)(PAGER_MESSAGE_SIZE);
 	if (message == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	if (!mark_requested(pager, index)) {
+	if (!pager_mark_requested(pager, index)) {
 		message_free(message);
 		return KERN_RESOURCE_SHORTAGE;
 	}
@@ -342,7 +342,7 @@ kern_return_t pager_unlock(struct page *page, uint32_t rights, struct thread **w
  * What the object's own pager was asked for will not come.  Threads that wait for a page to be
  * unlocked find that out too.
  */
-static void fail_requested(struct object *object)
+static void pager_fail_requested(struct object *object)
 {
 	uint32_t index = 0;
 	struct page *slot;
@@ -360,7 +360,7 @@ static void fail_requested(struct object *object)
  * The port and the pager do not know each other any more.  One that lives gets the ports of the
  * kernel's and the right to itself.
  */
-static void leave_port(struct pager *pager)
+static void pager_leave_port(struct pager *pager)
 {
 	struct port *port = pager->port;
 	struct message *farewell = pager->farewell;
@@ -372,8 +372,8 @@ static void leave_port(struct pager *pager)
 		return;
 	}
 	pager->port = NULL;
-	destroy_own_ports(pager);
-	drop_farewell(pager);
+	pager_destroy_own_ports(pager);
+	pager_drop_farewell(pager);
 	port_release_send(port);
 }
 
@@ -384,7 +384,7 @@ void pager_part(struct pager *pager)
 	assert(pager->magic == PAGER_MAGIC);
 	if (pager->state == PAGER_DEAD)
 		return;
-	leave_port(pager);
+	pager_leave_port(pager);
 	pager->state = PAGER_DEAD;
 	if (object->terminating)
 		return;
@@ -392,7 +392,7 @@ void pager_part(struct pager *pager)
 		pager_lose_swap(pager);
 		return;
 	}
-	fail_requested(object);
+	pager_fail_requested(object);
 	object->dead = true;
 	if (object->refs == 0) {
 		pager_cache_remove(object);

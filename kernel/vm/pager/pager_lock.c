@@ -33,7 +33,7 @@ void pager_range(const struct object *object, uint32_t offset, uint32_t size, ui
 }
 
 /* What stays is mapped with what is allowed at most, and who waited for more looks again. */
-static void set_lock(struct page *page, uint32_t lock)
+static void pager_lock_set_lock(struct page *page, uint32_t lock)
 {
 	if (lock == VM_PROT_NO_CHANGE)
 		return;
@@ -49,7 +49,8 @@ static void set_lock(struct page *page, uint32_t lock)
  * Does what the order says to a page.  A wired one stays, whatever it says.  False when there is no
  * memory: nothing has changed.
  */
-static bool obey(struct pager_batch *batch, struct page *page, const struct pager_order *order)
+static bool pager_lock_obey(struct pager_batch *batch, struct page *page,
+			    const struct pager_order *order)
 {
 	bool dirty = pmap_page_is_dirty(page) || page->in_swap;
 	bool precious = page->precious && order->should_return == MEMORY_OBJECT_RETURN_ALL;
@@ -62,12 +63,12 @@ static bool obey(struct pager_batch *batch, struct page *page, const struct page
 		object_free_page(page, SLOT_EMPTY);
 	}
 	if (stays)
-		set_lock(page, order->lock);
+		pager_lock_set_lock(page, order->lock);
 	return true;
 }
 
 /* Waits for memory, with nothing in hand. */
-static kern_return_t await_memory(void)
+static kern_return_t pager_lock_await_memory(void)
 {
 	if (page_wait())
 		return KERN_SUCCESS;
@@ -78,8 +79,8 @@ static kern_return_t await_memory(void)
  * What the pager wrote last is at the default pager: it is brought in, as it can be returned only
  * from here; or it is forgotten.
  */
-static kern_return_t obey_in_swap(struct object *object, uint32_t index,
-				  const struct pager_order *order)
+static kern_return_t pager_lock_obey_in_swap(struct object *object, uint32_t index,
+					     const struct pager_order *order)
 {
 	struct page *page;
 
@@ -109,25 +110,25 @@ static bool pager_order_waits_for(const struct object *object, uint32_t index,
  * One slot.  *done says whether it need not be looked at again.  What is in hand is sent before
  * any wait.
  */
-static kern_return_t obey_slot(struct pager_batch *batch, uint32_t index,
-			       const struct pager_order *order, bool *done)
+static kern_return_t pager_lock_obey_slot(struct pager_batch *batch, uint32_t index,
+					  const struct pager_order *order, bool *done)
 {
 	struct page *slot = object_slot(batch->object, index);
 
 	*done = true;
 	if (slot_is_page(slot)) {
-		if (obey(batch, slot, order))
+		if (pager_lock_obey(batch, slot, order))
 			return KERN_SUCCESS;
 		*done = false;
 		pager_batch_send(batch);
-		return await_memory();
+		return pager_lock_await_memory();
 	}
 	if (!pager_order_waits_for(batch->object, index, order))
 		return KERN_SUCCESS;
 	*done = slot_is_away(slot) && order->should_return == MEMORY_OBJECT_RETURN_NONE;
 	if (!*done && !pager_batch_send(batch))
-		return await_memory();
-	return obey_in_swap(batch->object, index, order);
+		return pager_lock_await_memory();
+	return pager_lock_obey_in_swap(batch->object, index, order);
 }
 
 kern_return_t pager_lock_pages(struct object *object, const struct pager_order *order)
@@ -147,7 +148,7 @@ kern_return_t pager_lock_pages(struct object *object, const struct pager_order *
 		if (!pager_is_live(object->pager))
 			return KERN_MEMORY_FAILURE;
 		lost |= returns && slot == SLOT_LOST;
-		result = obey_slot(&batch, index, order, &done);
+		result = pager_lock_obey_slot(&batch, index, order, &done);
 		index += done;
 		pause_each_page();
 	}
@@ -192,14 +193,14 @@ kern_return_t memory_object_lock_request(ipc_port_t control, vm_offset_t offset,
 
 /* ---------------- The object ---------------- */
 
-static bool strategy_is_valid(memory_object_copy_strategy_t strategy)
+static bool pager_lock_strategy_is_valid(memory_object_copy_strategy_t strategy)
 {
 	return strategy >= MEMORY_OBJECT_COPY_NONE && strategy <= MEMORY_OBJECT_COPY_TEMPORARY;
 }
 
 /* An object in the cache that may not be kept any more ends. */
-static void set_attributes(struct pager *pager, bool may_cache,
-			   memory_object_copy_strategy_t strategy)
+static void pager_lock_set_attributes(struct pager *pager, bool may_cache,
+				      memory_object_copy_strategy_t strategy)
 {
 	struct object *object = pager->object;
 
@@ -217,11 +218,11 @@ kern_return_t memory_object_ready(ipc_port_t control, boolean_t may_cache,
 {
 	struct pager *pager = pager_of_control(control);
 
-	if (pager == NULL || pager->is_swap || !strategy_is_valid(strategy))
+	if (pager == NULL || pager->is_swap || !pager_lock_strategy_is_valid(strategy))
 		return KERN_INVALID_ARGUMENT;
 	pager->state = PAGER_READY;
 	thread_wake_all(&pager->object->waiters);
-	set_attributes(pager, may_cache != 0, strategy);
+	pager_lock_set_attributes(pager, may_cache != 0, strategy);
 	return KERN_SUCCESS;
 }
 
@@ -232,12 +233,12 @@ kern_return_t memory_object_change_attributes(ipc_port_t control, boolean_t may_
 	struct pager_reply reply = {reply_to, reply_type};
 	struct pager *pager = pager_of_control(control);
 
-	if (pager == NULL || pager->is_swap || !strategy_is_valid(strategy) ||
+	if (pager == NULL || pager->is_swap || !pager_lock_strategy_is_valid(strategy) ||
 	    !pager_reply_is_valid(&reply))
 		return KERN_INVALID_ARGUMENT;
 	pager_reply_limit(&reply);
 	pager_reference(pager);
-	set_attributes(pager, may_cache != 0, strategy);
+	pager_lock_set_attributes(pager, may_cache != 0, strategy);
 	pager_reply_changed(&reply, pager);
 	pager_release(pager);
 	return KERN_SUCCESS;

@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct data_message) == 72, "a message's layout is an inte
 
 /* ---------------- Parts ---------------- */
 
-static inline struct word word(mach_msg_type_name_t name, uint32_t value)
+static inline struct word pager_message_word(mach_msg_type_name_t name, uint32_t value)
 {
 	return (struct word){
 		.type = DESCRIBE_MACH_PORT_POLY_T(name, 1),
@@ -53,27 +53,28 @@ static inline struct word word(mach_msg_type_name_t name, uint32_t value)
 	};
 }
 
-static inline struct word integer(uint32_t value)
+static inline struct word pager_message_integer(uint32_t value)
 {
-	return word(MACH_MSG_TYPE_INTEGER_32, value);
+	return pager_message_word(MACH_MSG_TYPE_INTEGER_32, value);
 }
 
-static inline struct word boolean(bool value)
+static inline struct word pager_message_boolean(bool value)
 {
-	return word(MACH_MSG_TYPE_BOOLEAN, value);
+	return pager_message_word(MACH_MSG_TYPE_BOOLEAN, value);
 }
 
 /* A right to a port of the kernel's, or none when that is gone. */
 static inline struct word pager_message_send_right(struct port *port)
 {
-	return word(MACH_MSG_TYPE_PORT_SEND, port == NULL ? 0 : (uint32_t)port_make_send(port));
+	return pager_message_word(MACH_MSG_TYPE_PORT_SEND,
+				  port == NULL ? 0 : (uint32_t)port_make_send(port));
 }
 
 /* The receive right of a port of the kernel's, which goes to `destination`. */
-static struct word receive_right(struct port *port, struct port *destination)
+static struct word pager_message_receive_right(struct port *port, struct port *destination)
 {
 	port_give_up(port, destination);
-	return word(MACH_MSG_TYPE_PORT_RECEIVE, (uint32_t)port);
+	return pager_message_word(MACH_MSG_TYPE_PORT_RECEIVE, (uint32_t)port);
 }
 
 /* The header, for the caller's right `remote`; all bodies but one have rights or memory. */
@@ -97,7 +98,7 @@ static inline void pager_message_set_header(struct message *message, mach_msg_id
  * The message is work for whoever the current thread works for; unless the pager has never said
  * that it is one, as anybody can map any port.
  */
-static inline void count_request(const struct pager *pager, struct message *message)
+static inline void pager_message_count_request(const struct pager *pager, struct message *message)
 {
 	if (pager->state == PAGER_READY)
 		message->header.msgh_bits |= BITS_KERNEL_REQUEST;
@@ -110,7 +111,7 @@ static inline struct word *pager_message_begin(struct pager *pager, struct messa
 	assert(pager->magic == PAGER_MAGIC && pager->state != PAGER_DEAD);
 	pager_message_set_header(message, id, WORDS_SIZE(n), port_add_send(pager->port),
 				 MACH_MSG_TYPE_PORT_SEND);
-	count_request(pager, message);
+	pager_message_count_request(pager, message);
 	return ((struct words_message *)&message->header)->words;
 }
 
@@ -122,7 +123,7 @@ void pager_send_init(struct pager *pager, struct message *message)
 
 	words[0] = pager_message_send_right(pager->control);
 	words[1] = pager_message_send_right(pager->name);
-	words[2] = integer(PAGE_SIZE);
+	words[2] = pager_message_integer(PAGE_SIZE);
 	message_send_always(message);
 }
 
@@ -131,8 +132,8 @@ void pager_send_terminate(struct pager *pager, struct message *message)
 	struct port *port = pager->port;
 	struct word *words = pager_message_begin(pager, message, ID_MEMORY_OBJECT_TERMINATE, 2);
 
-	words[0] = receive_right(pager->control, port);
-	words[1] = receive_right(pager->name, port);
+	words[0] = pager_message_receive_right(pager->control, port);
+	words[1] = pager_message_receive_right(pager->name, port);
 	pager->control = NULL;
 	pager->name = NULL;
 	pager->port = NULL;
@@ -146,50 +147,52 @@ void pager_send_copy(struct pager *pager, struct message *message, uint32_t inde
 	struct word *words = pager_message_begin(pager, message, ID_MEMORY_OBJECT_COPY, 4);
 
 	words[0] = pager_message_send_right(pager->control);
-	words[1] = integer(index * PAGE_SIZE);
-	words[2] = integer(size * PAGE_SIZE);
-	words[3] = receive_right(copy, pager->port);
+	words[1] = pager_message_integer(index * PAGE_SIZE);
+	words[2] = pager_message_integer(size * PAGE_SIZE);
+	words[3] = pager_message_receive_right(copy, pager->port);
 	message_send_always(message);
 }
 
 /* ---------------- Pages ---------------- */
 
-static inline void send_wish(struct pager *pager, struct message *message, mach_msg_id_t id,
-			     uint32_t index, uint32_t rights, struct thread **woken)
+static inline void pager_message_send_wish(struct pager *pager, struct message *message,
+					   mach_msg_id_t id, uint32_t index, uint32_t rights,
+					   struct thread **woken)
 {
 	struct word *words = pager_message_begin(pager, message, id, 4);
 
 	words[0] = pager_message_send_right(pager->control);
-	words[1] = integer(index * PAGE_SIZE);
-	words[2] = integer(PAGE_SIZE);
-	words[3] = integer(rights);
+	words[1] = pager_message_integer(index * PAGE_SIZE);
+	words[2] = pager_message_integer(PAGE_SIZE);
+	words[3] = pager_message_integer(rights);
 	message_send_before_wait(message, woken);
 }
 
 void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
 			uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_MEMORY_OBJECT_DATA_REQUEST, index, rights, woken);
+	pager_message_send_wish(pager, message, ID_MEMORY_OBJECT_DATA_REQUEST, index, rights,
+				woken);
 }
 
 void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,
 		       uint32_t rights, struct thread **woken)
 {
-	send_wish(pager, message, ID_MEMORY_OBJECT_DATA_UNLOCK, index, rights, woken);
+	pager_message_send_wish(pager, message, ID_MEMORY_OBJECT_DATA_UNLOCK, index, rights, woken);
 }
 
 /* The copy tells the pager when it has landed, and so keeps it. */
-static void send_data(struct pager *pager, struct message *message, mach_msg_id_t id,
-		      const struct pager_data *data, uint32_t size)
+static void pager_message_send_data(struct pager *pager, struct message *message, mach_msg_id_t id,
+				    const struct pager_data *data, uint32_t size)
 {
 	struct data_message *body = (struct data_message *)&message->header;
 
 	assert(pager->state != PAGER_DEAD && data->copy->pager == NULL);
 	pager_message_set_header(message, id, size, port_add_send(pager->port),
 				 MACH_MSG_TYPE_PORT_SEND);
-	count_request(pager, message);
+	pager_message_count_request(pager, message);
 	body->control = pager_message_send_right(pager->control);
-	body->offset = integer(data->index * PAGE_SIZE);
+	body->offset = pager_message_integer(data->index * PAGE_SIZE);
 	body->data_type = (mach_msg_type_long_t){
 		.msgtl_header.msgt_longform = 1,
 		.msgtl_name = MACH_MSG_TYPE_BYTE,
@@ -209,16 +212,16 @@ void pager_send_return(struct pager *pager, struct message *message, const struc
 {
 	struct data_message *body = (struct data_message *)&message->header;
 
-	body->dirty = boolean(data->dirty);
-	body->kernel_copy = boolean(data->kernel_copy);
-	send_data(pager, message, ID_MEMORY_OBJECT_DATA_RETURN, data, sizeof *body);
+	body->dirty = pager_message_boolean(data->dirty);
+	body->kernel_copy = pager_message_boolean(data->kernel_copy);
+	pager_message_send_data(pager, message, ID_MEMORY_OBJECT_DATA_RETURN, data, sizeof *body);
 }
 
 void pager_send_initialize(struct pager *pager, struct message *message,
 			   const struct pager_data *data)
 {
-	send_data(pager, message, ID_MEMORY_OBJECT_DATA_INITIALIZE, data,
-		  offsetof(struct data_message, dirty));
+	pager_message_send_data(pager, message, ID_MEMORY_OBJECT_DATA_INITIALIZE, data,
+				offsetof(struct data_message, dirty));
 }
 
 void pager_send_create(struct port *manager, struct message *message, struct pager *pager,
@@ -229,11 +232,11 @@ void pager_send_create(struct port *manager, struct message *message, struct pag
 	pager_message_set_header(message, ID_MEMORY_OBJECT_CREATE, WORDS_SIZE(5),
 				 port_add_send(manager), MACH_MSG_TYPE_PORT_SEND);
 	message->header.msgh_bits |= BITS_KERNEL_REQUEST;
-	words[0] = receive_right(pager->port, manager);
-	words[1] = integer(size * PAGE_SIZE);
+	words[0] = pager_message_receive_right(pager->port, manager);
+	words[1] = pager_message_integer(size * PAGE_SIZE);
 	words[2] = pager_message_send_right(pager->control);
 	words[3] = pager_message_send_right(pager->name);
-	words[4] = integer(PAGE_SIZE);
+	words[4] = pager_message_integer(PAGE_SIZE);
 	message_send_always(message);
 }
 
@@ -258,7 +261,8 @@ void pager_reply_limit(struct pager_reply *reply)
  * A message of `n` words by the reply right, which it takes, on behalf of whom that was made for;
  * NULL if there is no right, or no memory, and the right is gone then.
  */
-static struct message *begin_reply(const struct pager_reply *reply, mach_msg_id_t id, uint32_t n)
+static struct message *pager_message_begin_reply(const struct pager_reply *reply, mach_msg_id_t id,
+						 uint32_t n)
 {
 	struct message *message;
 
@@ -275,7 +279,7 @@ static struct message *begin_reply(const struct pager_reply *reply, mach_msg_id_
 	return message;
 }
 
-static struct word *words_of(struct message *message)
+static struct word *pager_message_words_of(struct message *message)
 {
 	return ((struct words_message *)&message->header)->words;
 }
@@ -283,39 +287,42 @@ static struct word *words_of(struct message *message)
 void pager_reply_locked(const struct pager_reply *reply, struct pager *pager, uint32_t offset,
 			uint32_t size)
 {
-	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_LOCK_COMPLETED, 3);
+	struct message *message =
+		pager_message_begin_reply(reply, ID_MEMORY_OBJECT_LOCK_COMPLETED, 3);
 
 	if (message == NULL)
 		return;
-	words_of(message)[0] = pager_message_send_right(pager->control);
-	words_of(message)[1] = integer(offset);
-	words_of(message)[2] = integer(size);
+	pager_message_words_of(message)[0] = pager_message_send_right(pager->control);
+	pager_message_words_of(message)[1] = pager_message_integer(offset);
+	pager_message_words_of(message)[2] = pager_message_integer(size);
 	message_send_always(message);
 }
 
 void pager_reply_supplied(const struct pager_reply *reply, struct pager *pager,
 			  const struct pager_supplied *supplied)
 {
-	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_SUPPLY_COMPLETED, 5);
+	struct message *message =
+		pager_message_begin_reply(reply, ID_MEMORY_OBJECT_SUPPLY_COMPLETED, 5);
 
 	if (message == NULL)
 		return;
-	words_of(message)[0] = pager_message_send_right(pager->control);
-	words_of(message)[1] = integer(supplied->offset);
-	words_of(message)[2] = integer(supplied->size);
-	words_of(message)[3] = integer((uint32_t)supplied->result);
-	words_of(message)[4] = integer(supplied->error_offset);
+	pager_message_words_of(message)[0] = pager_message_send_right(pager->control);
+	pager_message_words_of(message)[1] = pager_message_integer(supplied->offset);
+	pager_message_words_of(message)[2] = pager_message_integer(supplied->size);
+	pager_message_words_of(message)[3] = pager_message_integer((uint32_t)supplied->result);
+	pager_message_words_of(message)[4] = pager_message_integer(supplied->error_offset);
 	message_send_always(message);
 }
 
 void pager_reply_changed(const struct pager_reply *reply, const struct pager *pager)
 {
-	struct message *message = begin_reply(reply, ID_MEMORY_OBJECT_CHANGE_COMPLETED, 2);
+	struct message *message =
+		pager_message_begin_reply(reply, ID_MEMORY_OBJECT_CHANGE_COMPLETED, 2);
 
 	if (message == NULL)
 		return;
 	message->header.msgh_bits &= ~MACH_MSGH_BITS_COMPLEX;
-	words_of(message)[0] = boolean(pager->may_cache);
-	words_of(message)[1] = integer((uint32_t)pager->strategy);
+	pager_message_words_of(message)[0] = pager_message_boolean(pager->may_cache);
+	pager_message_words_of(message)[1] = pager_message_integer((uint32_t)pager->strategy);
 	message_send_always(message);
 }

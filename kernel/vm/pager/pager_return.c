@@ -28,13 +28,15 @@
 #define SLOT_TAKEN SLOT_FAILED
 
 /* Whether the page can be in one message with those that are there. */
-static bool fits(const struct pager_batch *batch, uint32_t index, bool dirty, bool kernel_copy)
+static bool pager_return_fits(const struct pager_batch *batch, uint32_t index, bool dirty,
+			      bool kernel_copy)
 {
 	return batch->n < PAGER_BATCH && index == batch->first + batch->n &&
 	       dirty == batch->dirty && kernel_copy == batch->kernel_copy;
 }
 
-static bool start(struct pager_batch *batch, uint32_t index, bool dirty, bool kernel_copy)
+static bool pager_return_start(struct pager_batch *batch, uint32_t index, bool dirty,
+			       bool kernel_copy)
 {
 	batch->holder = object_create(PAGER_BATCH);
 	if (batch->holder == NULL)
@@ -47,7 +49,7 @@ static bool start(struct pager_batch *batch, uint32_t index, bool dirty, bool ke
 }
 
 /* Puts a page into the next slot of the holder, which has been marked. */
-static void batch_put(struct pager_batch *batch, struct page *page)
+static void pager_return_batch_put(struct pager_batch *batch, struct page *page)
 {
 	bool inserted = object_insert(batch->holder, batch->n, page);
 
@@ -56,7 +58,7 @@ static void batch_put(struct pager_batch *batch, struct page *page)
 }
 
 /* Copies the page for the message.  It is clean first, so that no write is missed. */
-static bool add_copy(struct pager_batch *batch, struct page *page)
+static bool pager_return_add_copy(struct pager_batch *batch, struct page *page)
 {
 	struct page *copy = page_alloc(PAGE_USER);
 
@@ -66,7 +68,7 @@ static bool add_copy(struct pager_batch *batch, struct page *page)
 	page->in_swap = false;
 	page->precious = false;
 	page_copy(page_data(copy), page_data(page));
-	batch_put(batch, copy);
+	pager_return_batch_put(batch, copy);
 	return true;
 }
 
@@ -75,27 +77,28 @@ bool pager_batch_add(struct pager_batch *batch, struct page *page, bool dirty, b
 	uint32_t index = page->index;
 
 	assert(page->object == batch->object && (kernel_copy || page->wirings == 0));
-	if (batch->holder != NULL && !fits(batch, index, dirty, kernel_copy) &&
+	if (batch->holder != NULL && !pager_return_fits(batch, index, dirty, kernel_copy) &&
 	    !pager_batch_send(batch))
 		return false;
-	if (batch->holder == NULL && !start(batch, index, dirty, kernel_copy))
+	if (batch->holder == NULL && !pager_return_start(batch, index, dirty, kernel_copy))
 		return false;
 	if (!object_mark(batch->holder, batch->n, SLOT_ABSENT)) {
 		/* Slots after the first may need a node: the page begins a message of its own. */
 		assert(batch->n > 0);
-		if (!pager_batch_send(batch) || !start(batch, index, dirty, kernel_copy))
+		if (!pager_batch_send(batch) ||
+		    !pager_return_start(batch, index, dirty, kernel_copy))
 			return false;
 		object_mark(batch->holder, 0, SLOT_ABSENT);
 	}
 	if (kernel_copy)
-		return add_copy(batch, page);
+		return pager_return_add_copy(batch, page);
 	object_remove(page, SLOT_TAKEN);
-	batch_put(batch, page);
+	pager_return_batch_put(batch, page);
 	return true;
 }
 
 /* There is no memory for a message: all is as it was, and what was copied is dirty again. */
-static void batch_take_back(const struct pager_batch *batch, struct object *holder)
+static void pager_batch_take_back(const struct pager_batch *batch, struct object *holder)
 {
 	for (uint32_t i = 0; i < batch->n; i++) {
 		struct page *page = object_slot(holder, i);
@@ -114,7 +117,7 @@ static void batch_take_back(const struct pager_batch *batch, struct object *hold
  * The message can be sent: the pages are nobody's memory now, dirty, of which the object knows
  * nothing.
  */
-static void batch_let_go(const struct pager_batch *batch, const struct object *holder)
+static void pager_return_batch_let_go(const struct pager_batch *batch, const struct object *holder)
 {
 	for (uint32_t i = 0; i < batch->n; i++) {
 		struct page *page = object_slot(holder, i);
@@ -154,10 +157,10 @@ bool pager_batch_send(struct pager_batch *batch)
 	if (data.copy == NULL) {
 		if (message != NULL)
 			message_free(message);
-		batch_take_back(batch, holder);
+		pager_batch_take_back(batch, holder);
 		return false;
 	}
-	batch_let_go(batch, holder);
+	pager_return_batch_let_go(batch, holder);
 	pager_send_return(batch->object->pager, message, &data);
 	return true;
 }
@@ -201,7 +204,7 @@ static bool pager_return_is_in_swap(const struct object *object, uint32_t index)
  * The swap of an object that ends goes to `rest`, with the slots that are there; others are left
  * behind.
  */
-static void move_swap(struct object *object, struct object *rest)
+static void pager_return_move_swap(struct object *object, struct object *rest)
 {
 	uint32_t index = 0;
 
@@ -225,7 +228,8 @@ static void move_swap(struct object *object, struct object *rest)
 }
 
 /* Sends [first, first + n) of `rest` to the pager, as a copy that shows it; or no memory. */
-static bool send_part(struct pager *pager, struct object *rest, uint32_t first, uint32_t n)
+static bool pager_return_send_part(struct pager *pager, struct object *rest, uint32_t first,
+				   uint32_t n)
 {
 	struct pager_data data = {.index = first, .dirty = true};
 	struct message *message = (message_alloc)(PAGER_MESSAGE_SIZE);
@@ -259,14 +263,14 @@ static bool return_swapped(struct object *object)
 
 	if (rest == NULL)
 		return false;
-	move_swap(object, rest);
+	pager_return_move_swap(object, rest);
 	while (all && page_tree_next(&rest->slots, &index, rest->size) != SLOT_EMPTY) {
 		uint32_t n = 1;
 
 		while (index + n < rest->size && pager_return_is_in_swap(rest, index + n) &&
 		       n < PAGER_BATCH)
 			n++;
-		all = send_part(object->pager, rest, index, n);
+		all = pager_return_send_part(object->pager, rest, index, n);
 		index += n;
 		kernel_pause();
 	}

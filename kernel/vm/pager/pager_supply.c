@@ -27,7 +27,7 @@ struct supply {
 };
 
 /* Whether a page from the pager belongs into the slot.  A default pager gives back what it got. */
-static bool is_wanted(const struct pager *pager, uint32_t index)
+static bool pager_supply_is_wanted(const struct pager *pager, uint32_t index)
 {
 	const struct object *object = pager->object;
 	const struct page *slot = object_slot(object, index);
@@ -44,7 +44,7 @@ static bool is_wanted(const struct pager *pager, uint32_t index)
  * A page that comes from swap.  A default pager that has given its only copy away says that it is
  * precious.  What its own pager forbids for it is not known any more: it is asked if in doubt.
  */
-static void set_swapped(const struct supply *supply, struct page *page)
+static void pager_supply_set_swapped(const struct supply *supply, struct page *page)
 {
 	const struct pager *own = supply->pager->object->pager;
 
@@ -60,9 +60,9 @@ static kern_return_t supply_page(const struct supply *supply, uint32_t index, st
 	kern_return_t result = KERN_MEMORY_PRESENT;
 
 	page_init_user(page);
-	if (is_wanted(pager, index)) {
+	if (pager_supply_is_wanted(pager, index)) {
 		if (pager->is_swap) {
-			set_swapped(supply, page);
+			pager_supply_set_swapped(supply, page);
 		} else {
 			page->lock = supply->lock;
 			page->precious = supply->precious;
@@ -80,7 +80,8 @@ static kern_return_t supply_page(const struct supply *supply, uint32_t index, st
 /*
  * Marks what was requested from this pager in the range, and is to come no more.
  */
-static void settle(struct pager *pager, uint32_t offset, uint32_t size, struct page *mark)
+static void pager_supply_settle(struct pager *pager, uint32_t offset, uint32_t size,
+				struct page *mark)
 {
 	struct object *object = pager->object;
 	uint32_t index, end;
@@ -107,11 +108,12 @@ static void supply_lose(struct pager *pager, uint32_t index, const struct pager_
 
 	if (result == KERN_RESOURCE_SHORTAGE)
 		mark = pager->is_swap ? SLOT_SWAPPED : SLOT_EMPTY;
-	settle(pager, offset, supplied->size - (offset - supplied->offset), mark);
+	pager_supply_settle(pager, offset, supplied->size - (offset - supplied->offset), mark);
 }
 
 /* What is told of pages without a place is the first of them. */
-static void note_error(struct pager_supplied *supplied, uint32_t index, kern_return_t result)
+static void pager_supply_note_error(struct pager_supplied *supplied, uint32_t index,
+				    kern_return_t result)
 {
 	if (result == KERN_SUCCESS || supplied->result != KERN_SUCCESS)
 		return;
@@ -120,7 +122,8 @@ static void note_error(struct pager_supplied *supplied, uint32_t index, kern_ret
 }
 
 /* The next page of the data, or NULL at its end.  The object may end while that is waited for. */
-static kern_return_t next_page(const struct pager *pager, struct copy *copy, struct page **page)
+static kern_return_t pager_supply_next_page(const struct pager *pager, struct copy *copy,
+					    struct page **page)
 {
 	kern_return_t result = copy_take_page(copy, page);
 
@@ -144,13 +147,13 @@ static void supply_copy(const struct supply *supply, struct copy *copy,
 	struct page *page;
 
 	for (; index < pager->object->size; index++) {
-		result = next_page(pager, copy, &page);
+		result = pager_supply_next_page(pager, copy, &page);
 		if (result != KERN_SUCCESS || page == NULL)
 			break;
-		note_error(supplied, index, supply_page(supply, index, page));
+		pager_supply_note_error(supplied, index, supply_page(supply, index, page));
 		pause_each_page();
 	}
-	note_error(supplied, index, result);
+	pager_supply_note_error(supplied, index, result);
 	if (result != KERN_SUCCESS && pager_is_live(pager))
 		supply_lose(pager, index, supplied, result);
 	copy_destroy(copy);
@@ -187,19 +190,20 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 /* ---------------- No data ---------------- */
 
 /* Of what a default pager was given it cannot have nothing. */
-static kern_return_t answer(ipc_port_t control, uint32_t offset, uint32_t size, struct page *mark)
+static kern_return_t pager_supply_answer(ipc_port_t control, uint32_t offset, uint32_t size,
+					 struct page *mark)
 {
 	struct pager *pager = pager_of_control(control);
 
 	if (!pager_is_live(pager) || (offset & PAGE_MASK) != 0)
 		return KERN_INVALID_ARGUMENT;
-	settle(pager, offset, size, pager->is_swap ? SLOT_FAILED : mark);
+	pager_supply_settle(pager, offset, size, pager->is_swap ? SLOT_FAILED : mark);
 	return KERN_SUCCESS;
 }
 
 kern_return_t memory_object_data_unavailable(ipc_port_t control, vm_offset_t offset, vm_size_t size)
 {
-	return answer(control, offset, size, SLOT_ABSENT);
+	return pager_supply_answer(control, offset, size, SLOT_ABSENT);
 }
 
 /* Who waits is told KERN_MEMORY_ERROR, whatever the pager calls it. */
@@ -207,5 +211,5 @@ kern_return_t memory_object_data_error(ipc_port_t control, vm_offset_t offset, v
 				       kern_return_t error)
 {
 	(void)error;
-	return answer(control, offset, size, SLOT_FAILED);
+	return pager_supply_answer(control, offset, size, SLOT_FAILED);
 }

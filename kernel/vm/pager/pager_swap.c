@@ -69,7 +69,7 @@ kern_return_t vm_set_default_memory_manager(host_t host, ipc_port_t *port)
 /* ---------------- Swap ---------------- */
 
 /* What a slot has is not in swap any more, and if it was only there it is nowhere. */
-static void lose_slot(struct object *object, uint32_t index, struct page *slot)
+static void pager_swap_lose_slot(struct object *object, uint32_t index, struct page *slot)
 {
 	bool unsettled = slot == SLOT_REQUESTED || slot == SLOT_FAILED;
 
@@ -90,7 +90,7 @@ void pager_lose_swap(struct pager *swap)
 	assert(swap->state == PAGER_DEAD && object->swap == swap && !object->terminating);
 	for (; (slot = page_tree_next(&object->slots, &index, object->size)) != SLOT_EMPTY;
 	     index++) {
-		lose_slot(object, index, slot);
+		pager_swap_lose_slot(object, index, slot);
 		pause_each();
 	}
 	pager_forget_asked(swap);
@@ -100,7 +100,7 @@ void pager_lose_swap(struct pager *swap)
 	pager_release(swap);
 }
 
-static struct pager *make_swap(struct object *object, struct port *to)
+static struct pager *pager_swap_make_swap(struct object *object, struct port *to)
 {
 	struct message *message = (message_alloc)(PAGER_MESSAGE_SIZE);
 	struct port *port = port_create(OBJECT_NONE, NULL);
@@ -128,7 +128,7 @@ static struct pager *swap_of(struct object *object)
 	struct port *to = default_pager_port();
 
 	if (object->swap == NULL && to != PORT_NULL)
-		object->swap = make_swap(object, to);
+		object->swap = pager_swap_make_swap(object, to);
 	return object->swap;
 }
 
@@ -165,14 +165,14 @@ static bool swap_out(struct page *page)
 /* ---------------- Page-out ---------------- */
 
 /* Whether the page is its pager's business: else it is nobody's but the default pager's. */
-static bool goes_to_pager(const struct pager *pager)
+static bool pager_swap_goes_to_pager(const struct pager *pager)
 {
 	return pager_is_live(pager) && !pager->temporary;
 }
 
 bool pager_can_take(const struct page *page)
 {
-	return goes_to_pager(page->object->pager) || pager_is_live(page->object->swap) ||
+	return pager_swap_goes_to_pager(page->object->pager) || pager_is_live(page->object->swap) ||
 	       default_pager_port() != PORT_NULL;
 }
 
@@ -183,7 +183,7 @@ bool pager_take_page(struct page *page)
 	bool dirty = pmap_page_is_dirty(page) || page->in_swap;
 
 	assert(page->use == PAGE_USER && page->wirings == 0 && !object->kernel);
-	if (!goes_to_pager(object->pager) || object->pager->in_flight >= PAGER_IN_FLIGHT)
+	if (!pager_swap_goes_to_pager(object->pager) || object->pager->in_flight >= PAGER_IN_FLIGHT)
 		return swap_out(page);
 	return pager_batch_add(&batch, page, dirty, false) && pager_batch_send(&batch);
 }

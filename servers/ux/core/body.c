@@ -31,21 +31,21 @@ static struct cursor body_of(const mach_msg_header_t *message)
 	return (struct cursor){start + sizeof *message, start + message->msgh_size};
 }
 
-static size_t room(const struct cursor *cursor)
+static size_t body_room(const struct cursor *cursor)
 {
 	return (size_t)(cursor->end - cursor->at);
 }
 
 /* Reads a descriptor; false at the end, or if it is not all there. */
-static bool next_descriptor(struct cursor *cursor, struct part *part)
+static bool body_next_descriptor(struct cursor *cursor, struct part *part)
 {
 	const mach_msg_type_t *type = (const void *)cursor->at;
 	const mach_msg_type_long_t *long_type = (const void *)cursor->at;
 	uint32_t bits;
 
-	if (room(cursor) < sizeof *type)
+	if (body_room(cursor) < sizeof *type)
 		return false;
-	if (type->msgt_longform && room(cursor) < sizeof *long_type)
+	if (type->msgt_longform && body_room(cursor) < sizeof *long_type)
 		return false;
 	part->name = type->msgt_longform ? long_type->msgtl_name : type->msgt_name;
 	part->number = type->msgt_longform ? long_type->msgtl_number : type->msgt_number;
@@ -64,12 +64,12 @@ static bool body_next_part(struct cursor *cursor, struct part *part)
 {
 	uint32_t taken;
 
-	if (!next_descriptor(cursor, part))
+	if (!body_next_descriptor(cursor, part))
 		return false;
 	taken = part->is_inline ? (part->bytes + 3) & ~3u : sizeof part->data;
 	if (taken < part->bytes && part->is_inline)
 		return false;
-	if (taken > room(cursor))
+	if (taken > body_room(cursor))
 		return false;
 	part->data = part->is_inline ? cursor->at : *(const char *const *)(const void *)cursor->at;
 	cursor->at += taken;
@@ -79,7 +79,7 @@ static bool body_next_part(struct cursor *cursor, struct part *part)
 /* ---------------- Looking ---------------- */
 
 /* It ends within the message: what is behind the zero does not matter. */
-static int check_string(const struct part *part)
+static int body_check_string(const struct part *part)
 {
 	uint32_t length = 0;
 
@@ -101,7 +101,7 @@ int body_check(const mach_msg_header_t *message)
 		if (!body_next_part(&cursor, &part))
 			return MIG_BAD_ARGUMENTS;
 		if (part.name == MACH_MSG_TYPE_STRING_C && part.is_inline)
-			error = check_string(&part);
+			error = body_check_string(&part);
 		if (part.is_inline)
 			continue;
 		if (part.bytes > left)
@@ -144,17 +144,17 @@ void right_release(mach_port_t name, mach_msg_type_name_t type)
 }
 
 /* Rights that have been moved to somebody, here or there: others are still their owner's. */
-static bool is_moved_right(mach_msg_type_name_t name)
+static bool body_is_moved_right(mach_msg_type_name_t name)
 {
 	return name == MACH_MSG_TYPE_MOVE_RECEIVE || name == MACH_MSG_TYPE_MOVE_SEND ||
 	       name == MACH_MSG_TYPE_MOVE_SEND_ONCE;
 }
 
-static void release_part(const struct part *part)
+static void body_release_part(const struct part *part)
 {
 	const mach_port_t *names = (const void *)part->data;
 
-	if (is_moved_right(part->name)) {
+	if (body_is_moved_right(part->name)) {
 		for (uint32_t n = 0; n < part->number; n++)
 			right_release(names[n], part->name);
 	}
@@ -171,5 +171,5 @@ void body_release(const mach_msg_header_t *message)
 	if ((message->msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return;
 	while (body_next_part(&cursor, &part))
-		release_part(&part);
+		body_release_part(&part);
 }

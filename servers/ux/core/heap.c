@@ -42,7 +42,7 @@ static unsigned n_pieces;
 
 volatile struct heap_test heap_test;
 
-static unsigned class_of(size_t size)
+static unsigned heap_class_of(size_t size)
 {
 	unsigned class = 0;
 
@@ -51,14 +51,14 @@ static unsigned class_of(size_t size)
 	return class;
 }
 
-static struct slab *slab_of(const void *memory)
+static struct slab *heap_slab_of(const void *memory)
 {
 	return (struct slab *)((uintptr_t)memory & ~(uintptr_t)(HEAP_PAGE - 1));
 }
 
 /* ---------------- Small pieces ---------------- */
 
-static struct slab *slab_new(unsigned class)
+static struct slab *heap_slab_new(unsigned class)
 {
 	struct slab *slab = heap_get_pages(HEAP_PAGE);
 
@@ -75,18 +75,18 @@ static struct slab *slab_new(unsigned class)
 	return slab;
 }
 
-static struct slab *slab_with_room(unsigned class)
+static struct slab *heap_slab_with_room(unsigned class)
 {
 	if (partial[class].next == NULL)
 		list_init(&partial[class]);
 	if (list_empty(&partial[class]))
-		return slab_new(class);
+		return heap_slab_new(class);
 	return list_first_object(&partial[class], struct slab, link);
 }
 
-static void *take_piece(unsigned class)
+static void *heap_take_piece(unsigned class)
 {
-	struct slab *slab = slab_with_room(class);
+	struct slab *slab = heap_slab_with_room(class);
 	struct piece *piece;
 
 	if (slab == NULL)
@@ -101,7 +101,7 @@ static void *take_piece(unsigned class)
 	return memset(piece, 0, slab->size);
 }
 
-static void put_piece(struct slab *slab, struct piece *piece)
+static void heap_put_piece(struct slab *slab, struct piece *piece)
 {
 	if (slab->free == NULL)
 		list_add_first(&partial[slab->class], &slab->link);
@@ -121,7 +121,7 @@ static void put_piece(struct slab *slab, struct piece *piece)
 
 /* ---------------- All pieces ---------------- */
 
-static void *take_pages(size_t size)
+static void *heap_take_pages(size_t size)
 {
 	struct slab *slab;
 
@@ -139,19 +139,19 @@ static void *take_pages(size_t size)
 
 void *heap_allocate(size_t size)
 {
-	unsigned class = class_of(size);
+	unsigned class = heap_class_of(size);
 	void *memory;
 
 	if (heap_test_fails())
 		return NULL;
-	memory = class < N_SIZES ? take_piece(class) : take_pages(size);
+	memory = class < N_SIZES ? heap_take_piece(class) : heap_take_pages(size);
 	n_pieces += memory != NULL;
 	return memory;
 }
 
 void heap_free(void *memory)
 {
-	struct slab *slab = slab_of(memory);
+	struct slab *slab = heap_slab_of(memory);
 
 	/*
 	 * What is no piece of the heap's would make it worse with each use: better to stop at once.
@@ -160,7 +160,7 @@ void heap_free(void *memory)
 		__builtin_trap();
 	n_pieces--;
 	if (slab->class < N_SIZES) {
-		put_piece(slab, memory);
+		heap_put_piece(slab, memory);
 		return;
 	}
 	slab->magic = 0;

@@ -24,12 +24,12 @@ enum {
 static uint32_t lock_word;
 
 /* Until `*word` may be another than `value`. */
-static void await_word(const uint32_t *word, uint32_t value)
+static void lock_await_word(const uint32_t *word, uint32_t value)
 {
 	gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, 0, 0);
 }
 
-static void wake_word(const uint32_t *word)
+static void lock_wake_word(const uint32_t *word)
 {
 	gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, 0);
 }
@@ -43,14 +43,14 @@ void ux_lock(void)
 		return;
 	/* Whoever has waited cannot know whether others still do, and leaves the mark. */
 	while (__atomic_exchange_n(&lock_word, WANTED, __ATOMIC_ACQUIRE) != FREE)
-		await_word(&lock_word, WANTED);
+		lock_await_word(&lock_word, WANTED);
 }
 
 void ux_unlock(void)
 {
 	assert(ux_lock_held());
 	if (__atomic_exchange_n(&lock_word, FREE, __ATOMIC_RELEASE) == WANTED)
-		wake_word(&lock_word);
+		lock_wake_word(&lock_word);
 }
 
 bool ux_lock_held(void)
@@ -72,7 +72,7 @@ struct wait {
 
 static struct list buckets[BUCKETS];
 
-static struct list *bucket_of(const void *channel)
+static struct list *lock_bucket_of(const void *channel)
 {
 	struct list *bucket = &buckets[((uintptr_t)channel >> 3) % BUCKETS];
 
@@ -84,7 +84,7 @@ static struct list *bucket_of(const void *channel)
 static void lock_begin(struct wait *wait, const void *channel, struct thread *thread)
 {
 	*wait = (struct wait){.channel = channel};
-	list_add_last(bucket_of(channel), &wait->link);
+	list_add_last(lock_bucket_of(channel), &wait->link);
 	list_init(&wait->of_thread);
 	if (thread != NULL)
 		list_add_last(&thread->sleeps, &wait->of_thread);
@@ -97,10 +97,10 @@ static void lock_end(struct wait *wait, int result)
 	list_remove(&wait->of_thread);
 	wait->result = result;
 	__atomic_store_n(&wait->is_over, 1, __ATOMIC_RELEASE);
-	wake_word(&wait->is_over);
+	lock_wake_word(&wait->is_over);
 }
 
-static bool is_over(const struct wait *wait)
+static bool lock_is_over(const struct wait *wait)
 {
 	return __atomic_load_n(&wait->is_over, __ATOMIC_ACQUIRE) != 0;
 }
@@ -116,14 +116,14 @@ int ux_sleep(const void *channel, struct thread *thread)
 		return signal_interrupt_result(thread);
 	lock_begin(&wait, channel, thread);
 	ux_unlock();
-	while (!is_over(&wait))
-		await_word(&wait.is_over, 0);
+	while (!lock_is_over(&wait))
+		lock_await_word(&wait.is_over, 0);
 	ux_lock();
 	return wait.result;
 }
 
 /* Milliseconds from now on, rounded up; 0 if it is over. */
-static uint32_t ms_until(uint64_t deadline)
+static uint32_t lock_ms_until(uint64_t deadline)
 {
 	uint64_t now = ux_now();
 	uint64_t left;
@@ -143,11 +143,11 @@ int ux_sleep_until(const void *channel, uint64_t deadline)
 	assert(ux_lock_held());
 	lock_begin(&wait, channel, NULL);
 	ux_unlock();
-	while (!is_over(&wait) && (ms = ms_until(deadline)) > 0)
+	while (!lock_is_over(&wait) && (ms = lock_ms_until(deadline)) > 0)
 		gsync_wait(mach_task_self_cached(), (vm_address_t)&wait.is_over, 0, 0, ms,
 			   GSYNC_TIMED);
 	ux_lock();
-	if (!is_over(&wait)) {
+	if (!lock_is_over(&wait)) {
 		list_remove(&wait.link);
 		wait.result = ETIMEDOUT;
 	}
@@ -156,7 +156,7 @@ int ux_sleep_until(const void *channel, uint64_t deadline)
 
 void ux_wakeup(const void *channel)
 {
-	struct list *bucket = bucket_of(channel);
+	struct list *bucket = lock_bucket_of(channel);
 	struct list *link, *after;
 
 	assert(ux_lock_held());
@@ -177,7 +177,7 @@ void ux_interrupt(struct thread *thread, int result)
 
 /* ---------------- Time ---------------- */
 
-static uint64_t read_clock(enum assay_clock clock)
+static uint64_t lock_read_clock(enum assay_clock clock)
 {
 	uint64_t nanoseconds = 0;
 
@@ -187,12 +187,12 @@ static uint64_t read_clock(enum assay_clock clock)
 
 uint64_t ux_now(void)
 {
-	return read_clock(ASSAY_CLOCK_MONOTONIC);
+	return lock_read_clock(ASSAY_CLOCK_MONOTONIC);
 }
 
 time_t ux_seconds(void)
 {
-	uint64_t seconds = read_clock(ASSAY_CLOCK_WALL);
+	uint64_t seconds = lock_read_clock(ASSAY_CLOCK_WALL);
 
 	divide(&seconds, NANOS_PER_SECOND);
 	return (time_t)seconds;

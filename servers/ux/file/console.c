@@ -25,7 +25,7 @@ static size_t echo_size;
 /* ---------------- Input ---------------- */
 
 /* More than a screen takes for one message's characters is not shown: ^U of a very long line. */
-static void echo(const char *bytes, size_t size)
+static void console_echo(const char *bytes, size_t size)
 {
 	if (size > ECHO_ROOM - echo_size)
 		return;
@@ -33,7 +33,7 @@ static void echo(const char *bytes, size_t size)
 	echo_size += size;
 }
 
-static void show_echo(void)
+static void console_show_echo(void)
 {
 	size_t done = 0;
 
@@ -41,22 +41,22 @@ static void show_echo(void)
 	echo_size = 0;
 }
 
-static void take_input(const char *bytes, size_t size)
+static void console_take_input(const char *bytes, size_t size)
 {
 	static const int numbers[] = {[CONSOLE_INTERRUPT] = SIGINT, [CONSOLE_QUIT] = SIGQUIT};
 
 	for (size_t n = 0; n < size; n++) {
-		enum console_signal signal = console_line_type(&line, bytes[n], echo);
+		enum console_signal signal = console_line_type(&line, bytes[n], console_echo);
 
 		if (signal != CONSOLE_NO_SIGNAL && pgrp != 0)
 			signal_group(pgrp, numbers[signal]);
 	}
-	show_echo();
+	console_show_echo();
 	if (console_line_is_ready(&line))
 		ux_wakeup(&line);
 }
 
-static void read_device(void *unused)
+static void console_read_device(void *unused)
 {
 	char bytes[IO_INBAND_MAX];
 	mach_msg_type_number_t size = sizeof bytes;
@@ -65,7 +65,7 @@ static void read_device(void *unused)
 	for (; device_read_inband(stream.port, 0, 0, sizeof bytes, bytes, &size) == D_SUCCESS;
 	     size = sizeof bytes) {
 		ux_lock();
-		take_input(bytes, size);
+		console_take_input(bytes, size);
 		ux_unlock();
 	}
 	ux_log("the console has no input any more");
@@ -81,7 +81,7 @@ bool console_start(void)
 	ux_lock();
 	error = device_stream_open(&stream);
 	ux_unlock();
-	return error == 0 && ux_start_thread(read_device, NULL);
+	return error == 0 && ux_start_thread(console_read_device, NULL);
 }
 
 /* ---------------- The file ---------------- */

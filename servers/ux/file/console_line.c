@@ -11,24 +11,24 @@
 #define UTF8_MORE  0x80
 #define UTF8_MAX   4
 
-static uint16_t *cell(struct console_line *line, uint32_t number)
+static uint16_t *console_line_cell(struct console_line *line, uint32_t number)
 {
 	return &line->cells[number % LINE_ROOM];
 }
 
 /* ---------------- Echo ---------------- */
 
-static bool is_control(unsigned character)
+static bool console_line_is_control(unsigned character)
 {
 	return (character < ' ' && character != '\t') || character == DELETE;
 }
 
 /* Control characters are shown as ^X. */
-static void show(unsigned character, console_echo_t echo)
+static void console_line_show(unsigned character, console_echo_t echo)
 {
 	char text[2] = {'^', (char)(character ^ 0x40)};
 
-	if (!is_control(character)) {
+	if (!console_line_is_control(character)) {
 		text[0] = (char)character;
 		echo(text, 1);
 		return;
@@ -39,37 +39,37 @@ static void show(unsigned character, console_echo_t echo)
 /* ---------------- Corrections ---------------- */
 
 /* Where the last character that was typed begins: of UTF-8, the byte that says how many follow. */
-static uint32_t last_character(struct console_line *line)
+static uint32_t console_line_last_character(struct console_line *line)
 {
 	uint32_t at = line->typed - 1;
 
 	while (at != line->ready && line->typed - at < UTF8_MAX &&
-	       (*cell(line, at) & 0xc0) == UTF8_MORE)
+	       (*console_line_cell(line, at) & 0xc0) == UTF8_MORE)
 		at--;
-	return *cell(line, at) >= UTF8_FIRST ? at : line->typed - 1;
+	return *console_line_cell(line, at) >= UTF8_FIRST ? at : line->typed - 1;
 }
 
 /* Takes it back, if there is one.  Terminals show it in one place. */
-static bool erase(struct console_line *line, console_echo_t echo)
+static bool console_line_erase(struct console_line *line, console_echo_t echo)
 {
 	if (line->typed == line->ready)
 		return false;
-	line->typed = last_character(line);
-	if (is_control(*cell(line, line->typed)))
+	line->typed = console_line_last_character(line);
+	if (console_line_is_control(*console_line_cell(line, line->typed)))
 		echo("\b \b", 3);
 	echo("\b \b", 3);
 	return true;
 }
 
-static void erase_all(struct console_line *line, console_echo_t echo)
+static void console_line_erase_all(struct console_line *line, console_echo_t echo)
 {
-	while (erase(line, echo))
+	while (console_line_erase(line, echo))
 		continue;
 }
 
 /* ---------------- Typing ---------------- */
 
-static bool has_room(const struct console_line *line)
+static bool console_line_has_room(const struct console_line *line)
 {
 	return line->typed - line->read < LINE_ROOM;
 }
@@ -77,9 +77,9 @@ static bool has_room(const struct console_line *line)
 /* Characters leave one cell free, so that what was typed can be ended, unless ends filled all. */
 static void console_line_end(struct console_line *line, unsigned mark)
 {
-	if (!has_room(line))
+	if (!console_line_has_room(line))
 		return;
-	*cell(line, line->typed++) = (uint16_t)mark;
+	*console_line_cell(line, line->typed++) = (uint16_t)mark;
 	line->ready = line->typed;
 }
 
@@ -89,16 +89,16 @@ static void console_line_add(struct console_line *line, unsigned character, cons
 		echo("\a", 1);
 		return;
 	}
-	*cell(line, line->typed++) = (uint16_t)character;
-	show(character, echo);
+	*console_line_cell(line, line->typed++) = (uint16_t)character;
+	console_line_show(character, echo);
 }
 
 /* What was typed so far is thrown away. */
-static enum console_signal interrupt(struct console_line *line, unsigned character,
-				     enum console_signal signal, console_echo_t echo)
+static enum console_signal console_line_interrupt(struct console_line *line, unsigned character,
+						  enum console_signal signal, console_echo_t echo)
 {
 	line->typed = line->ready;
-	show(character, echo);
+	console_line_show(character, echo);
 	echo("\n", 1);
 	return signal;
 }
@@ -109,18 +109,18 @@ enum console_signal console_line_type(struct console_line *line, char typed, con
 
 	switch (character) {
 	case CONTROL('C'):
-		return interrupt(line, character, CONSOLE_INTERRUPT, echo);
+		return console_line_interrupt(line, character, CONSOLE_INTERRUPT, echo);
 	case CONTROL('\\'):
-		return interrupt(line, character, CONSOLE_QUIT, echo);
+		return console_line_interrupt(line, character, CONSOLE_QUIT, echo);
 	case CONTROL('D'):
 		console_line_end(line, END_OF_FILE);
 		break;
 	case '\b':
 	case DELETE:
-		erase(line, echo);
+		console_line_erase(line, echo);
 		break;
 	case CONTROL('U'):
-		erase_all(line, echo);
+		console_line_erase_all(line, echo);
 		break;
 	case '\r':
 	case '\n':
@@ -146,7 +146,7 @@ size_t console_line_read(struct console_line *line, char *buffer, size_t size)
 	size_t done = 0;
 
 	while (done < size && console_line_is_ready(line)) {
-		unsigned character = *cell(line, line->read++);
+		unsigned character = *console_line_cell(line, line->read++);
 
 		if (character == END_OF_FILE)
 			return done;
@@ -154,7 +154,8 @@ size_t console_line_read(struct console_line *line, char *buffer, size_t size)
 		if (character == '\n')
 			return done;
 	}
-	if (done > 0 && console_line_is_ready(line) && *cell(line, line->read) == END_OF_FILE)
+	if (done > 0 && console_line_is_ready(line) &&
+	    *console_line_cell(line, line->read) == END_OF_FILE)
 		line->read++;
 	return done;
 }

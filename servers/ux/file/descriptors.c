@@ -28,7 +28,7 @@ struct descriptors *descriptors_fork(const struct descriptors *descriptors)
 }
 
 /* The descriptor is free before anything is waited for. */
-static void clear(struct fd_entry *descriptor)
+static void descriptors_clear(struct fd_entry *descriptor)
 {
 	struct open_file *file = descriptor->file;
 
@@ -42,14 +42,14 @@ void descriptors_exec(struct descriptors *descriptors)
 	assert(ux_lock_held());
 	for (int fd = 0; fd < UX_OPEN_MAX; fd++)
 		if (descriptors->table[fd].close_on_exec)
-			clear(&descriptors->table[fd]);
+			descriptors_clear(&descriptors->table[fd]);
 }
 
 void descriptors_end(struct descriptors *descriptors)
 {
 	assert(ux_lock_held());
 	for (int fd = 0; fd < UX_OPEN_MAX; fd++)
-		clear(&descriptors->table[fd]);
+		descriptors_clear(&descriptors->table[fd]);
 	ux_free(descriptors);
 }
 
@@ -122,7 +122,7 @@ int descriptor_close(struct process *process, int fd)
 
 	if (descriptor == NULL)
 		return EBADF;
-	clear(descriptor);
+	descriptors_clear(descriptor);
 	return 0;
 }
 

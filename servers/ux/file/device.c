@@ -11,8 +11,8 @@
 
 /* ---------------- null, zero, full ---------------- */
 
-static int read_nothing(struct open_file *file, struct thread *caller, void *buffer, size_t size,
-			size_t *done)
+static int device_read_nothing(struct open_file *file, struct thread *caller, void *buffer,
+			       size_t size, size_t *done)
 {
 	(void)file;
 	(void)caller;
@@ -22,8 +22,8 @@ static int read_nothing(struct open_file *file, struct thread *caller, void *buf
 	return 0;
 }
 
-static int read_zeroes(struct open_file *file, struct thread *caller, void *buffer, size_t size,
-		       size_t *done)
+static int device_read_zeroes(struct open_file *file, struct thread *caller, void *buffer,
+			      size_t size, size_t *done)
 {
 	(void)file;
 	(void)caller;
@@ -32,8 +32,8 @@ static int read_zeroes(struct open_file *file, struct thread *caller, void *buff
 	return 0;
 }
 
-static int write_away(struct open_file *file, struct thread *caller, const void *buffer,
-		      size_t size, size_t *done)
+static int device_write_away(struct open_file *file, struct thread *caller, const void *buffer,
+			     size_t size, size_t *done)
 {
 	(void)file;
 	(void)caller;
@@ -42,8 +42,8 @@ static int write_away(struct open_file *file, struct thread *caller, const void 
 	return 0;
 }
 
-static int write_full(struct open_file *file, struct thread *caller, const void *buffer,
-		      size_t size, size_t *done)
+static int device_write_full(struct open_file *file, struct thread *caller, const void *buffer,
+			     size_t size, size_t *done)
 {
 	(void)file;
 	(void)caller;
@@ -53,7 +53,7 @@ static int write_full(struct open_file *file, struct thread *caller, const void 
 }
 
 /* Positions mean nothing, and programs that set one are not to fail. */
-static int stay(struct open_file *file, off_t offset, int whence, off_t *position)
+static int device_stay(struct open_file *file, off_t offset, int whence, off_t *position)
 {
 	(void)file;
 	(void)offset;
@@ -62,37 +62,37 @@ static int stay(struct open_file *file, off_t offset, int whence, off_t *positio
 	return 0;
 }
 
-static void stat_device(struct open_file *file, struct stat *result)
+static void device_stat_device(struct open_file *file, struct stat *result)
 {
 	vnode_stat(file->vnode, result);
 }
 
 static const struct file_operations null_file = {
-	.read = read_nothing,
-	.write = write_away,
-	.seek = stay,
-	.stat = stat_device,
+	.read = device_read_nothing,
+	.write = device_write_away,
+	.seek = device_stay,
+	.stat = device_stat_device,
 };
 
 static const struct file_operations zero_file = {
-	.read = read_zeroes,
-	.write = write_away,
-	.seek = stay,
-	.stat = stat_device,
+	.read = device_read_zeroes,
+	.write = device_write_away,
+	.seek = device_stay,
+	.stat = device_stat_device,
 };
 
 static const struct file_operations full_file = {
-	.read = read_zeroes,
-	.write = write_full,
-	.seek = stay,
-	.stat = stat_device,
+	.read = device_read_zeroes,
+	.write = device_write_full,
+	.seek = device_stay,
+	.stat = device_stat_device,
 };
 
 /* ---------------- The log ---------------- */
 
 static struct device_stream log = {.name = "log"};
 
-static int open_log(struct open_file *file)
+static int device_open_log(struct open_file *file)
 {
 	(void)file;
 	return device_stream_open(&log);
@@ -106,9 +106,9 @@ static int device_write_log(struct open_file *file, struct thread *caller, const
 }
 
 static const struct file_operations log_file = {
-	.read = read_nothing,
+	.read = device_read_nothing,
 	.write = device_write_log,
-	.stat = stat_device,
+	.stat = device_stat_device,
 };
 
 /* ---------------- The table ---------------- */
@@ -121,7 +121,7 @@ static const struct {
 	{makedev(MEMORY_MAJOR, 3), &null_file, NULL},
 	{makedev(MEMORY_MAJOR, 5), &zero_file, NULL},
 	{makedev(MEMORY_MAJOR, 7), &full_file, NULL},
-	{makedev(MEMORY_MAJOR, 11), &log_file, open_log},
+	{makedev(MEMORY_MAJOR, 11), &log_file, device_open_log},
 	{makedev(CONSOLE_MAJOR, 0), &console_file, NULL},
 	{makedev(CONSOLE_MAJOR, 1), &console_file, NULL},
 };

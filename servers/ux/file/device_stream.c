@@ -38,8 +38,8 @@ static int stream_write_piece(mach_port_t port, const char *bytes, size_t size, 
 }
 
 /* One piece, or nothing if a signal came while others wrote. */
-static int take_turn(struct device_stream *stream, struct thread *caller, const char *bytes,
-		     size_t size, size_t *done)
+static int device_stream_take_turn(struct device_stream *stream, struct thread *caller,
+				   const char *bytes, size_t size, size_t *done)
 {
 	int error;
 
@@ -67,7 +67,7 @@ int device_stream_write(struct device_stream *stream, struct thread *caller, con
 	while (*done < size) {
 		size_t part = size - *done < PIECE ? size - *done : PIECE;
 		size_t written;
-		int error = take_turn(stream, caller, bytes + *done, part, &written);
+		int error = device_stream_take_turn(stream, caller, bytes + *done, part, &written);
 
 		*done += written;
 		if (error != 0)

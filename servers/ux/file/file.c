@@ -64,14 +64,14 @@ void file_stat(struct open_file *file, struct stat *result)
 /* ---------------- The position ---------------- */
 
 /* Whoever moves it waits for nothing but the device, so this wait is not interruptible. */
-static void take_position(struct open_file *file)
+static void file_take_position(struct open_file *file)
 {
 	while (file->is_moving)
 		ux_sleep(&file->position, NULL);
 	file->is_moving = true;
 }
 
-static void give_position(struct open_file *file)
+static void file_give_position(struct open_file *file)
 {
 	assert(ux_lock_held() && file->is_moving);
 	file->is_moving = false;
@@ -80,16 +80,16 @@ static void give_position(struct open_file *file)
 
 /* ---------------- Regular files ---------------- */
 
-static int regular_read(struct open_file *file, struct thread *caller, void *buffer, size_t size,
-			size_t *done)
+static int file_regular_read(struct open_file *file, struct thread *caller, void *buffer,
+			     size_t size, size_t *done)
 {
 	int error;
 
 	(void)caller;
-	take_position(file);
+	file_take_position(file);
 	error = vnode_read(file->vnode, file->position, buffer, size, done);
 	file->position += *done;
-	give_position(file);
+	file_give_position(file);
 	return error;
 }
 
@@ -101,7 +101,8 @@ int file_drop_privileges(struct vnode *vnode, const struct process *process)
 }
 
 /* The end is found and written to in one, by vnode_write(); it leaves the lock held. */
-static int write_at_position(struct open_file *file, const void *buffer, size_t size, size_t *done)
+static int file_write_at_position(struct open_file *file, const void *buffer, size_t size,
+				  size_t *done)
 {
 	bool append = (file->flags & O_APPEND) != 0;
 	int error;
@@ -114,24 +115,24 @@ static int write_at_position(struct open_file *file, const void *buffer, size_t 
 	return error;
 }
 
-static int regular_write(struct open_file *file, struct thread *caller, const void *buffer,
-			 size_t size, size_t *done)
+static int file_regular_write(struct open_file *file, struct thread *caller, const void *buffer,
+			      size_t size, size_t *done)
 {
 	int error;
 
 	if (size == 0)
 		return 0;
-	take_position(file);
+	file_take_position(file);
 	error = file_drop_privileges(file->vnode, caller->process);
 	if (error == 0)
-		error = write_at_position(file, buffer, size, done);
+		error = file_write_at_position(file, buffer, size, done);
 	if (error == 0 && (file->flags & O_SYNC) != 0)
 		error = vnode_sync(file->vnode);
-	give_position(file);
+	file_give_position(file);
 	return error;
 }
 
-static int base_of(const struct open_file *file, int whence, off_t *base)
+static int file_base_of(const struct open_file *file, int whence, off_t *base)
 {
 	switch (whence) {
 	case SEEK_SET:
@@ -148,30 +149,30 @@ static int base_of(const struct open_file *file, int whence, off_t *base)
 	}
 }
 
-static int regular_seek(struct open_file *file, off_t offset, int whence, off_t *position)
+static int file_regular_seek(struct open_file *file, off_t offset, int whence, off_t *position)
 {
 	off_t base = 0;
 	off_t target;
 	int error;
 
-	take_position(file);
-	error = base_of(file, whence, &base);
+	file_take_position(file);
+	error = file_base_of(file, whence, &base);
 	if (error == 0 && __builtin_add_overflow(base, offset, &target))
 		error = offset > 0 ? EOVERFLOW : EINVAL;
 	if (error == 0 && target < 0)
 		error = EINVAL;
 	if (error == 0)
 		*position = file->position = target;
-	give_position(file);
+	file_give_position(file);
 	return error;
 }
 
-static void vnode_file_stat(struct open_file *file, struct stat *result)
+static void file_vnode_file_stat(struct open_file *file, struct stat *result)
 {
 	vnode_stat(file->vnode, result);
 }
 
-static void regular_close(struct open_file *file)
+static void file_regular_close(struct open_file *file)
 {
 	if (file->vnode == NULL || !S_ISREG(file->vnode->mode) || !file_is_writable(file))
 		return; /* Null: opening it failed. */
@@ -180,17 +181,17 @@ static void regular_close(struct open_file *file)
 }
 
 const struct file_operations regular_file = {
-	.read = regular_read,
-	.write = regular_write,
-	.seek = regular_seek,
-	.stat = vnode_file_stat,
-	.close = regular_close,
+	.read = file_regular_read,
+	.write = file_regular_write,
+	.seek = file_regular_seek,
+	.stat = file_vnode_file_stat,
+	.close = file_regular_close,
 };
 
 /* ---------------- Directories ---------------- */
 
-static int directory_no_read(struct open_file *file, struct thread *caller, void *buffer,
-			     size_t size, size_t *done)
+static int file_directory_no_read(struct open_file *file, struct thread *caller, void *buffer,
+				  size_t size, size_t *done)
 {
 	(void)file;
 	(void)caller;
@@ -210,14 +211,14 @@ int file_entries(struct open_file *file, void *buffer, size_t room, size_t *used
 		return EBADF;
 	if (file->operations != &directory_file)
 		return ENOTDIR;
-	take_position(file);
+	file_take_position(file);
 	error = directory_read(file->vnode, &file->position, buffer, room, used);
-	give_position(file);
+	file_give_position(file);
 	return error;
 }
 
 const struct file_operations directory_file = {
-	.read = directory_no_read,
-	.seek = regular_seek,
-	.stat = vnode_file_stat,
+	.read = file_directory_no_read,
+	.seek = file_regular_seek,
+	.stat = file_vnode_file_stat,
 };

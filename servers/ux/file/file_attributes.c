@@ -12,7 +12,7 @@
 #define SAME_ID   0xffffffffu /* Of chown(): stays as it is. */
 #define TIME_NOW  (-1)        /* Of utimes(). */
 
-static bool owns(const struct process *process, const struct vnode *vnode)
+static bool attributes_owns(const struct process *process, const struct vnode *vnode)
 {
 	return is_root(process) || process->credentials.euid == vnode->uid;
 }
@@ -20,9 +20,9 @@ static bool owns(const struct process *process, const struct vnode *vnode)
 /* ---------------- Mode and owner ---------------- */
 
 /* Who is not in the file's group cannot have programs run with its rights. */
-static int set_mode(const struct process *process, struct vnode *vnode, mode_t mode)
+static int attributes_set_mode(const struct process *process, struct vnode *vnode, mode_t mode)
 {
-	if (!owns(process, vnode))
+	if (!attributes_owns(process, vnode))
 		return EPERM;
 	mode &= MODE_BITS;
 	if (!is_root(process) && !is_in_group(&process->credentials, vnode->gid))
@@ -37,7 +37,7 @@ kern_return_t ux_chmod(struct thread *caller, const char *path, unsigned mode)
 
 	if (error != 0)
 		return error;
-	error = set_mode(caller->process, vnode, mode);
+	error = attributes_set_mode(caller->process, vnode, mode);
 	vnode_release(vnode);
 	return error;
 }
@@ -49,7 +49,8 @@ kern_return_t ux_fchmod(struct thread *caller, int fd, unsigned mode)
 
 	if (file == NULL)
 		return EBADF;
-	error = file->vnode != NULL ? set_mode(caller->process, file->vnode, mode) : EINVAL;
+	error = file->vnode != NULL ? attributes_set_mode(caller->process, file->vnode, mode)
+				    : EINVAL;
 	open_file_release(file);
 	return error;
 }
@@ -86,14 +87,14 @@ kern_return_t ux_chown(struct thread *caller, const char *path, unsigned uid, un
 /* ---------------- Times ---------------- */
 
 /* Any times may be set by the owner, and the present by whoever could write. */
-static int set_times(const struct process *process, struct vnode *vnode, time_t accessed,
-		     time_t modified)
+static int attributes_set_times(const struct process *process, struct vnode *vnode, time_t accessed,
+				time_t modified)
 {
 	bool is_now = accessed == TIME_NOW && modified == TIME_NOW;
 	time_t now = ux_seconds();
 	int error = 0;
 
-	if (!owns(process, vnode))
+	if (!attributes_owns(process, vnode))
 		error = is_now ? vnode_access(vnode, &process->credentials, W_OK) : EPERM;
 	if (error != 0)
 		return error;
@@ -108,14 +109,14 @@ kern_return_t ux_utimes(struct thread *caller, const char *path, int accessed, i
 
 	if (error != 0)
 		return error;
-	error = set_times(caller->process, vnode, accessed, modified);
+	error = attributes_set_times(caller->process, vnode, accessed, modified);
 	vnode_release(vnode);
 	return error;
 }
 
 /* ---------------- Size ---------------- */
 
-static int set_size(const struct process *process, struct vnode *vnode, off_t size)
+static int attributes_set_size(const struct process *process, struct vnode *vnode, off_t size)
 {
 	int error;
 
@@ -138,7 +139,7 @@ kern_return_t ux_truncate(struct thread *caller, const char *path, int64_t size)
 		return error;
 	error = vnode_access(vnode, &caller->process->credentials, W_OK);
 	if (error == 0)
-		error = set_size(caller->process, vnode, size);
+		error = attributes_set_size(caller->process, vnode, size);
 	vnode_release(vnode);
 	return error;
 }
@@ -151,7 +152,7 @@ kern_return_t ux_ftruncate(struct thread *caller, int fd, int64_t size)
 	if (file == NULL)
 		return EBADF;
 	if (file->vnode != NULL && file_is_writable(file))
-		error = set_size(caller->process, file->vnode, size);
+		error = attributes_set_size(caller->process, file->vnode, size);
 	open_file_release(file);
 	return error;
 }

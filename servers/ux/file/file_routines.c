@@ -46,8 +46,8 @@ static size_t file_read_limit(const struct open_file *file, size_t size)
 }
 
 /* Reads into pages of its own, of which it keeps those that have data. */
-static int read_pages(struct open_file *file, struct thread *caller, size_t size, char **data,
-		      size_t *done)
+static int file_read_pages(struct open_file *file, struct thread *caller, size_t size, char **data,
+			   size_t *done)
 {
 	char *pages = NULL;
 	int error;
@@ -78,13 +78,14 @@ kern_return_t ux_read_long(struct thread *caller, int fd, unsigned size, char **
 
 	if (file == NULL)
 		return EBADF;
-	error = read_pages(file, caller, file_read_limit(file, size), data, &done);
+	error = file_read_pages(file, caller, file_read_limit(file, size), data, &done);
 	open_file_release(file);
 	*count = done;
 	return error;
 }
 
-static int write_to(struct thread *caller, int fd, const char *data, size_t size, unsigned *written)
+static int file_write_to(struct thread *caller, int fd, const char *data, size_t size,
+			 unsigned *written)
 {
 	struct open_file *file = descriptor_file(caller->process, fd);
 	size_t done = 0;
@@ -101,13 +102,14 @@ static int write_to(struct thread *caller, int fd, const char *data, size_t size
 kern_return_t ux_write(struct thread *caller, int fd, char *data, mach_msg_type_number_t size,
 		       unsigned *written)
 {
-	return write_to(caller, fd, data, size, written);
+	return file_write_to(caller, fd, data, size, written);
 }
 
 kern_return_t ux_write_long(struct thread *caller, int fd, char *data, mach_msg_type_number_t size,
 			    unsigned *written)
 {
-	return write_to(caller, fd, data, size < UX_TRANSFER_MAX ? size : UX_TRANSFER_MAX, written);
+	return file_write_to(caller, fd, data, size < UX_TRANSFER_MAX ? size : UX_TRANSFER_MAX,
+			     written);
 }
 
 kern_return_t ux_lseek(struct thread *caller, int fd, int64_t offset, int whence, int64_t *position)
@@ -201,8 +203,8 @@ kern_return_t ux_fcntl(struct thread *caller, int fd, int command, int argument,
 }
 
 /* Both ends get descriptors, or neither. */
-static int add_ends(struct process *process, struct open_file *ends[2], int flags, int *read_end,
-		    int *write_end)
+static int file_add_ends(struct process *process, struct open_file *ends[2], int flags,
+			 int *read_end, int *write_end)
 {
 	bool close_on_exec = (flags & O_CLOEXEC) != 0;
 	int error = descriptor_add(process, 0, ends[0], close_on_exec, read_end);
@@ -230,7 +232,7 @@ kern_return_t ux_pipe(struct thread *caller, int flags, int *read_end, int *writ
 	error = pipe_open(caller->process, flags, ends);
 	if (error != 0)
 		return error;
-	return add_ends(caller->process, ends, flags, read_end, write_end);
+	return file_add_ends(caller->process, ends, flags, read_end, write_end);
 }
 
 /* ---------------- Their files ---------------- */
@@ -247,7 +249,7 @@ kern_return_t ux_fstat(struct thread *caller, int fd, struct stat *result)
 	return 0;
 }
 
-static int object_of(const struct open_file *file, mach_port_t *object)
+static int file_object_of(const struct open_file *file, mach_port_t *object)
 {
 	if (!file_is_readable(file))
 		return EBADF;
@@ -263,7 +265,7 @@ kern_return_t ux_file_object(struct thread *caller, int fd, mach_port_t *object,
 
 	if (file == NULL)
 		return EBADF;
-	error = object_of(file, object);
+	error = file_object_of(file, object);
 	if (error == 0)
 		*size = file->vnode->size;
 	open_file_release(file);

@@ -27,7 +27,7 @@ struct opening {
 	bool is_new;            /* Then its mode does not matter for this opening. */
 };
 
-static bool writes(int flags)
+static bool open_writes(int flags)
 {
 	return (flags & O_ACCMODE) != O_RDONLY;
 }
@@ -60,7 +60,7 @@ static int open_make(struct opening *opening)
 }
 
 /* Finds the file or makes it, as the flags say. */
-static int obtain(struct opening *opening)
+static int open_obtain(struct opening *opening)
 {
 	int error;
 
@@ -83,14 +83,14 @@ static int obtain(struct opening *opening)
 
 /* ---------------- Whether it may be opened ---------------- */
 
-static int check_type(const struct opening *opening)
+static int open_check_type(const struct opening *opening)
 {
 	mode_t mode = opening->vnode->mode;
 
 	if (S_ISLNK(mode))
 		return ELOOP;
 	if (S_ISDIR(mode))
-		return writes(opening->flags) || (opening->flags & (O_CREAT | O_TRUNC)) != 0
+		return open_writes(opening->flags) || (opening->flags & (O_CREAT | O_TRUNC)) != 0
 			       ? EISDIR
 			       : 0;
 	if ((opening->flags & O_DIRECTORY) != 0)
@@ -98,7 +98,7 @@ static int check_type(const struct opening *opening)
 	return S_ISBLK(mode) || S_ISSOCK(mode) ? ENXIO : 0;
 }
 
-static int check_rights(const struct opening *opening)
+static int open_check_rights(const struct opening *opening)
 {
 	static const int wanted[] = {R_OK, W_OK, R_OK | W_OK};
 	int rights = wanted[opening->flags & O_ACCMODE];
@@ -112,11 +112,11 @@ static int check_rights(const struct opening *opening)
 
 static int open_check(const struct opening *opening)
 {
-	bool changes = writes(opening->flags) || (opening->flags & O_TRUNC) != 0;
-	int error = check_type(opening);
+	bool changes = open_writes(opening->flags) || (opening->flags & O_TRUNC) != 0;
+	int error = open_check_type(opening);
 
 	if (error == 0)
-		error = check_rights(opening);
+		error = open_check_rights(opening);
 	if (error == 0 && changes && opening->vnode->executions > 0)
 		error = ETXTBSY;
 	return error;
@@ -124,7 +124,7 @@ static int open_check(const struct opening *opening)
 
 /* ---------------- The open file ---------------- */
 
-static const struct file_operations *operations_of(const struct vnode *vnode)
+static const struct file_operations *open_operations_of(const struct vnode *vnode)
 {
 	return S_ISDIR(vnode->mode) ? &directory_file : &regular_file;
 }
@@ -150,11 +150,11 @@ static int open_empty(const struct opening *opening)
 }
 
 /* It counts as open for writing before it is emptied: then nobody can begin to execute it. */
-static int begin_all(const struct opening *opening)
+static int open_begin_all(const struct opening *opening)
 {
 	struct open_file *file = opening->file;
 
-	file->operations = operations_of(opening->vnode);
+	file->operations = open_operations_of(opening->vnode);
 	file->vnode = vnode_reference(opening->vnode);
 	if (S_ISREG(file->vnode->mode) && file_is_writable(file))
 		file->vnode->writers++;
@@ -165,13 +165,13 @@ static int begin_all(const struct opening *opening)
 
 static int open_whole(struct opening *opening)
 {
-	int error = obtain(opening);
+	int error = open_obtain(opening);
 
 	if (error != 0)
 		return error;
 	error = open_check(opening);
 	if (error == 0)
-		error = begin_all(opening);
+		error = open_begin_all(opening);
 	vnode_release(opening->vnode);
 	return error;
 }

@@ -181,8 +181,8 @@ kern_return_t ux_link(struct thread *caller, const char *old_path, const char *n
 }
 
 /* Removes an entry of the right kind; `remove` checks what it must once more. */
-static int remove_entry(struct place *place, bool is_directory,
-			int (*remove)(struct vnode *directory, const char *name))
+static int path_remove_entry(struct place *place, bool is_directory,
+			     int (*remove)(struct vnode *directory, const char *name))
 {
 	struct vnode *vnode;
 	int error = place_removable(place, &vnode);
@@ -206,7 +206,8 @@ kern_return_t ux_unlink(struct thread *caller, const char *path)
 
 	if (error != 0)
 		return error;
-	error = place_is_special(&place) ? EPERM : remove_entry(&place, false, directory_unlink);
+	error = place_is_special(&place) ? EPERM
+					 : path_remove_entry(&place, false, directory_unlink);
 	place_release(&place);
 	return error;
 }
@@ -224,13 +225,13 @@ kern_return_t ux_rmdir(struct thread *caller, const char *path)
 	else if (place_is_special(&place))
 		error = path[0] == '/' && path[1] == '\0' ? EBUSY : EINVAL;
 	else
-		error = remove_entry(&place, true, directory_remove);
+		error = path_remove_entry(&place, true, directory_remove);
 	place_release(&place);
 	return error;
 }
 
 /* Whether the process may put something at the place, over what is there. */
-static int check_target(struct place *place)
+static int path_check_target(struct place *place)
 {
 	struct vnode *there;
 	int error = place_check_free(place);
@@ -247,7 +248,7 @@ static int check_target(struct place *place)
  * A directory that moves to another one is itself changed: its "..".  A file has no name with a
  * slash behind it, before or after.
  */
-static int check_source(struct place *from, const struct place *to)
+static int path_check_source(struct place *from, const struct place *to)
 {
 	struct vnode *vnode;
 	int error = place_removable(from, &vnode);
@@ -262,15 +263,15 @@ static int check_source(struct place *from, const struct place *to)
 	return error;
 }
 
-static int rename_between(struct place *from, struct place *to)
+static int path_rename_between(struct place *from, struct place *to)
 {
 	int error;
 
 	if (place_is_special(from) || place_is_special(to))
 		return EINVAL;
-	error = check_source(from, to);
+	error = path_check_source(from, to);
 	if (error == 0)
-		error = check_target(to);
+		error = path_check_target(to);
 	if (error == 0)
 		error = directory_rename(from->directory, from->name, to->directory, to->name);
 	return error;
@@ -285,7 +286,7 @@ kern_return_t ux_rename(struct thread *caller, const char *from_path, const char
 		return error;
 	error = place_find(caller->process, to_path, &to);
 	if (error == 0) {
-		error = rename_between(&from, &to);
+		error = path_rename_between(&from, &to);
 		place_release(&to);
 	}
 	place_release(&from);

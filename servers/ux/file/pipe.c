@@ -56,13 +56,13 @@ static void pipe_free(struct pipe *pipe)
 	ux_free(pipe);
 }
 
-static void wake_all(struct pipe *pipe)
+static void pipe_wake_all(struct pipe *pipe)
 {
 	ux_wakeup(&pipe->readers);
 	ux_wakeup(&pipe->writers);
 }
 
-static void add_end(struct pipe *pipe, const struct open_file *file)
+static void pipe_add_end(struct pipe *pipe, const struct open_file *file)
 {
 	if (file_is_readable(file)) {
 		pipe->readers++;
@@ -72,7 +72,7 @@ static void add_end(struct pipe *pipe, const struct open_file *file)
 		pipe->writers++;
 		pipe->writes_opened++;
 	}
-	wake_all(pipe);
+	pipe_wake_all(pipe);
 }
 
 static void pipe_close(struct open_file *file)
@@ -87,7 +87,7 @@ static void pipe_close(struct open_file *file)
 	if (pipe->readers == 0 && pipe->writers == 0)
 		pipe_free(pipe);
 	else
-		wake_all(pipe);
+		pipe_wake_all(pipe);
 }
 
 /* ---------------- Reading and writing ---------------- */
@@ -115,7 +115,7 @@ static int pipe_read(struct open_file *file, struct thread *caller, void *buffer
 	return 0;
 }
 
-static int broken(struct thread *caller)
+static int pipe_broken(struct thread *caller)
 {
 	const struct signal_info info = {.signal = SIGPIPE, .code = SI_KERNEL};
 
@@ -124,7 +124,7 @@ static int broken(struct thread *caller)
 }
 
 /* Waits until there is room for `needed` bytes and a reader for them. */
-static int await_room(const struct open_file *file, struct thread *caller, size_t needed)
+static int pipe_await_room(const struct open_file *file, struct thread *caller, size_t needed)
 {
 	struct pipe *pipe = file->data;
 
@@ -132,7 +132,7 @@ static int await_room(const struct open_file *file, struct thread *caller, size_
 		int error;
 
 		if (pipe->readers == 0)
-			return broken(caller);
+			return pipe_broken(caller);
 		if (pipe_ring_room(&pipe->ring) >= needed)
 			return 0;
 		if ((file->flags & O_NONBLOCK) != 0)
@@ -151,7 +151,7 @@ static int pipe_write(struct open_file *file, struct thread *caller, const void 
 	size_t needed = size <= PIPE_BUF ? size : 1;
 
 	while (*done < size) {
-		int error = await_room(file, caller, needed);
+		int error = pipe_await_room(file, caller, needed);
 
 		if (error != 0)
 			return *done > 0 ? 0 : error;
@@ -191,11 +191,11 @@ static const struct file_operations pipe_file = {
 
 /* ---------------- Opening ---------------- */
 
-static void become_end(struct open_file *file, struct pipe *pipe)
+static void pipe_become_end(struct open_file *file, struct pipe *pipe)
 {
 	file->operations = &pipe_file;
 	file->data = pipe;
-	add_end(pipe, file);
+	pipe_add_end(pipe, file);
 }
 
 int pipe_open(struct process *owner, int flags, struct open_file *ends[2])
@@ -215,13 +215,13 @@ int pipe_open(struct process *owner, int flags, struct open_file *ends[2])
 		pipe_free(pipe);
 		return ENOMEM;
 	}
-	become_end(ends[0], pipe);
-	become_end(ends[1], pipe);
+	pipe_become_end(ends[0], pipe);
+	pipe_become_end(ends[1], pipe);
 	return 0;
 }
 
 /* Waits until *count is another than it was, or there is somebody at the other end. */
-static int await_other(const unsigned *others, const unsigned *count, struct thread *caller)
+static int pipe_await_other(const unsigned *others, const unsigned *count, struct thread *caller)
 {
 	unsigned before = *count;
 
@@ -245,14 +245,14 @@ int fifo_open(struct open_file *file, struct thread *caller)
 	if (pipe == NULL)
 		return ENOMEM;
 	file->vnode->pipe = pipe;
-	become_end(file, pipe);
+	pipe_become_end(file, pipe);
 	switch (file->flags & O_ACCMODE) {
 	case O_RDONLY:
-		return waits ? await_other(&pipe->writers, &pipe->writes_opened, caller) : 0;
+		return waits ? pipe_await_other(&pipe->writers, &pipe->writes_opened, caller) : 0;
 	case O_WRONLY:
 		if (!waits)
 			return pipe->readers > 0 ? 0 : ENXIO;
-		return await_other(&pipe->readers, &pipe->reads_opened, caller);
+		return pipe_await_other(&pipe->readers, &pipe->reads_opened, caller);
 	default:
 		return 0;
 	}

@@ -7,7 +7,7 @@ size_t pipe_ring_room(const struct pipe_ring *ring)
 	return ring->size - ring->used;
 }
 
-static size_t lesser(size_t one, size_t other)
+static size_t pipe_ring_lesser(size_t one, size_t other)
 {
 	return one < other ? one : other;
 }
@@ -20,8 +20,8 @@ size_t pipe_ring_put(struct pipe_ring *ring, const char *from, size_t size)
 
 	if (end >= ring->size)
 		end -= ring->size;
-	size = lesser(size, pipe_ring_room(ring));
-	before = lesser(size, ring->size - end);
+	size = pipe_ring_lesser(size, pipe_ring_room(ring));
+	before = pipe_ring_lesser(size, ring->size - end);
 	__builtin_memcpy(ring->bytes + end, from, before);
 	__builtin_memcpy(ring->bytes, from + before, size - before);
 	ring->used += size;
@@ -32,8 +32,8 @@ size_t pipe_ring_take(struct pipe_ring *ring, char *to, size_t size)
 {
 	size_t before;
 
-	size = lesser(size, ring->used);
-	before = lesser(size, ring->size - ring->first);
+	size = pipe_ring_lesser(size, ring->used);
+	before = pipe_ring_lesser(size, ring->size - ring->first);
 	__builtin_memcpy(to, ring->bytes + ring->first, before);
 	__builtin_memcpy(to + before, ring->bytes, size - before);
 	ring->first += size;

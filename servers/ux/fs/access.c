@@ -9,7 +9,7 @@
 _Static_assert(R_OK == S_IROTH && W_OK == S_IWOTH && X_OK == S_IXOTH, "modes are tested by these");
 
 /* The three bits of the mode that hold for somebody. */
-static int permissions(const struct vnode *vnode, const struct credentials *who)
+static int access_permissions(const struct vnode *vnode, const struct credentials *who)
 {
 	if (who->euid == vnode->uid)
 		return vnode->mode >> 6 & 7;
@@ -20,7 +20,7 @@ static int permissions(const struct vnode *vnode, const struct credentials *who)
 
 int vnode_access(const struct vnode *vnode, const struct credentials *who, int wanted)
 {
-	int granted = permissions(vnode, who);
+	int granted = access_permissions(vnode, who);
 
 	if (who->euid == 0) {
 		granted = R_OK | W_OK;

@@ -17,7 +17,7 @@
 #define CACHE_PART  16 /* Of the machine's memory. */
 
 /* How large the device is; false if it does not say, or has records of an odd size. */
-static bool measure(struct block_device *device)
+static bool block_device_measure(struct block_device *device)
 {
 	int status[DEV_GET_RECORDS_COUNT];
 	mach_msg_type_number_t count = DEV_GET_RECORDS_COUNT;
@@ -44,7 +44,7 @@ int block_device_open(struct block_device *device, mach_port_t master, const cha
 		ux_log("cannot open the device %s (error %d)", name, result);
 		return ENXIO;
 	}
-	if (measure(device))
+	if (block_device_measure(device))
 		return 0;
 	ux_log("%s is no device of blocks", name);
 	block_device_close(device);
@@ -70,13 +70,13 @@ uint64_t block_device_size(const struct block_device *device)
 }
 
 /* Where a block begins, in records. */
-static recnum_t record_of(const struct block_device *device, uint32_t block)
+static recnum_t block_device_record_of(const struct block_device *device, uint32_t block)
 {
 	return block * (device->block_size / device->record_size);
 }
 
-static int judge(const struct block_device *device, const char *what, uint32_t first,
-		 io_return_t result, uint32_t bytes, uint32_t wanted)
+static int block_device_judge(const struct block_device *device, const char *what, uint32_t first,
+			      io_return_t result, uint32_t bytes, uint32_t wanted)
 {
 	if (result == D_SUCCESS && bytes == wanted)
 		return 0;
@@ -91,9 +91,9 @@ int block_device_read(const struct block_device *device, uint32_t first, uint32_
 	uint32_t size = device->block_size;
 	mach_msg_type_number_t bytes = 0;
 	io_buf_ptr_t data = NULL;
-	io_return_t result = device_read(device->port, 0, record_of(device, first),
+	io_return_t result = device_read(device->port, 0, block_device_record_of(device, first),
 					 (int)(count * size), &data, &bytes);
-	int error = judge(device, "read", first, result, bytes, count * size);
+	int error = block_device_judge(device, "read", first, result, bytes, count * size);
 
 	for (uint32_t i = 0; error == 0 && i < count; i++)
 		memcpy(places[i], data + i * size, size);
@@ -107,10 +107,10 @@ int block_device_write(const struct block_device *device, uint32_t first, uint32
 {
 	uint32_t size = count * device->block_size;
 	int bytes = 0;
-	io_return_t result = device_write(device->port, 0, record_of(device, first),
+	io_return_t result = device_write(device->port, 0, block_device_record_of(device, first),
 					  (io_buf_ptr_t)data, size, &bytes);
 
-	return judge(device, "write", first, result, (uint32_t)bytes, size);
+	return block_device_judge(device, "write", first, result, (uint32_t)bytes, size);
 }
 
 size_t block_device_cache_size(void)

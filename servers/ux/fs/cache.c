@@ -13,7 +13,7 @@
 
 /* ---------------- Opening ---------------- */
 
-static uint32_t power_of_two_from(uint32_t number)
+static uint32_t cache_power_of_two_from(uint32_t number)
 {
 	uint32_t power = 1;
 
@@ -39,7 +39,7 @@ int cache_open(struct cache *cache, struct block_device *device, size_t bytes)
 	assert(ux_lock_held());
 	*cache = (struct cache){.device = device, .block_size = device->block_size};
 	cache->n_buffers = n_buffers > BUFFERS_MIN ? n_buffers : BUFFERS_MIN;
-	cache->n_chains = power_of_two_from(cache->n_buffers);
+	cache->n_chains = cache_power_of_two_from(cache->n_buffers);
 	cache->run = CACHE_RUN_BYTES / cache->block_size;
 	list_init(&cache->order);
 	if (!cache_allocate(cache)) {
@@ -58,7 +58,7 @@ int cache_open(struct cache *cache, struct block_device *device, size_t bytes)
 	return 0;
 }
 
-static void free_pages(void *memory, size_t size)
+static void cache_free_pages(void *memory, size_t size)
 {
 	if (memory != NULL)
 		ux_free_pages(memory, size);
@@ -67,10 +67,10 @@ static void free_pages(void *memory, size_t size)
 void cache_close(struct cache *cache)
 {
 	assert(!cache->is_writing);
-	free_pages(cache->buffers, cache->n_buffers * sizeof *cache->buffers);
-	free_pages(cache->pages, (size_t)cache->n_buffers * cache->block_size);
-	free_pages(cache->table, cache->n_chains * sizeof *cache->table);
-	free_pages(cache->run_copy, CACHE_RUN_BYTES);
+	cache_free_pages(cache->buffers, cache->n_buffers * sizeof *cache->buffers);
+	cache_free_pages(cache->pages, (size_t)cache->n_buffers * cache->block_size);
+	cache_free_pages(cache->table, cache->n_chains * sizeof *cache->table);
+	cache_free_pages(cache->run_copy, CACHE_RUN_BYTES);
 	*cache = (struct cache){0};
 }
 
@@ -103,33 +103,33 @@ bool cache_has(const struct cache *cache, uint32_t block)
 	return buffer != NULL && buffer->state == BUFFER_VALID;
 }
 
-static void note_use(struct cache *cache, struct buffer *buffer)
+static void cache_note_use(struct cache *cache, struct buffer *buffer)
 {
 	list_remove(&buffer->order);
 	list_add_last(&cache->order, &buffer->order);
 }
 
 /* Whether the buffer may be given to another block, as soon as its contents are on the device. */
-static bool is_idle(const struct buffer *buffer)
+static bool cache_is_idle(const struct buffer *buffer)
 {
 	return buffer->state != BUFFER_READING && !buffer->is_writing && !buffer->is_kept;
 }
 
 /* The idle buffer that was used longest ago; null if there is none. */
-static struct buffer *oldest_idle(const struct cache *cache)
+static struct buffer *cache_oldest_idle(const struct cache *cache)
 {
 	struct list *link;
 
 	list_for_each (link, &cache->order) {
 		struct buffer *buffer = list_object(link, struct buffer, order);
 
-		if (is_idle(buffer))
+		if (cache_is_idle(buffer))
 			return buffer;
 	}
 	return NULL;
 }
 
-static void set_unchanged(struct cache *cache, struct buffer *buffer)
+static void cache_set_unchanged(struct cache *cache, struct buffer *buffer)
 {
 	cache->n_changed -= buffer->is_changed;
 	buffer->is_changed = false;
@@ -139,7 +139,7 @@ static void set_unchanged(struct cache *cache, struct buffer *buffer)
 static void cache_empty(struct cache *cache, struct buffer *buffer)
 {
 	assert(!buffer->is_writing && !buffer->is_kept);
-	set_unchanged(cache, buffer);
+	cache_set_unchanged(cache, buffer);
 	list_remove(&buffer->chain);
 	buffer->state = BUFFER_EMPTY;
 	list_remove(&buffer->order);
@@ -147,14 +147,14 @@ static void cache_empty(struct cache *cache, struct buffer *buffer)
 }
 
 /* Makes it stand for another block, whose contents have yet to come. */
-static void assign(struct cache *cache, struct buffer *buffer, uint32_t block)
+static void cache_assign(struct cache *cache, struct buffer *buffer, uint32_t block)
 {
-	assert(is_idle(buffer) && !buffer->is_changed && cache_find(cache, block) == NULL);
+	assert(cache_is_idle(buffer) && !buffer->is_changed && cache_find(cache, block) == NULL);
 	list_remove(&buffer->chain);
 	buffer->block = block;
 	buffer->state = BUFFER_READING;
 	list_add_first(cache_chain_of(cache, block), &buffer->chain);
-	note_use(cache, buffer);
+	cache_note_use(cache, buffer);
 }
 
 void cache_change(struct cache *cache, struct buffer *buffer)
@@ -170,14 +170,14 @@ void cache_forget(struct cache *cache, uint32_t block)
 
 	if (buffer == NULL || buffer->state != BUFFER_VALID || buffer->is_kept)
 		return;
-	set_unchanged(cache, buffer);
+	cache_set_unchanged(cache, buffer);
 	if (!buffer->is_writing)
 		cache_empty(cache, buffer);
 }
 
 /* ---------------- Writing ---------------- */
 
-static struct buffer *find_to_write(const struct cache *cache, uint32_t block)
+static struct buffer *cache_find_to_write(const struct cache *cache, uint32_t block)
 {
 	struct buffer *buffer = cache_find(cache, block);
 
@@ -185,35 +185,36 @@ static struct buffer *find_to_write(const struct cache *cache, uint32_t block)
 }
 
 /* Gathers changed blocks around one, in the order of the device; how many they are. */
-static uint32_t gather(const struct cache *cache, struct buffer *middle,
-		       struct buffer *run[CACHE_RUN_MAX])
+static uint32_t cache_gather(const struct cache *cache, struct buffer *middle,
+			     struct buffer *run[CACHE_RUN_MAX])
 {
 	uint32_t first = middle->block;
 	uint32_t count = 0;
 	struct buffer *next = middle;
 
 	while (first > 0 && middle->block - first + 1 < cache->run &&
-	       find_to_write(cache, first - 1) != NULL)
+	       cache_find_to_write(cache, first - 1) != NULL)
 		first--;
 	for (next = cache_find(cache, first); next != NULL && count < cache->run;
-	     next = find_to_write(cache, first + count))
+	     next = cache_find_to_write(cache, first + count))
 		run[count++] = next;
 	return count;
 }
 
-static void begin_writing(struct cache *cache, struct buffer *const run[], uint32_t count)
+static void cache_begin_writing(struct cache *cache, struct buffer *const run[], uint32_t count)
 {
 	cache->is_writing = true;
 	for (uint32_t i = 0; i < count; i++) {
 		memcpy((char *)cache->run_copy + (size_t)i * cache->block_size, run[i]->data,
 		       cache->block_size);
 		run[i]->is_writing = true;
-		set_unchanged(cache, run[i]);
+		cache_set_unchanged(cache, run[i]);
 	}
 }
 
 /* What could not be written is lost to the device: nobody could do more about it later. */
-static void end_writing(struct cache *cache, struct buffer *const run[], uint32_t count, int error)
+static void cache_end_writing(struct cache *cache, struct buffer *const run[], uint32_t count,
+			      int error)
 {
 	for (uint32_t i = 0; i < count; i++)
 		run[i]->is_writing = false;
@@ -224,7 +225,7 @@ static void end_writing(struct cache *cache, struct buffer *const run[], uint32_
 }
 
 /* Writes a changed block, and changed ones beside it.  Another may have done it meanwhile. */
-static void write_run(struct cache *cache, struct buffer *buffer)
+static void cache_write_run(struct cache *cache, struct buffer *buffer)
 {
 	struct buffer *run[CACHE_RUN_MAX];
 	uint32_t block = buffer->block;
@@ -233,15 +234,15 @@ static void write_run(struct cache *cache, struct buffer *buffer)
 
 	while (cache->is_writing)
 		ux_sleep(cache, NULL);
-	buffer = find_to_write(cache, block);
+	buffer = cache_find_to_write(cache, block);
 	if (buffer == NULL)
 		return;
-	count = gather(cache, buffer, run);
-	begin_writing(cache, run, count);
+	count = cache_gather(cache, buffer, run);
+	cache_begin_writing(cache, run, count);
 	ux_unlock();
 	error = block_device_write(cache->device, run[0]->block, count, cache->run_copy);
 	ux_lock();
-	end_writing(cache, run, count, error);
+	cache_end_writing(cache, run, count, error);
 }
 
 void cache_write_back(struct cache *cache)
@@ -253,7 +254,7 @@ void cache_write_back(struct cache *cache)
 		while (buffer->is_writing)
 			ux_sleep(cache, NULL);
 		if (buffer->is_changed)
-			write_run(cache, buffer);
+			cache_write_run(cache, buffer);
 	}
 	while (cache->is_writing)
 		ux_sleep(cache, NULL);
@@ -280,38 +281,38 @@ static struct buffer *cache_get(struct cache *cache, uint32_t block)
 		struct buffer *oldest;
 
 		if (buffer != NULL && buffer->state == BUFFER_VALID) {
-			note_use(cache, buffer);
+			cache_note_use(cache, buffer);
 			return buffer;
 		}
-		oldest = buffer == NULL ? oldest_idle(cache) : NULL;
+		oldest = buffer == NULL ? cache_oldest_idle(cache) : NULL;
 		if (oldest == NULL) {
 			ux_sleep(cache, NULL);
 		} else if (oldest->is_changed) {
-			write_run(cache, oldest);
+			cache_write_run(cache, oldest);
 		} else {
-			assign(cache, oldest, block);
+			cache_assign(cache, oldest, block);
 			return oldest;
 		}
 	}
 }
 
 /* Adds the blocks that follow, as long as they are not here and a buffer is to be had at once. */
-static uint32_t extend(struct cache *cache, struct buffer *run[], uint32_t most)
+static uint32_t cache_extend(struct cache *cache, struct buffer *run[], uint32_t most)
 {
 	uint32_t count = 1;
 
 	while (count < most && cache_find(cache, run[0]->block + count) == NULL) {
-		struct buffer *oldest = oldest_idle(cache);
+		struct buffer *oldest = cache_oldest_idle(cache);
 
 		if (oldest == NULL || oldest->is_changed)
 			break;
-		assign(cache, oldest, run[0]->block + count);
+		cache_assign(cache, oldest, run[0]->block + count);
 		run[count++] = oldest;
 	}
 	return count;
 }
 
-static int transfer(struct cache *cache, struct buffer *const run[], uint32_t count)
+static int cache_transfer(struct cache *cache, struct buffer *const run[], uint32_t count)
 {
 	void *places[CACHE_RUN_MAX];
 	int error;
@@ -325,13 +326,13 @@ static int transfer(struct cache *cache, struct buffer *const run[], uint32_t co
 }
 
 /* Reads into a run of buffers; without those after the first if the device cannot do all. */
-static int read_run(struct cache *cache, struct buffer *const run[], uint32_t count)
+static int cache_read_run(struct cache *cache, struct buffer *const run[], uint32_t count)
 {
-	int error = transfer(cache, run, count);
+	int error = cache_transfer(cache, run, count);
 	bool is_partial = error != 0 && count > 1;
 
 	if (is_partial)
-		error = transfer(cache, run, 1);
+		error = cache_transfer(cache, run, 1);
 	for (uint32_t i = 0; i < count; i++) {
 		run[i]->state = BUFFER_VALID;
 		if (error != 0 || (is_partial && i > 0))
@@ -350,7 +351,7 @@ int cache_read(struct cache *cache, uint32_t block, uint32_t run, struct buffer 
 	*found = buffers[0] = cache_get(cache, block);
 	if (buffers[0]->state == BUFFER_VALID)
 		return 0;
-	return read_run(cache, buffers, extend(cache, buffers, most));
+	return cache_read_run(cache, buffers, cache_extend(cache, buffers, most));
 }
 
 struct buffer *cache_clear(struct cache *cache, uint32_t block)

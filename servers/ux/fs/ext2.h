@@ -19,8 +19,8 @@
  *
  * All is under the server's lock.  That is given up wherever a block may have to be read; what is
  * to stay as it is beyond such a place is marked busy: a file's data and blocks by its node, names
- * and the tree of directories by the file system (names_begin()).  Order: names, then nodes.  Only
- * who has the names marks more than one node.
+ * and the tree of directories by the file system (directory_names_begin()).  Order: names, then
+ * nodes.  Only who has the names marks more than one node.
  */
 #ifndef UX_FS_EXT2_H
 #define UX_FS_EXT2_H

@@ -12,13 +12,13 @@
 
 /* ---------------- Bits ---------------- */
 
-static bool is_set(const uint32_t *bits, uint32_t bit)
+static bool ext2_is_set(const uint32_t *bits, uint32_t bit)
 {
 	return (bits[bit / BITS] >> bit % BITS & 1) != 0;
 }
 
 /* The first bit that is clear, of those from `from` on and before `end`; NONE. */
-static uint32_t find_clear(const uint32_t *bits, uint32_t from, uint32_t end)
+static uint32_t ext2_find_clear(const uint32_t *bits, uint32_t from, uint32_t end)
 {
 	for (uint32_t bit = from; bit < end; bit = (bit | (BITS - 1)) + 1) {
 		uint32_t clear = ~bits[bit / BITS] & ~0u << bit % BITS;
@@ -32,26 +32,26 @@ static uint32_t find_clear(const uint32_t *bits, uint32_t from, uint32_t end)
 }
 
 /* From `from` on, and then those before it. */
-static uint32_t find_clear_around(const uint32_t *bits, uint32_t from, uint32_t end)
+static uint32_t ext2_find_clear_around(const uint32_t *bits, uint32_t from, uint32_t end)
 {
-	uint32_t bit = find_clear(bits, from, end);
+	uint32_t bit = ext2_find_clear(bits, from, end);
 
-	return bit != NONE ? bit : find_clear(bits, 0, from);
+	return bit != NONE ? bit : ext2_find_clear(bits, 0, from);
 }
 
 /* ---------------- Blocks ---------------- */
 
-static uint32_t group_of_block(const struct file_system *fs, uint32_t block)
+static uint32_t ext2_group_of_block(const struct file_system *fs, uint32_t block)
 {
 	return (block - fs->first_data_block) / fs->blocks_per_group;
 }
 
-static uint32_t first_of_group(const struct file_system *fs, uint32_t group)
+static uint32_t ext2_first_of_group(const struct file_system *fs, uint32_t group)
 {
 	return fs->first_data_block + group * fs->blocks_per_group;
 }
 
-static void count_block(struct file_system *fs, uint32_t group)
+static void ext2_count_block(struct file_system *fs, uint32_t group)
 {
 	struct ext2_group *own = group_of(fs, group);
 
@@ -72,15 +72,15 @@ static int allocate_in_group(struct file_system *fs, uint32_t group, uint32_t fr
 		return error;
 	bits = bitmap->data;
 	for (int result = ENOSPC;;) {
-		uint32_t bit = find_clear_around(bits, from < blocks ? from : 0, blocks);
+		uint32_t bit = ext2_find_clear_around(bits, from < blocks ? from : 0, blocks);
 
 		if (bit == NONE)
 			return result;
 		bits[bit / BITS] |= 1u << bit % BITS;
 		cache_change(&fs->cache, bitmap);
-		*block = first_of_group(fs, group) + bit;
+		*block = ext2_first_of_group(fs, group) + bit;
 		if (is_data_block(fs, *block)) {
-			count_block(fs, group);
+			ext2_count_block(fs, group);
 			return 0;
 		}
 		result = damaged(fs, "block %u is the file system's own, and free", *block);
@@ -91,8 +91,8 @@ int block_allocate(struct file_system *fs, uint32_t goal, uint32_t *block)
 {
 	bool is_good = goal >= fs->first_data_block && goal < fs->n_blocks;
 	uint32_t near = is_good ? goal : fs->first_data_block;
-	uint32_t first = group_of_block(fs, near);
-	uint32_t from = near - first_of_group(fs, first);
+	uint32_t first = ext2_group_of_block(fs, near);
+	uint32_t from = near - ext2_first_of_group(fs, first);
 	int result = ENOSPC;
 
 	for (uint32_t i = 0; i < fs->n_groups && fs->super->n_free_blocks > 0; i++) {
@@ -111,19 +111,20 @@ int block_allocate(struct file_system *fs, uint32_t goal, uint32_t *block)
 }
 
 /* The bitmap in which a file's block is noted, and its bit; EIO unless that is set. */
-static int find_used(struct file_system *fs, uint32_t block, struct buffer **bitmap, uint32_t *bit)
+static int ext2_find_used(struct file_system *fs, uint32_t block, struct buffer **bitmap,
+			  uint32_t *bit)
 {
 	uint32_t group;
 	int error;
 
 	if (!is_data_block(fs, block))
 		return damaged(fs, "block %u is no block of a file's", block);
-	group = group_of_block(fs, block);
-	*bit = block - first_of_group(fs, group);
+	group = ext2_group_of_block(fs, block);
+	*bit = block - ext2_first_of_group(fs, group);
 	error = cache_read(&fs->cache, group_of(fs, group)->block_bitmap, 1, bitmap);
 	if (error != 0)
 		return error;
-	if (!is_set((*bitmap)->data, *bit))
+	if (!ext2_is_set((*bitmap)->data, *bit))
 		return damaged(fs, "block %u is in use, and free", block);
 	return 0;
 }
@@ -133,19 +134,19 @@ int block_check_used(struct file_system *fs, uint32_t block)
 	struct buffer *bitmap;
 	uint32_t bit;
 
-	return find_used(fs, block, &bitmap, &bit);
+	return ext2_find_used(fs, block, &bitmap, &bit);
 }
 
 int block_free(struct file_system *fs, uint32_t block)
 {
 	struct buffer *bitmap;
 	uint32_t bit;
-	int error = find_used(fs, block, &bitmap, &bit);
+	int error = ext2_find_used(fs, block, &bitmap, &bit);
 	uint32_t group;
 
 	if (error != 0)
 		return error;
-	group = group_of_block(fs, block);
+	group = ext2_group_of_block(fs, block);
 	((uint32_t *)bitmap->data)[bit / BITS] &= ~(1u << bit % BITS);
 	cache_change(&fs->cache, bitmap);
 	group_of(fs, group)->n_free_blocks++;
@@ -158,7 +159,7 @@ int block_free(struct file_system *fs, uint32_t block)
 /* ---------------- Inodes ---------------- */
 
 /* Directories spread over the groups: to the one with most room for what they will hold. */
-static uint32_t roomiest_group(const struct file_system *fs, uint32_t first)
+static uint32_t ext2_roomiest_group(const struct file_system *fs, uint32_t first)
 {
 	uint32_t best = first;
 
@@ -185,7 +186,7 @@ static int allocate_inode_in_group(struct file_system *fs, uint32_t group, mode_
 
 	if (error != 0)
 		return error;
-	bit = find_clear(bitmap->data, reserved, fs->inodes_per_group);
+	bit = ext2_find_clear(bitmap->data, reserved, fs->inodes_per_group);
 	if (bit == NONE)
 		return ENOSPC;
 	((uint32_t *)bitmap->data)[bit / BITS] |= 1u << bit % BITS;
@@ -204,7 +205,7 @@ int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inu
 	int result = ENOSPC;
 
 	if (S_ISDIR(mode))
-		first = roomiest_group(fs, first);
+		first = ext2_roomiest_group(fs, first);
 	for (uint32_t i = 0; i < fs->n_groups; i++) {
 		uint32_t group = (first + i) % fs->n_groups;
 		int error;
@@ -232,7 +233,7 @@ int inode_free(struct file_system *fs, inumber_t number, mode_t mode)
 	if (error != 0)
 		return error;
 	bits = bitmap->data;
-	if (!is_set(bits, bit))
+	if (!ext2_is_set(bits, bit))
 		return damaged(fs, "inode %u is in use, and free", number);
 	bits[bit / BITS] &= ~(1u << bit % BITS);
 	cache_change(&fs->cache, bitmap);

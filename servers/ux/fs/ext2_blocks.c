@@ -14,7 +14,7 @@ struct way {
 	uint32_t slots[1 + EXT2_LEVELS];
 };
 
-static uint32_t words_shift(const struct file_system *fs)
+static uint32_t blocks_words_shift(const struct file_system *fs)
 {
 	return fs->block_shift - 2;
 }
@@ -27,9 +27,9 @@ uint64_t blocks_max(uint32_t block_size)
 }
 
 /* False if no map reaches so far. */
-static bool way_to(const struct file_system *fs, uint32_t index, struct way *way)
+static bool blocks_way_to(const struct file_system *fs, uint32_t index, struct way *way)
 {
-	uint32_t shift = words_shift(fs);
+	uint32_t shift = blocks_words_shift(fs);
 	uint32_t left = index - EXT2_DIRECT;
 	unsigned levels = 1;
 
@@ -47,7 +47,7 @@ static bool way_to(const struct file_system *fs, uint32_t index, struct way *way
 	return true;
 }
 
-static int check_block(struct node *node, uint32_t block)
+static int blocks_check_block(struct node *node, uint32_t block)
 {
 	struct file_system *fs = node->vnode.file_system;
 
@@ -59,7 +59,7 @@ static int check_block(struct node *node, uint32_t block)
 /* ---------------- Finding ---------------- */
 
 /* Goes along the way until its end or the first hole; *level is how far that was. */
-static int walk(struct node *node, const struct way *way, unsigned *level, uint32_t *block)
+static int blocks_walk(struct node *node, const struct way *way, unsigned *level, uint32_t *block)
 {
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
@@ -67,14 +67,14 @@ static int walk(struct node *node, const struct way *way, unsigned *level, uint3
 
 	*level = 0;
 	*block = node->map[way->slots[0]];
-	error = check_block(node, *block);
+	error = blocks_check_block(node, *block);
 	while (error == 0 && *block != 0 && *level < way->levels) {
 		error = cache_read(&fs->cache, *block, 1, &buffer);
 		if (error != 0)
 			return error;
 		++*level;
 		*block = ((uint32_t *)buffer->data)[way->slots[*level]];
-		error = check_block(node, *block);
+		error = blocks_check_block(node, *block);
 	}
 	return error;
 }
@@ -84,15 +84,15 @@ int block_find(struct node *node, uint32_t index, uint32_t *block)
 	struct way way;
 	unsigned level;
 
-	if (!way_to(node->vnode.file_system, index, &way))
+	if (!blocks_way_to(node->vnode.file_system, index, &way))
 		return EFBIG;
-	return walk(node, &way, &level, block);
+	return blocks_walk(node, &way, &level, block);
 }
 
 /* ---------------- Making ---------------- */
 
 /* Behind the file's block before this one; else in the group of its inode. */
-static uint32_t goal_of(struct node *node, uint32_t index)
+static uint32_t blocks_goal_of(struct node *node, uint32_t index)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t group = (node->vnode.number - 1) / fs->inodes_per_group;
@@ -103,7 +103,7 @@ static uint32_t goal_of(struct node *node, uint32_t index)
 	return fs->first_data_block + group * fs->blocks_per_group;
 }
 
-static void free_all(struct file_system *fs, const uint32_t *blocks, unsigned count)
+static void blocks_free_all(struct file_system *fs, const uint32_t *blocks, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (block_free(fs, blocks[i]) != 0)
@@ -112,13 +112,14 @@ static void free_all(struct file_system *fs, const uint32_t *blocks, unsigned co
 }
 
 /* All or none. */
-static int allocate_all(struct file_system *fs, uint32_t goal, uint32_t *blocks, unsigned count)
+static int blocks_allocate_all(struct file_system *fs, uint32_t goal, uint32_t *blocks,
+			       unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		int error = block_allocate(fs, i == 0 ? goal : blocks[i - 1] + 1, &blocks[i]);
 
 		if (error != 0) {
-			free_all(fs, blocks, i);
+			blocks_free_all(fs, blocks, i);
 			return error;
 		}
 	}
@@ -126,8 +127,8 @@ static int allocate_all(struct file_system *fs, uint32_t goal, uint32_t *blocks,
 }
 
 /* Makes all but the last of new blocks indirect ones, each naming the next. */
-static void chain_up(struct file_system *fs, const struct way *way, unsigned level,
-		     const uint32_t *blocks, unsigned count)
+static void blocks_chain_up(struct file_system *fs, const struct way *way, unsigned level,
+			    const uint32_t *blocks, unsigned count)
 {
 	for (unsigned i = 0; i + 1 < count; i++) {
 		struct buffer *buffer = cache_clear(&fs->cache, blocks[i]);
@@ -137,7 +138,7 @@ static void chain_up(struct file_system *fs, const struct way *way, unsigned lev
 }
 
 /* Puts a block where the way ended in a hole. */
-static int attach(struct node *node, const struct way *way, unsigned level, uint32_t block)
+static int blocks_attach(struct node *node, const struct way *way, unsigned level, uint32_t block)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t parent = 0;
@@ -151,7 +152,7 @@ static int attach(struct node *node, const struct way *way, unsigned level, uint
 		return 0;
 	}
 	above.levels = level - 1;
-	error = walk(node, &above, &reached, &parent);
+	error = blocks_walk(node, &above, &reached, &parent);
 	if (error == 0)
 		error = cache_read(&fs->cache, parent, 1, &buffer);
 	if (error != 0)
@@ -170,19 +171,19 @@ int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new)
 	int error;
 
 	*is_new = false;
-	if (!way_to(fs, index, &way))
+	if (!blocks_way_to(fs, index, &way))
 		return EFBIG;
-	error = walk(node, &way, &level, block);
+	error = blocks_walk(node, &way, &level, block);
 	if (error != 0 || *block != 0)
 		return error;
 	count = way.levels - level + 1;
-	error = allocate_all(fs, goal_of(node, index), blocks, count);
+	error = blocks_allocate_all(fs, blocks_goal_of(node, index), blocks, count);
 	if (error != 0)
 		return error;
-	chain_up(fs, &way, level, blocks, count);
-	error = attach(node, &way, level, blocks[0]);
+	blocks_chain_up(fs, &way, level, blocks, count);
+	error = blocks_attach(node, &way, level, blocks[0]);
 	if (error != 0) {
-		free_all(fs, blocks, count);
+		blocks_free_all(fs, blocks, count);
 		return error;
 	}
 	node->sectors += count * (fs->block_size / SECTOR);
@@ -194,7 +195,7 @@ int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new)
 
 /* ---------------- Freeing ---------------- */
 
-static int free_one(struct node *node, uint32_t block)
+static int blocks_free_one(struct node *node, uint32_t block)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t sectors = fs->block_size / SECTOR;
@@ -208,10 +209,10 @@ static int free_one(struct node *node, uint32_t block)
  * Takes the next block out of an indirect one, from *slot on; 0 if there is none.  It stays named
  * there if some of what is below it is to stay, that is if `keeps`.
  */
-static int take_next(struct file_system *fs, uint32_t indirect, uint32_t *slot, bool keeps,
-		     uint32_t *child)
+static int blocks_take_next(struct file_system *fs, uint32_t indirect, uint32_t *slot, bool keeps,
+			    uint32_t *child)
 {
-	uint32_t words = 1u << words_shift(fs);
+	uint32_t words = 1u << blocks_words_shift(fs);
 	struct buffer *buffer;
 	uint32_t *map;
 	int error = cache_read(&fs->cache, indirect, 1, &buffer);
@@ -237,11 +238,11 @@ static int take_next(struct file_system *fs, uint32_t indirect, uint32_t *slot, 
  * leads to.  Calls itself for the levels below, of which there are at most two: a block that comes
  * twice has been freed by its first time, and is not looked at again.
  */
-static int free_below(struct node *node, uint32_t indirect, unsigned levels, uint32_t from)
+static int blocks_free_below(struct node *node, uint32_t indirect, unsigned levels, uint32_t from)
 {
 	struct file_system *fs = node->vnode.file_system;
-	uint32_t shift = (levels - 1) * words_shift(fs);
-	uint32_t words = 1u << words_shift(fs);
+	uint32_t shift = (levels - 1) * blocks_words_shift(fs);
+	uint32_t words = 1u << blocks_words_shift(fs);
 	uint32_t rest = from & ((1u << shift) - 1);
 	int result = block_check_used(fs, indirect);
 
@@ -249,14 +250,14 @@ static int free_below(struct node *node, uint32_t indirect, unsigned levels, uin
 		return result;
 	for (uint32_t slot = from >> shift; slot < words; slot++, rest = 0) {
 		uint32_t child;
-		int error = take_next(fs, indirect, &slot, rest != 0, &child);
+		int error = blocks_take_next(fs, indirect, &slot, rest != 0, &child);
 
 		if (error != 0)
 			return error;
 		if (child != 0 && levels > 1)
-			error = free_below(node, child, levels - 1, rest);
+			error = blocks_free_below(node, child, levels - 1, rest);
 		if (error == 0 && child != 0 && rest == 0)
-			error = free_one(node, child);
+			error = blocks_free_one(node, child);
 		if (error != 0)
 			result = error;
 	}
@@ -264,27 +265,27 @@ static int free_below(struct node *node, uint32_t indirect, unsigned levels, uin
 }
 
 /* Frees a tree from the block `from` on: of all of it nothing remains, of a part its beginning. */
-static int free_tree(struct node *node, unsigned levels, uint32_t from)
+static int blocks_free_tree(struct node *node, unsigned levels, uint32_t from)
 {
 	uint32_t *word = &node->map[EXT2_DIRECT + levels - 1];
 	int error, error_of_root = 0;
 
 	if (*word == 0)
 		return 0;
-	error = free_below(node, *word, levels, from);
+	error = blocks_free_below(node, *word, levels, from);
 	if (from == 0) {
-		error_of_root = free_one(node, *word);
+		error_of_root = blocks_free_one(node, *word);
 		*word = 0;
 	}
 	return error != 0 ? error : error_of_root;
 }
 
-static int free_direct(struct node *node, uint32_t from)
+static int blocks_free_direct(struct node *node, uint32_t from)
 {
 	int result = 0;
 
 	for (uint32_t index = from; index < EXT2_DIRECT; index++) {
-		int error = node->map[index] != 0 ? free_one(node, node->map[index]) : 0;
+		int error = node->map[index] != 0 ? blocks_free_one(node, node->map[index]) : 0;
 
 		node->map[index] = 0;
 		if (error != 0)
@@ -295,14 +296,14 @@ static int free_direct(struct node *node, uint32_t from)
 
 int blocks_free(struct node *node, uint32_t index)
 {
-	uint32_t shift = words_shift(node->vnode.file_system);
+	uint32_t shift = blocks_words_shift(node->vnode.file_system);
 	uint64_t begin = EXT2_DIRECT;
-	int result = free_direct(node, index);
+	int result = blocks_free_direct(node, index);
 
 	for (unsigned levels = 1; levels <= EXT2_LEVELS; levels++) {
 		uint64_t end = begin + (1ull << levels * shift);
 		uint32_t from = index > begin ? (uint32_t)(index - begin) : 0;
-		int error = index < end ? free_tree(node, levels, from) : 0;
+		int error = index < end ? blocks_free_tree(node, levels, from) : 0;
 
 		if (error != 0)
 			result = error;

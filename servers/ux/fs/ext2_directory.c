@@ -2,15 +2,16 @@
 /*
  * What is done with names in directories.
  *
- * Changes of the tree of directories and of counts of links exclude each other by names_begin().
- * So what one of them has found out holds until it has done it, and only one thread at a time marks
- * two directories busy.  Looking a name up needs only the directory's own mark.
+ * Changes of the tree of directories and of counts of links exclude each other by
+ * directory_names_begin().  So what one of them has found out holds until it has done it, and only
+ * one thread at a time marks two directories busy.  Looking a name up needs only the directory's
+ * own mark.
  */
 #include "fs/ext2.h"
 
 /* ---------------- Marks ---------------- */
 
-static void names_begin(struct file_system *fs)
+static void directory_names_begin(struct file_system *fs)
 {
 	assert(ux_lock_held());
 	while (fs->names_are_busy)
@@ -18,13 +19,13 @@ static void names_begin(struct file_system *fs)
 	fs->names_are_busy = true;
 }
 
-static void names_end(struct file_system *fs)
+static void directory_names_end(struct file_system *fs)
 {
 	fs->names_are_busy = false;
 	ux_wakeup(&fs->names_are_busy);
 }
 
-static bool is_dots(const char *name)
+static bool directory_is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -43,14 +44,14 @@ static int directory_begin(struct vnode *directory, const char *name)
 {
 	int error;
 
-	names_begin(directory->file_system);
+	directory_names_begin(directory->file_system);
 	error = directory_check(directory, name);
 	if (error != 0)
-		names_end(directory->file_system);
+		directory_names_end(directory->file_system);
 	return error;
 }
 
-static int write_both(struct vnode *one, struct vnode *other)
+static int directory_write_both(struct vnode *one, struct vnode *other)
 {
 	int error = inode_write(node_of(one));
 	int other_error = inode_write(node_of(other));
@@ -58,14 +59,14 @@ static int write_both(struct vnode *one, struct vnode *other)
 	return error != 0 ? error : other_error;
 }
 
-static void remove_link(struct vnode *vnode, nlink_t count)
+static void directory_remove_link(struct vnode *vnode, nlink_t count)
 {
 	vnode->links -= vnode->links < count ? vnode->links : count;
 	vnode->changed = ux_seconds();
 	node_of(vnode)->is_changed = true;
 }
 
-static void add_link(struct vnode *vnode)
+static void directory_add_link(struct vnode *vnode)
 {
 	vnode->links++;
 	vnode->changed = ux_seconds();
@@ -101,7 +102,7 @@ int directory_lookup(struct vnode *directory, const char *name, struct vnode **f
 }
 
 /* ENOENT is what is hoped for. */
-static int check_none(struct vnode *directory, const char *name)
+static int directory_check_none(struct vnode *directory, const char *name)
 {
 	inumber_t number;
 	int error = entry_find(node_of(directory), name, &number);
@@ -153,7 +154,7 @@ static int directory_make(struct vnode *directory, mode_t mode, const char *text
 }
 
 /* Gives a new file its name; a directory is named by itself too, and names its parent. */
-static int enter(struct vnode *directory, const char *name, struct vnode *vnode)
+static int directory_enter(struct vnode *directory, const char *name, struct vnode *vnode)
 {
 	int error;
 
@@ -162,16 +163,17 @@ static int enter(struct vnode *directory, const char *name, struct vnode *vnode)
 	if (error == 0) {
 		vnode->links = S_ISDIR(vnode->mode) ? 2 : 1;
 		directory->links += S_ISDIR(vnode->mode);
-		error = write_both(directory, vnode);
+		error = directory_write_both(directory, vnode);
 	}
 	vnode_end(directory);
 	return error;
 }
 
-static int create(struct vnode *directory, const char *name, mode_t mode, const char *text,
-		  const struct credentials *owner, struct vnode **made)
+static int directory_add_vnode(struct vnode *directory, const char *name, mode_t mode,
+			       const char *text, const struct credentials *owner,
+			       struct vnode **made)
 {
-	int error = check_none(directory, name);
+	int error = directory_check_none(directory, name);
 
 	if (error == 0 && S_ISDIR(mode) && directory->links >= EXT2_LINKS_MAX)
 		error = EMLINK;
@@ -179,21 +181,22 @@ static int create(struct vnode *directory, const char *name, mode_t mode, const 
 		error = directory_make(directory, mode, text, owner, made);
 	if (error != 0)
 		return error;
-	error = enter(directory, name, *made);
+	error = directory_enter(directory, name, *made);
 	if (error != 0)
 		vnode_release(*made);
 	return error;
 }
 
-static int begin_and_create(struct vnode *directory, const char *name, mode_t mode,
-			    const char *text, const struct credentials *owner, struct vnode **made)
+static int directory_begin_and_create(struct vnode *directory, const char *name, mode_t mode,
+				      const char *text, const struct credentials *owner,
+				      struct vnode **made)
 {
 	int error = directory_begin(directory, name);
 
 	if (error != 0)
 		return error;
-	error = create(directory, name, mode, text, owner, made);
-	names_end(directory->file_system);
+	error = directory_add_vnode(directory, name, mode, text, owner, made);
+	directory_names_end(directory->file_system);
 	return error;
 }
 
@@ -201,7 +204,7 @@ int directory_create(struct vnode *directory, const char *name, mode_t mode,
 		     const struct credentials *owner, struct vnode **made)
 {
 	assert(!S_ISLNK(mode));
-	return begin_and_create(directory, name, mode, NULL, owner, made);
+	return directory_begin_and_create(directory, name, mode, NULL, owner, made);
 }
 
 int directory_symlink(struct vnode *directory, const char *name, const char *text,
@@ -209,12 +212,12 @@ int directory_symlink(struct vnode *directory, const char *name, const char *tex
 {
 	mode_t mode = S_IFLNK | S_IRWXU | S_IRWXG | S_IRWXO;
 
-	return begin_and_create(directory, name, mode, text, owner, made);
+	return directory_begin_and_create(directory, name, mode, text, owner, made);
 }
 
-static int link_file(struct vnode *directory, const char *name, struct vnode *vnode)
+static int directory_link_file(struct vnode *directory, const char *name, struct vnode *vnode)
 {
-	int error = check_none(directory, name);
+	int error = directory_check_none(directory, name);
 
 	if (error != 0)
 		return error;
@@ -227,8 +230,8 @@ static int link_file(struct vnode *directory, const char *name, struct vnode *vn
 	vnode_begin(directory);
 	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
 	if (error == 0) {
-		add_link(vnode);
-		error = write_both(vnode, directory);
+		directory_add_link(vnode);
+		error = directory_write_both(vnode, directory);
 	}
 	vnode_end(directory);
 	return error;
@@ -240,15 +243,15 @@ int directory_link(struct vnode *directory, const char *name, struct vnode *vnod
 
 	if (error != 0)
 		return error;
-	error = link_file(directory, name, vnode);
-	names_end(directory->file_system);
+	error = directory_link_file(directory, name, vnode);
+	directory_names_end(directory->file_system);
 	return error;
 }
 
 /* ---------------- Removing ---------------- */
 
 /* Whether a directory may go.  Nobody can put anything into it: the caller has the names. */
-static int check_removable(struct vnode *victim)
+static int directory_check_removable(struct vnode *victim)
 {
 	if (victim == victim->file_system->root)
 		return EBUSY;
@@ -256,7 +259,7 @@ static int check_removable(struct vnode *victim)
 }
 
 /* Takes the name away, and the links that go with it. */
-static int leave(struct vnode *directory, const char *name, struct vnode *victim)
+static int directory_leave(struct vnode *directory, const char *name, struct vnode *victim)
 {
 	bool is_directory = S_ISDIR(victim->mode);
 	int error;
@@ -264,17 +267,18 @@ static int leave(struct vnode *directory, const char *name, struct vnode *victim
 	vnode_begin(directory);
 	error = entry_delete(node_of(directory), name);
 	if (error == 0) {
-		remove_link(victim, is_directory ? victim->links : 1);
+		directory_remove_link(victim, is_directory ? victim->links : 1);
 		if (is_directory)
-			remove_link(directory, 1);
-		error = write_both(directory, victim);
+			directory_remove_link(directory, 1);
+		error = directory_write_both(directory, victim);
 	}
 	vnode_end(directory);
 	return error;
 }
 
 /* The file's last reference may be the one that is given back here, after the names. */
-static int take_out(struct vnode *directory, const char *name, int (*check_victim)(struct vnode *))
+static int directory_take_out(struct vnode *directory, const char *name,
+			      int (*check_victim)(struct vnode *))
 {
 	struct vnode *victim;
 	int error = directory_begin(directory, name);
@@ -283,37 +287,37 @@ static int take_out(struct vnode *directory, const char *name, int (*check_victi
 		return error;
 	error = directory_find(directory, name, &victim);
 	if (error != 0) {
-		names_end(directory->file_system);
+		directory_names_end(directory->file_system);
 		return error;
 	}
 	error = check_victim(victim);
 	if (error == 0)
-		error = leave(directory, name, victim);
-	names_end(directory->file_system);
+		error = directory_leave(directory, name, victim);
+	directory_names_end(directory->file_system);
 	vnode_release(victim);
 	return error;
 }
 
-static int check_file(struct vnode *victim)
+static int directory_check_file(struct vnode *victim)
 {
 	return S_ISDIR(victim->mode) ? EPERM : 0;
 }
 
-static int check_directory(struct vnode *victim)
+static int directory_check_directory(struct vnode *victim)
 {
-	return S_ISDIR(victim->mode) ? check_removable(victim) : ENOTDIR;
+	return S_ISDIR(victim->mode) ? directory_check_removable(victim) : ENOTDIR;
 }
 
 int directory_unlink(struct vnode *directory, const char *name)
 {
-	return take_out(directory, name, check_file);
+	return directory_take_out(directory, name, directory_check_file);
 }
 
 int directory_remove(struct vnode *directory, const char *name)
 {
-	if (is_dots(name))
+	if (directory_is_dots(name))
 		return strcmp(name, ".") == 0 ? EINVAL : ENOTEMPTY;
-	return take_out(directory, name, check_directory);
+	return directory_take_out(directory, name, directory_check_directory);
 }
 
 /* ---------------- Renaming ---------------- */
@@ -326,7 +330,7 @@ struct renaming {
 	struct vnode *victim; /* What has the new name so far, or null. */
 };
 
-static void mark(struct vnode *one, struct vnode *other, struct vnode *third)
+static void directory_mark(struct vnode *one, struct vnode *other, struct vnode *third)
 {
 	vnode_begin(one);
 	if (other != one)
@@ -335,7 +339,7 @@ static void mark(struct vnode *one, struct vnode *other, struct vnode *third)
 		vnode_begin(third);
 }
 
-static void unmark(struct vnode *one, struct vnode *other, struct vnode *third)
+static void directory_unmark(struct vnode *one, struct vnode *other, struct vnode *third)
 {
 	vnode_end(one);
 	if (other != one)
@@ -345,7 +349,7 @@ static void unmark(struct vnode *one, struct vnode *other, struct vnode *third)
 }
 
 /* Goes one directory up; the reference goes along. */
-static int ascend(struct vnode **directory)
+static int directory_ascend(struct vnode **directory)
 {
 	struct vnode *child = *directory;
 	int error = directory_find(child, "..", directory);
@@ -361,7 +365,7 @@ static int ascend(struct vnode **directory)
 /*
  * EINVAL if `to` is `moved` or below it; who would never arrive at the root has gone in a circle.
  */
-static int check_not_below(struct vnode *moved, struct vnode *to)
+static int directory_check_not_below(struct vnode *moved, struct vnode *to)
 {
 	struct file_system *fs = moved->file_system;
 	struct vnode *directory = vnode_reference(to);
@@ -369,7 +373,7 @@ static int check_not_below(struct vnode *moved, struct vnode *to)
 	int error = 0;
 
 	while (error == 0 && directory != moved && directory != fs->root) {
-		error = ascend(&directory);
+		error = directory_ascend(&directory);
 		if (error == 0 && ++steps > fs->n_inodes)
 			error = damaged(fs, "directories lie in a circle");
 	}
@@ -380,36 +384,36 @@ static int check_not_below(struct vnode *moved, struct vnode *to)
 	return error;
 }
 
-static int check_victim(const struct renaming *it)
+static int directory_judge_victim(const struct renaming *it)
 {
 	if (it->victim == NULL)
 		return 0;
 	if (!S_ISDIR(it->victim->mode))
 		return S_ISDIR(it->moved->mode) ? ENOTDIR : 0;
-	return S_ISDIR(it->moved->mode) ? check_removable(it->victim) : EISDIR;
+	return S_ISDIR(it->moved->mode) ? directory_check_removable(it->victim) : EISDIR;
 }
 
 /* The name by which the other directory has the directory that moves in: one link more, or not. */
-static int check_links(const struct renaming *it)
+static int directory_check_links(const struct renaming *it)
 {
 	bool is_more = S_ISDIR(it->moved->mode) && it->from != it->to && it->victim == NULL;
 
 	return is_more && it->to->links >= EXT2_LINKS_MAX ? EMLINK : 0;
 }
 
-static int check_renaming(const struct renaming *it)
+static int directory_check_renaming(const struct renaming *it)
 {
 	int error = 0;
 
 	if (S_ISDIR(it->moved->mode))
-		error = check_not_below(it->moved, it->to);
+		error = directory_check_not_below(it->moved, it->to);
 	if (error == 0)
-		error = check_victim(it);
-	return error != 0 ? error : check_links(it);
+		error = directory_judge_victim(it);
+	return error != 0 ? error : directory_check_links(it);
 }
 
 /* The new name first: if that fails nothing has happened. */
-static int move_entries(const struct renaming *it)
+static int directory_move_entries(const struct renaming *it)
 {
 	inumber_t number = it->moved->number;
 	mode_t mode = it->moved->mode;
@@ -426,37 +430,38 @@ static int move_entries(const struct renaming *it)
 	return error;
 }
 
-static void move_links(const struct renaming *it)
+static void directory_move_links(const struct renaming *it)
 {
 	bool is_directory = S_ISDIR(it->moved->mode);
 
 	if (it->victim != NULL && S_ISDIR(it->victim->mode))
-		remove_link(it->to, 1);
+		directory_remove_link(it->to, 1);
 	if (it->victim != NULL)
-		remove_link(it->victim, is_directory ? it->victim->links : 1);
+		directory_remove_link(it->victim, is_directory ? it->victim->links : 1);
 	if (is_directory && it->from != it->to) {
-		remove_link(it->from, 1);
-		add_link(it->to);
+		directory_remove_link(it->from, 1);
+		directory_add_link(it->to);
 	}
 	it->moved->changed = ux_seconds();
 }
 
-static int move(const struct renaming *it)
+static int directory_move(const struct renaming *it)
 {
 	int error, moved_error = 0;
 
-	mark(it->from, it->to, it->moved);
-	error = move_entries(it);
+	directory_mark(it->from, it->to, it->moved);
+	error = directory_move_entries(it);
 	if (error == 0) {
-		move_links(it);
-		moved_error = write_both(it->moved, it->victim != NULL ? it->victim : it->from);
-		error = write_both(it->from, it->to);
+		directory_move_links(it);
+		moved_error =
+			directory_write_both(it->moved, it->victim != NULL ? it->victim : it->from);
+		error = directory_write_both(it->from, it->to);
 	}
-	unmark(it->from, it->to, it->moved);
+	directory_unmark(it->from, it->to, it->moved);
 	return error != 0 ? error : moved_error;
 }
 
-static int find_both(struct renaming *it)
+static int directory_find_both(struct renaming *it)
 {
 	int error = directory_find(it->from, it->old_name, &it->moved);
 
@@ -465,18 +470,18 @@ static int find_both(struct renaming *it)
 	return error == ENOENT && it->moved != NULL ? 0 : error;
 }
 
-static int rename_with_names(struct renaming *it)
+static int directory_rename_with_names(struct renaming *it)
 {
 	int error = directory_check(it->from, it->old_name);
 
 	if (error == 0)
 		error = directory_check(it->to, it->new_name);
 	if (error == 0)
-		error = find_both(it);
+		error = directory_find_both(it);
 	if (error == 0 && it->moved != it->victim)
-		error = check_renaming(it);
+		error = directory_check_renaming(it);
 	if (error == 0 && it->moved != it->victim)
-		error = move(it);
+		error = directory_move(it);
 	return error;
 }
 
@@ -486,11 +491,11 @@ int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
 	struct renaming it = {.from = from, .to = to, .old_name = old_name, .new_name = new_name};
 	int error;
 
-	if (is_dots(old_name) || is_dots(new_name))
+	if (directory_is_dots(old_name) || directory_is_dots(new_name))
 		return EINVAL;
-	names_begin(from->file_system);
-	error = rename_with_names(&it);
-	names_end(from->file_system);
+	directory_names_begin(from->file_system);
+	error = directory_rename_with_names(&it);
+	directory_names_end(from->file_system);
 	if (it.moved != NULL)
 		vnode_release(it.moved);
 	if (it.victim != NULL)

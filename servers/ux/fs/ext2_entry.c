@@ -4,7 +4,8 @@
  *
  * A directory is a file of whole blocks, and each block a chain of entries that ends with it: an
  * entry says how long it is, which may be longer than it needs, and so an entry that goes leaves
- * its room to the one before it.  An entry is looked at only after scan_next() has checked it.
+ * its room to the one before it.  An entry is looked at only after entry_scan_next() has checked
+ * it.
  */
 #include "fs/ext2.h"
 
@@ -20,12 +21,12 @@ struct scan {
 	struct ext2_entry *entry;
 };
 
-static struct scan scan_of(struct node *directory)
+static struct scan entry_scan_of(struct node *directory)
 {
 	return (struct scan){.directory = directory};
 }
 
-static uint32_t blocks_of(const struct node *directory)
+static uint32_t entry_blocks_of(const struct node *directory)
 {
 	return (uint32_t)(directory->vnode.size >> directory->vnode.file_system->block_shift);
 }
@@ -42,7 +43,7 @@ static int entry_load(struct scan *scan)
 	return error != 0 ? error : cache_read(&fs->cache, block, 1, &scan->buffer);
 }
 
-static uint32_t name_length(const struct file_system *fs, const struct ext2_entry *entry)
+static uint32_t entry_name_length(const struct file_system *fs, const struct ext2_entry *entry)
 {
 	return entry->name_length | (fs->has_types ? 0u : (uint32_t)entry->type << 8);
 }
@@ -55,14 +56,14 @@ static bool entry_is_sound(const struct file_system *fs, const struct ext2_entry
 	if (room < EXT2_ENTRY_HEADER || entry->length < EXT2_ENTRY_HEADER ||
 	    entry->length % 4 != 0 || entry->length > room)
 		return false;
-	length = name_length(fs, entry);
+	length = entry_name_length(fs, entry);
 	return entry->inode == 0 ||
 	       (length > 0 && length <= NAME_MAX && EXT2_ENTRY_SIZE(length) <= entry->length &&
 		entry->inode <= fs->n_inodes);
 }
 
 /* Goes to the next entry, used or free: ENOENT if there is none.  Unlocks between blocks. */
-static int scan_next(struct scan *scan)
+static int entry_scan_next(struct scan *scan)
 {
 	struct file_system *fs = scan->directory->vnode.file_system;
 	int error;
@@ -73,7 +74,7 @@ static int scan_next(struct scan *scan)
 		scan->index++;
 	}
 	if (scan->buffer == NULL) {
-		if (scan->index >= blocks_of(scan->directory))
+		if (scan->index >= entry_blocks_of(scan->directory))
 			return ENOENT;
 		scan->before = NULL;
 		scan->next = 0;
@@ -89,28 +90,28 @@ static int scan_next(struct scan *scan)
 	return 0;
 }
 
-static bool is_named(const struct file_system *fs, const struct ext2_entry *entry, const char *name,
-		     size_t length)
+static bool entry_is_named(const struct file_system *fs, const struct ext2_entry *entry,
+			   const char *name, size_t length)
 {
-	return entry->inode != 0 && name_length(fs, entry) == length &&
+	return entry->inode != 0 && entry_name_length(fs, entry) == length &&
 	       memcmp(entry->name, name, length) == 0;
 }
 
 /* Goes to the entry of a name: ENOENT. */
-static int scan_to(struct scan *scan, const char *name)
+static int entry_scan_to(struct scan *scan, const char *name)
 {
 	size_t length = strlen(name);
 	int error;
 
 	do
-		error = scan_next(scan);
+		error = entry_scan_next(scan);
 	while (error == 0 &&
-	       !is_named(scan->directory->vnode.file_system, scan->entry, name, length));
+	       !entry_is_named(scan->directory->vnode.file_system, scan->entry, name, length));
 	return error;
 }
 
 /* The directory has been changed in this block. */
-static void note_change(struct scan *scan)
+static void entry_note_change(struct scan *scan)
 {
 	struct node *directory = scan->directory;
 
@@ -124,15 +125,15 @@ static void note_change(struct scan *scan)
 
 int entry_find(struct node *directory, const char *name, inumber_t *number)
 {
-	struct scan scan = scan_of(directory);
-	int error = scan_to(&scan, name);
+	struct scan scan = entry_scan_of(directory);
+	int error = entry_scan_to(&scan, name);
 
 	if (error == 0)
 		*number = scan.entry->inode;
 	return error;
 }
 
-static uint8_t type_of(const struct file_system *fs, mode_t mode)
+static uint8_t entry_type_of(const struct file_system *fs, mode_t mode)
 {
 	static const uint8_t types[] = {
 		[S_IFREG >> 12] = 1, [S_IFDIR >> 12] = 2,  [S_IFCHR >> 12] = 3, [S_IFBLK >> 12] = 4,
@@ -150,36 +151,36 @@ static void entry_fill(const struct file_system *fs, struct ext2_entry *entry, c
 
 	entry->inode = number;
 	entry->name_length = (uint8_t)length;
-	entry->type = type_of(fs, mode);
+	entry->type = entry_type_of(fs, mode);
 	memcpy(entry->name, name, length);
 }
 
 /* How much of an entry is room for another. */
-static uint32_t needed_by(const struct file_system *fs, const struct ext2_entry *entry)
+static uint32_t entry_needed_by(const struct file_system *fs, const struct ext2_entry *entry)
 {
-	return entry->inode == 0 ? 0 : EXT2_ENTRY_SIZE(name_length(fs, entry));
+	return entry->inode == 0 ? 0 : EXT2_ENTRY_SIZE(entry_name_length(fs, entry));
 }
 
 /* Goes to an entry behind whose own need there is room: ENOENT. */
-static int scan_to_room(struct scan *scan, uint32_t size)
+static int entry_scan_to_room(struct scan *scan, uint32_t size)
 {
 	const struct file_system *fs = scan->directory->vnode.file_system;
 	int error;
 
 	do
-		error = scan_next(scan);
-	while (error == 0 && scan->entry->length - needed_by(fs, scan->entry) < size);
+		error = entry_scan_next(scan);
+	while (error == 0 && scan->entry->length - entry_needed_by(fs, scan->entry) < size);
 	return error;
 }
 
 /* Makes the directory longer by a block, which is one free entry. */
-static int append_block(struct scan *scan)
+static int entry_append_block(struct scan *scan)
 {
 	struct node *directory = scan->directory;
 	struct file_system *fs = directory->vnode.file_system;
 	uint32_t block;
 	bool is_new;
-	int error = block_make(directory, blocks_of(directory), &block, &is_new);
+	int error = block_make(directory, entry_blocks_of(directory), &block, &is_new);
 
 	if (error != 0)
 		return error;
@@ -193,17 +194,17 @@ static int append_block(struct scan *scan)
 int entry_add(struct node *directory, const char *name, inumber_t number, mode_t mode)
 {
 	const struct file_system *fs = directory->vnode.file_system;
-	struct scan scan = scan_of(directory);
-	int error = scan_to_room(&scan, EXT2_ENTRY_SIZE(strlen(name)));
+	struct scan scan = entry_scan_of(directory);
+	int error = entry_scan_to_room(&scan, EXT2_ENTRY_SIZE(strlen(name)));
 	struct ext2_entry *entry;
 	uint32_t used;
 
 	if (error == ENOENT)
-		error = append_block(&scan);
+		error = entry_append_block(&scan);
 	if (error != 0)
 		return error;
 	entry = scan.entry;
-	used = needed_by(fs, entry);
+	used = entry_needed_by(fs, entry);
 	if (used > 0) {
 		struct ext2_entry *next = (struct ext2_entry *)((char *)entry + used);
 
@@ -212,14 +213,14 @@ int entry_add(struct node *directory, const char *name, inumber_t number, mode_t
 		entry = next;
 	}
 	entry_fill(fs, entry, name, number, mode);
-	note_change(&scan);
+	entry_note_change(&scan);
 	return 0;
 }
 
 int entry_delete(struct node *directory, const char *name)
 {
-	struct scan scan = scan_of(directory);
-	int error = scan_to(&scan, name);
+	struct scan scan = entry_scan_of(directory);
+	int error = entry_scan_to(&scan, name);
 
 	if (error != 0)
 		return error;
@@ -227,38 +228,38 @@ int entry_delete(struct node *directory, const char *name)
 		scan.before->length = (uint16_t)(scan.before->length + scan.entry->length);
 	else
 		scan.entry->inode = 0;
-	note_change(&scan);
+	entry_note_change(&scan);
 	return 0;
 }
 
 int entry_replace(struct node *directory, const char *name, inumber_t number, mode_t mode)
 {
-	struct scan scan = scan_of(directory);
-	int error = scan_to(&scan, name);
+	struct scan scan = entry_scan_of(directory);
+	int error = entry_scan_to(&scan, name);
 
 	if (error != 0)
 		return error;
 	entry_fill(directory->vnode.file_system, scan.entry, name, number, mode);
-	note_change(&scan);
+	entry_note_change(&scan);
 	return 0;
 }
 
 /* ---------------- All entries ---------------- */
 
-static bool is_dot_or_dots(const struct file_system *fs, const struct ext2_entry *entry)
+static bool entry_is_dot_or_dots(const struct file_system *fs, const struct ext2_entry *entry)
 {
-	return is_named(fs, entry, ".", 1) || is_named(fs, entry, "..", 2);
+	return entry_is_named(fs, entry, ".", 1) || entry_is_named(fs, entry, "..", 2);
 }
 
 int entries_check_none(struct node *directory)
 {
 	const struct file_system *fs = directory->vnode.file_system;
-	struct scan scan = scan_of(directory);
+	struct scan scan = entry_scan_of(directory);
 	int error;
 
 	do {
-		error = scan_next(&scan);
-		if (error == 0 && scan.entry->inode != 0 && !is_dot_or_dots(fs, scan.entry))
+		error = entry_scan_next(&scan);
+		if (error == 0 && scan.entry->inode != 0 && !entry_is_dot_or_dots(fs, scan.entry))
 			return ENOTEMPTY;
 	} while (error == 0);
 	return error == ENOENT ? 0 : error;
@@ -267,16 +268,16 @@ int entries_check_none(struct node *directory)
 int entry_name(struct node *directory, inumber_t number, char name[NAME_MAX + 1])
 {
 	const struct file_system *fs = directory->vnode.file_system;
-	struct scan scan = scan_of(directory);
+	struct scan scan = entry_scan_of(directory);
 	uint32_t length;
 	int error;
 
 	do
-		error = scan_next(&scan);
-	while (error == 0 && (scan.entry->inode != number || is_dot_or_dots(fs, scan.entry)));
+		error = entry_scan_next(&scan);
+	while (error == 0 && (scan.entry->inode != number || entry_is_dot_or_dots(fs, scan.entry)));
 	if (error != 0)
 		return error;
-	length = name_length(fs, scan.entry);
+	length = entry_name_length(fs, scan.entry);
 	memcpy(name, scan.entry->name, length);
 	name[length] = '\0';
 	return 0;
@@ -285,9 +286,9 @@ int entry_name(struct node *directory, inumber_t number, char name[NAME_MAX + 1]
 int entries_begin(struct node *directory, inumber_t parent)
 {
 	const struct file_system *fs = directory->vnode.file_system;
-	struct scan scan = scan_of(directory);
+	struct scan scan = entry_scan_of(directory);
 	struct ext2_entry *dots;
-	int error = append_block(&scan);
+	int error = entry_append_block(&scan);
 
 	if (error != 0)
 		return error;
@@ -296,13 +297,13 @@ int entries_begin(struct node *directory, inumber_t parent)
 	dots = (struct ext2_entry *)((char *)scan.entry + EXT2_ENTRY_SIZE(1));
 	dots->length = (uint16_t)(fs->block_size - EXT2_ENTRY_SIZE(1));
 	entry_fill(fs, dots, "..", parent, S_IFDIR);
-	note_change(&scan);
+	entry_note_change(&scan);
 	return 0;
 }
 
 /* ---------------- Reading as <sys/dirent.h> has it ---------------- */
 
-static uint8_t dirent_type(const struct file_system *fs, const struct ext2_entry *entry)
+static uint8_t entry_dirent_type(const struct file_system *fs, const struct ext2_entry *entry)
 {
 	static const uint8_t types[] = {DT_UNKNOWN, DT_REG,  DT_DIR,     DT_CHR,
 					DT_BLK,     DT_FIFO, DT_UNKNOWN, DT_LNK};
@@ -311,10 +312,10 @@ static uint8_t dirent_type(const struct file_system *fs, const struct ext2_entry
 }
 
 /* False if there is no room. */
-static bool copy_out(const struct file_system *fs, const struct ext2_entry *entry, off_t next,
-		     char *buffer, size_t room, size_t *used)
+static bool entry_copy_out(const struct file_system *fs, const struct ext2_entry *entry, off_t next,
+			   char *buffer, size_t room, size_t *used)
 {
-	uint32_t length = name_length(fs, entry);
+	uint32_t length = entry_name_length(fs, entry);
 	size_t size = DIRENT_SIZE(length);
 	struct dirent *result = (struct dirent *)(buffer + *used);
 
@@ -324,7 +325,7 @@ static bool copy_out(const struct file_system *fs, const struct ext2_entry *entr
 	result->d_ino = entry->inode;
 	result->d_off = next;
 	result->d_reclen = (uint16_t)size;
-	result->d_type = dirent_type(fs, entry);
+	result->d_type = entry_dirent_type(fs, entry);
 	memcpy(result->d_name, entry->name, length);
 	*used += size;
 	return true;
@@ -339,21 +340,22 @@ static off_t entry_place_of(const struct scan *scan)
 }
 
 /* The cookie is where the next entry begins, or began: others may have gone since. */
-static int read_entries(struct node *directory, off_t *cookie, char *buffer, size_t room,
-			size_t *used)
+static int entry_read_entries(struct node *directory, off_t *cookie, char *buffer, size_t room,
+			      size_t *used)
 {
 	const struct file_system *fs = directory->vnode.file_system;
-	struct scan scan = scan_of(directory);
+	struct scan scan = entry_scan_of(directory);
 	int error;
 
 	scan.index = (uint32_t)(*cookie >> fs->block_shift);
-	while ((error = scan_next(&scan)) == 0) {
+	while ((error = entry_scan_next(&scan)) == 0) {
 		off_t place = entry_place_of(&scan);
 		off_t next = place + scan.entry->length;
 
 		if (place < *cookie)
 			continue;
-		if (scan.entry->inode != 0 && !copy_out(fs, scan.entry, next, buffer, room, used))
+		if (scan.entry->inode != 0 &&
+		    !entry_copy_out(fs, scan.entry, next, buffer, room, used))
 			return *used > 0 ? 0 : EINVAL;
 		*cookie = next;
 	}
@@ -373,7 +375,7 @@ int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t 
 	if (directory->links == 0 || *cookie >= directory->size)
 		return 0;
 	vnode_begin(directory);
-	error = read_entries(node_of(directory), cookie, buffer, room, used);
+	error = entry_read_entries(node_of(directory), cookie, buffer, room, used);
 	directory->accessed = ux_seconds();
 	node_of(directory)->is_changed = true;
 	vnode_end(directory);

@@ -17,7 +17,7 @@ struct attributes {
 
 /* ---------------- Where an inode is ---------------- */
 
-static int find_raw(struct node *node, struct buffer **buffer, struct ext2_inode **raw)
+static int inode_find_raw(struct node *node, struct buffer **buffer, struct ext2_inode **raw)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t group = (node->vnode.number - 1) / fs->inodes_per_group;
@@ -34,19 +34,19 @@ static int find_raw(struct node *node, struct buffer **buffer, struct ext2_inode
 
 /* ---------------- Reading ---------------- */
 
-static bool is_known_type(mode_t mode)
+static bool inode_is_known_type(mode_t mode)
 {
 	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode) || S_ISCHR(mode) || S_ISBLK(mode) ||
 	       S_ISFIFO(mode) || S_ISSOCK(mode);
 }
 
 /* Devices are in the first word as of old, or in the second if they are too large for that. */
-static dev_t device_of(const struct ext2_inode *raw)
+static dev_t inode_device_of(const struct ext2_inode *raw)
 {
 	return raw->map[0] != 0 ? raw->map[0] & 0xffff : raw->map[1];
 }
 
-static void read_attributes(struct node *node, const struct ext2_inode *raw)
+static void inode_read_attributes(struct node *node, const struct ext2_inode *raw)
 {
 	struct vnode *vnode = &node->vnode;
 
@@ -61,7 +61,7 @@ static void read_attributes(struct node *node, const struct ext2_inode *raw)
 	vnode->modified = (time_t)raw->modified;
 	vnode->changed = (time_t)raw->changed;
 	if (S_ISCHR(vnode->mode) || S_ISBLK(vnode->mode))
-		vnode->device = device_of(raw);
+		vnode->device = inode_device_of(raw);
 	node->sectors = raw->sectors;
 	node->flags = raw->flags;
 	node->attributes = raw->attributes;
@@ -77,7 +77,7 @@ bool inode_has_text(const struct node *node)
 }
 
 /* A directory without holes has at most as many blocks as there are. */
-static bool is_sound_size(const struct node *node)
+static bool inode_is_sound_size(const struct node *node)
 {
 	const struct vnode *vnode = &node->vnode;
 	const struct file_system *fs = vnode->file_system;
@@ -98,10 +98,10 @@ static int inode_check(const struct node *node)
 
 	if (vnode->links == 0)
 		return damaged(fs, "inode %u has a name, and is deleted", vnode->number);
-	if (!is_known_type(vnode->mode) || (node->flags & EXT2_FLAGS_UNKNOWN) != 0)
+	if (!inode_is_known_type(vnode->mode) || (node->flags & EXT2_FLAGS_UNKNOWN) != 0)
 		return damaged(fs, "inode %u has an odd type (mode %#o, flags %#x)", vnode->number,
 			       vnode->mode, node->flags);
-	if (!is_sound_size(node))
+	if (!inode_is_sound_size(node))
 		return damaged(fs, "inode %u has an odd size", vnode->number);
 	return 0;
 }
@@ -116,16 +116,16 @@ int inode_read(struct node *node)
 
 	if (number != EXT2_ROOT && (number < fs->first_inode || number > fs->n_inodes))
 		return damaged(fs, "there is no inode %u for a file", number);
-	error = find_raw(node, &buffer, &raw);
+	error = inode_find_raw(node, &buffer, &raw);
 	if (error != 0)
 		return error;
-	read_attributes(node, raw);
+	inode_read_attributes(node, raw);
 	return inode_check(node);
 }
 
 /* ---------------- Writing ---------------- */
 
-static void write_attributes(const struct node *node, struct ext2_inode *raw)
+static void inode_write_attributes(const struct node *node, struct ext2_inode *raw)
 {
 	const struct vnode *vnode = &node->vnode;
 
@@ -152,7 +152,7 @@ static void write_attributes(const struct node *node, struct ext2_inode *raw)
 }
 
 /* A file from 2 GiB on is something that the superblock must tell of. */
-static void note_large_file(const struct vnode *vnode)
+static void inode_note_large_file(const struct vnode *vnode)
 {
 	struct file_system *fs = vnode->file_system;
 
@@ -168,7 +168,7 @@ int inode_write(struct node *node)
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
 	struct ext2_inode *raw;
-	int error = find_raw(node, &buffer, &raw);
+	int error = inode_find_raw(node, &buffer, &raw);
 
 	node->is_changed = false;
 	if (error != 0)
@@ -176,8 +176,8 @@ int inode_write(struct node *node)
 	if (node->is_new)
 		memset(raw, 0, fs->inode_size);
 	node->is_new = false;
-	write_attributes(node, raw);
-	note_large_file(&node->vnode);
+	inode_write_attributes(node, raw);
+	inode_note_large_file(&node->vnode);
 	cache_change(&fs->cache, buffer);
 	return 0;
 }
@@ -185,7 +185,7 @@ int inode_write(struct node *node)
 /* ---------------- Deleting ---------------- */
 
 /* Gives up the block with extended attributes, which other files may share. */
-static int free_attributes(struct node *node)
+static int inode_free_attributes(struct node *node)
 {
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
@@ -211,10 +211,10 @@ static int free_attributes(struct node *node)
 int inode_delete(struct node *node)
 {
 	struct file_system *fs = node->vnode.file_system;
-	int attributes_error = free_attributes(node);
+	int attributes_error = inode_free_attributes(node);
 	struct buffer *buffer;
 	struct ext2_inode *raw;
-	int error = find_raw(node, &buffer, &raw);
+	int error = inode_find_raw(node, &buffer, &raw);
 
 	node->is_changed = false;
 	if (error != 0)

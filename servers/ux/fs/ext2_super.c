@@ -21,14 +21,15 @@ static int super_refuse(const struct file_system *fs, const char *why)
 	return EINVAL;
 }
 
-static int refuse_features(const struct file_system *fs, uint32_t incompatible, uint32_t read_only)
+static int super_refuse_features(const struct file_system *fs, uint32_t incompatible,
+				 uint32_t read_only)
 {
 	ux_log("%s: not mounted: it has features that we do not know (%#x, %#x)", fs->device.name,
 	       incompatible, read_only);
 	return EINVAL;
 }
 
-static int check_features(struct file_system *fs, const struct ext2_super *super)
+static int super_check_features(struct file_system *fs, const struct ext2_super *super)
 {
 	uint32_t incompatible = super->incompatible & ~EXT2_INCOMPATIBLE_TYPES;
 	uint32_t read_only =
@@ -39,7 +40,7 @@ static int check_features(struct file_system *fs, const struct ext2_super *super
 	if (super->revision == 0)
 		return 0;
 	if (incompatible != 0 || read_only != 0)
-		return refuse_features(fs, incompatible, read_only);
+		return super_refuse_features(fs, incompatible, read_only);
 	fs->has_types = (super->incompatible & EXT2_INCOMPATIBLE_TYPES) != 0;
 	fs->has_sparse_super = (super->read_only & EXT2_READ_ONLY_SPARSE_SUPER) != 0;
 	fs->inode_size = super->inode_size;
@@ -51,7 +52,7 @@ static int check_features(struct file_system *fs, const struct ext2_super *super
 	return 0;
 }
 
-static int check_blocks(struct file_system *fs, const struct ext2_super *super)
+static int super_check_blocks(struct file_system *fs, const struct ext2_super *super)
 {
 	fs->block_shift = BLOCK_SHIFT_LEAST + super->log_block_size;
 	fs->block_size = 1u << fs->block_shift;
@@ -69,7 +70,7 @@ static int check_blocks(struct file_system *fs, const struct ext2_super *super)
 	return 0;
 }
 
-static int check_inodes(struct file_system *fs, const struct ext2_super *super)
+static int super_check_inodes(struct file_system *fs, const struct ext2_super *super)
 {
 	uint32_t inodes_per_block = fs->block_size / fs->inode_size;
 
@@ -86,7 +87,7 @@ static int check_inodes(struct file_system *fs, const struct ext2_super *super)
 }
 
 /* Reads the superblock before there is a cache, and with it the size of blocks. */
-static int read_shape(struct file_system *fs, struct ext2_super *super)
+static int super_read_shape(struct file_system *fs, struct ext2_super *super)
 {
 	void *places[] = {super};
 	int error;
@@ -100,11 +101,11 @@ static int read_shape(struct file_system *fs, struct ext2_super *super)
 		return super_refuse(fs, "it is no ext2");
 	if (super->revision > 1 || super->log_block_size > BLOCK_SHIFT_MOST - BLOCK_SHIFT_LEAST)
 		return super_refuse(fs, "its revision or its block size is none that we know");
-	error = check_features(fs, super);
+	error = super_check_features(fs, super);
 	if (error == 0)
-		error = check_blocks(fs, super);
+		error = super_check_blocks(fs, super);
 	if (error == 0)
-		error = check_inodes(fs, super);
+		error = super_check_inodes(fs, super);
 	if (error == 0 && !block_device_set_block_size(&fs->device, fs->block_size))
 		error = super_refuse(fs, "the device has larger records");
 	if (error == 0 && block_device_size(&fs->device) < EXT2_SUPER_OFFSET * 2)
@@ -146,7 +147,7 @@ uint32_t group_blocks(const struct file_system *fs, uint32_t group)
 	return left < fs->blocks_per_group ? left : fs->blocks_per_group;
 }
 
-static bool is_power_of(uint32_t number, uint32_t base)
+static bool super_is_power_of(uint32_t number, uint32_t base)
 {
 	while (number % base == 0)
 		number /= base;
@@ -154,16 +155,16 @@ static bool is_power_of(uint32_t number, uint32_t base)
 }
 
 /* Whether the group begins with a copy of superblock and descriptors. */
-static bool has_super(const struct file_system *fs, uint32_t group)
+static bool super_has_super(const struct file_system *fs, uint32_t group)
 {
-	return !fs->has_sparse_super || group <= 1 || is_power_of(group, 3) ||
-	       is_power_of(group, 5) || is_power_of(group, 7);
+	return !fs->has_sparse_super || group <= 1 || super_is_power_of(group, 3) ||
+	       super_is_power_of(group, 5) || super_is_power_of(group, 7);
 }
 
 /* How many blocks at the beginning of a group files never have. */
-static bool is_in_super(const struct file_system *fs, uint32_t group, uint32_t offset)
+static bool super_is_in_super(const struct file_system *fs, uint32_t group, uint32_t offset)
 {
-	return offset <= fs->n_group_buffers && has_super(fs, group);
+	return offset <= fs->n_group_buffers && super_has_super(fs, group);
 }
 
 bool is_data_block(const struct file_system *fs, uint32_t block)
@@ -176,25 +177,27 @@ bool is_data_block(const struct file_system *fs, uint32_t block)
 		return false;
 	own = group_of(fs, group);
 	return block != own->block_bitmap && block != own->inode_bitmap &&
-	       block - own->inode_table >= fs->table_blocks && !is_in_super(fs, group, offset);
+	       block - own->inode_table >= fs->table_blocks &&
+	       !super_is_in_super(fs, group, offset);
 }
 
 /* Whether blocks lie within a group, behind its copy of the superblock. */
-static bool is_inside(const struct file_system *fs, uint32_t group, uint32_t block, uint32_t count)
+static bool super_is_inside(const struct file_system *fs, uint32_t group, uint32_t block,
+			    uint32_t count)
 {
 	uint32_t offset = block - (fs->first_data_block + group * fs->blocks_per_group);
 	uint32_t blocks = group_blocks(fs, group);
 
-	return offset < blocks && count <= blocks - offset && !is_in_super(fs, group, offset);
+	return offset < blocks && count <= blocks - offset && !super_is_in_super(fs, group, offset);
 }
 
-static bool is_sound_group(const struct file_system *fs, uint32_t group)
+static bool super_is_sound_group(const struct file_system *fs, uint32_t group)
 {
 	const struct ext2_group *own = group_of(fs, group);
 
-	return is_inside(fs, group, own->block_bitmap, 1) &&
-	       is_inside(fs, group, own->inode_bitmap, 1) &&
-	       is_inside(fs, group, own->inode_table, fs->table_blocks) &&
+	return super_is_inside(fs, group, own->block_bitmap, 1) &&
+	       super_is_inside(fs, group, own->inode_bitmap, 1) &&
+	       super_is_inside(fs, group, own->inode_table, fs->table_blocks) &&
 	       own->block_bitmap != own->inode_bitmap &&
 	       own->block_bitmap - own->inode_table >= fs->table_blocks &&
 	       own->inode_bitmap - own->inode_table >= fs->table_blocks &&
@@ -203,10 +206,10 @@ static bool is_sound_group(const struct file_system *fs, uint32_t group)
 	       own->n_directories <= fs->inodes_per_group;
 }
 
-static int check_groups(struct file_system *fs)
+static int super_check_groups(struct file_system *fs)
 {
 	for (uint32_t group = 0; group < fs->n_groups; group++) {
-		if (!is_sound_group(fs, group)) {
+		if (!super_is_sound_group(fs, group)) {
 			ux_log("%s: not mounted: the descriptor of group %u cannot be",
 			       fs->device.name, group);
 			return EINVAL;
@@ -216,7 +219,7 @@ static int check_groups(struct file_system *fs)
 }
 
 /* A block that stays in the cache. */
-static int keep(struct file_system *fs, uint32_t block, struct buffer **buffer)
+static int super_keep(struct file_system *fs, uint32_t block, struct buffer **buffer)
 {
 	int error = cache_read(&fs->cache, block, 1, buffer);
 
@@ -225,7 +228,7 @@ static int keep(struct file_system *fs, uint32_t block, struct buffer **buffer)
 	return error;
 }
 
-static int keep_groups(struct file_system *fs)
+static int super_keep_groups(struct file_system *fs)
 {
 	uint32_t first = fs->first_data_block + 1;
 	int error = 0;
@@ -234,14 +237,14 @@ static int keep_groups(struct file_system *fs)
 	if (fs->group_buffers == NULL)
 		return ENOMEM;
 	for (uint32_t i = 0; error == 0 && i < fs->n_group_buffers; i++)
-		error = keep(fs, first + i, &fs->group_buffers[i]);
+		error = super_keep(fs, first + i, &fs->group_buffers[i]);
 	return error;
 }
 
 int super_open(struct file_system *fs, size_t cache_size)
 {
 	struct ext2_super shape;
-	int error = read_shape(fs, &shape);
+	int error = super_read_shape(fs, &shape);
 
 	if (error != 0)
 		return error;
@@ -251,13 +254,13 @@ int super_open(struct file_system *fs, size_t cache_size)
 		return error;
 	if (fs->n_group_buffers > fs->cache.n_buffers / 4)
 		return super_refuse(fs, "it is too large for the memory that there is");
-	error = keep(fs, fs->first_data_block, &fs->super_buffer);
+	error = super_keep(fs, fs->first_data_block, &fs->super_buffer);
 	if (error != 0)
 		return error;
 	fs->super = (struct ext2_super *)((char *)fs->super_buffer->data +
 					  (fs->first_data_block == 0 ? EXT2_SUPER_OFFSET : 0));
-	error = keep_groups(fs);
-	return error != 0 ? error : check_groups(fs);
+	error = super_keep_groups(fs);
+	return error != 0 ? error : super_check_groups(fs);
 }
 
 /* ---------------- The mark of a mount ---------------- */

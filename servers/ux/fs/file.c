@@ -17,7 +17,7 @@ struct piece {
 	uint32_t size;  /* and how many. */
 };
 
-static struct piece piece_at(const struct file_system *fs, off_t offset, size_t left)
+static struct piece file_piece_at(const struct file_system *fs, off_t offset, size_t left)
 {
 	uint32_t begin = (uint32_t)offset & (fs->block_size - 1);
 	uint32_t room = fs->block_size - begin;
@@ -30,14 +30,14 @@ static struct piece piece_at(const struct file_system *fs, off_t offset, size_t 
 }
 
 /* The inode as the node has it now; what happened to the file is told where that worked. */
-static int end_change(struct node *node, int result)
+static int file_end_change(struct node *node, int result)
 {
 	int error = node->is_changed ? inode_write(node) : 0;
 
 	return result != 0 ? result : error;
 }
 
-static void note_modified(struct node *node)
+static void file_note_modified(struct node *node)
 {
 	node->vnode.modified = node->vnode.changed = ux_seconds();
 	node->is_changed = true;
@@ -46,7 +46,7 @@ static void note_modified(struct node *node)
 /* ---------------- Reading ---------------- */
 
 /* How many blocks to read at once: what is still asked for, and more of a file read in order. */
-static uint32_t blocks_worth_reading(const struct node *node, uint32_t index, size_t left)
+static uint32_t file_blocks_worth_reading(const struct node *node, uint32_t index, size_t left)
 {
 	const struct file_system *fs = node->vnode.file_system;
 	uint32_t wanted = (uint32_t)((left + fs->block_size - 1) >> fs->block_shift);
@@ -58,7 +58,7 @@ static uint32_t blocks_worth_reading(const struct node *node, uint32_t index, si
 }
 
 /* How many blocks of the file, `most` at most, lie one after the other on the device too. */
-static uint32_t run_length(struct node *node, uint32_t index, uint32_t block, uint32_t most)
+static uint32_t file_run_length(struct node *node, uint32_t index, uint32_t block, uint32_t most)
 {
 	uint32_t count = 1;
 	uint32_t next;
@@ -69,7 +69,7 @@ static uint32_t run_length(struct node *node, uint32_t index, uint32_t block, ui
 }
 
 /* The buffer of a block of the file; null: a hole. */
-static int find_buffer(struct node *node, uint32_t index, size_t left, struct buffer **buffer)
+static int file_find_buffer(struct node *node, uint32_t index, size_t left, struct buffer **buffer)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t run = 1;
@@ -80,17 +80,18 @@ static int find_buffer(struct node *node, uint32_t index, size_t left, struct bu
 	if (error != 0 || block == 0)
 		return error;
 	if (!cache_has(&fs->cache, block)) {
-		uint32_t most = blocks_worth_reading(node, index, left);
+		uint32_t most = file_blocks_worth_reading(node, index, left);
 
-		run = run_length(node, index, block, most < fs->cache.run ? most : fs->cache.run);
+		run = file_run_length(node, index, block,
+				      most < fs->cache.run ? most : fs->cache.run);
 	}
 	return cache_read(&fs->cache, block, run, buffer);
 }
 
-static int read_piece(struct node *node, const struct piece *piece, size_t left, void *to)
+static int file_read_piece(struct node *node, const struct piece *piece, size_t left, void *to)
 {
 	struct buffer *buffer;
-	int error = find_buffer(node, piece->index, left, &buffer);
+	int error = file_find_buffer(node, piece->index, left, &buffer);
 
 	if (error != 0)
 		return error;
@@ -102,20 +103,20 @@ static int read_piece(struct node *node, const struct piece *piece, size_t left,
 	return 0;
 }
 
-static size_t clip(const struct vnode *vnode, off_t offset, size_t size)
+static size_t file_clip(const struct vnode *vnode, off_t offset, size_t size)
 {
 	if (offset >= vnode->size)
 		return 0;
 	return (off_t)size < vnode->size - offset ? size : (size_t)(vnode->size - offset);
 }
 
-static int read_pieces(struct node *node, off_t offset, char *to, size_t size, size_t *done)
+static int file_read_pieces(struct node *node, off_t offset, char *to, size_t size, size_t *done)
 {
-	size = clip(&node->vnode, offset, size);
+	size = file_clip(&node->vnode, offset, size);
 	while (*done < size) {
 		struct piece piece =
-			piece_at(node->vnode.file_system, offset + (off_t)*done, size - *done);
-		int error = read_piece(node, &piece, size - *done, to + *done);
+			file_piece_at(node->vnode.file_system, offset + (off_t)*done, size - *done);
+		int error = file_read_piece(node, &piece, size - *done, to + *done);
 
 		if (error != 0)
 			return *done > 0 ? 0 : error;
@@ -136,7 +137,7 @@ int vnode_read(struct vnode *vnode, off_t offset, void *buffer, size_t size, siz
 	if (offset < 0 || size > INT32_MAX)
 		return EINVAL;
 	vnode_begin(vnode);
-	error = read_pieces(node, offset, buffer, size, done);
+	error = file_read_pieces(node, offset, buffer, size, done);
 	vnode->accessed = ux_seconds();
 	node->is_changed = true;
 	vnode_end(vnode);
@@ -158,14 +159,14 @@ int vnode_read_link(struct vnode *vnode, char *buffer, size_t room, size_t *leng
 		return 0;
 	}
 	vnode_begin(vnode);
-	error = read_pieces(node, 0, buffer, size, length);
+	error = file_read_pieces(node, 0, buffer, size, length);
 	vnode_end(vnode);
 	return error;
 }
 
 /* ---------------- Writing ---------------- */
 
-static int vnode_write_piece(struct node *node, const struct piece *piece, const void *from)
+static int file_vnode_write_piece(struct node *node, const struct piece *piece, const void *from)
 {
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
@@ -186,22 +187,22 @@ static int vnode_write_piece(struct node *node, const struct piece *piece, const
 	return 0;
 }
 
-static int write_pieces(struct node *node, off_t offset, const char *from, size_t size,
-			size_t *done)
+static int file_write_pieces(struct node *node, off_t offset, const char *from, size_t size,
+			     size_t *done)
 {
 	struct vnode *vnode = &node->vnode;
 
 	while (*done < size) {
 		struct piece piece =
-			piece_at(vnode->file_system, offset + (off_t)*done, size - *done);
-		int error = vnode_write_piece(node, &piece, from + *done);
+			file_piece_at(vnode->file_system, offset + (off_t)*done, size - *done);
+		int error = file_vnode_write_piece(node, &piece, from + *done);
 
 		if (error != 0)
 			return *done > 0 ? 0 : error;
 		*done += piece.size;
 		if (offset + (off_t)*done > vnode->size)
 			vnode->size = offset + (off_t)*done;
-		note_modified(node);
+		file_note_modified(node);
 	}
 	return 0;
 }
@@ -226,10 +227,10 @@ int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t si
 	if (offset >= most)
 		error = size > 0 ? EFBIG : 0;
 	else
-		error = write_pieces(node, offset, buffer,
-				     (off_t)size < most - offset ? size : (size_t)(most - offset),
-				     done);
-	error = end_change(node, error);
+		error = file_write_pieces(
+			node, offset, buffer,
+			(off_t)size < most - offset ? size : (size_t)(most - offset), done);
+	error = file_end_change(node, error);
 	vnode_end(vnode);
 	return *done > 0 ? 0 : error;
 }
@@ -248,11 +249,11 @@ int vnode_set_link(struct vnode *vnode, const char *text)
 		vnode->size = (off_t)size;
 		node->is_changed = true;
 	} else {
-		error = write_pieces(node, 0, text, size, &done);
+		error = file_write_pieces(node, 0, text, size, &done);
 		if (error == 0 && done < size)
 			error = ENOSPC;
 	}
-	error = end_change(node, error);
+	error = file_end_change(node, error);
 	vnode_end(vnode);
 	return error;
 }
@@ -262,7 +263,7 @@ int vnode_set_link(struct vnode *vnode, const char *text)
 /*
  * Clears what the last block has behind the file's end, so that it is not there if the file grows.
  */
-static int clear_tail(struct node *node, off_t size)
+static int file_clear_tail(struct node *node, off_t size)
 {
 	struct file_system *fs = node->vnode.file_system;
 	uint32_t begin = (uint32_t)size & (fs->block_size - 1);
@@ -282,7 +283,7 @@ static int clear_tail(struct node *node, off_t size)
 	return 0;
 }
 
-static int shrink(struct node *node, off_t size)
+static int file_shrink(struct node *node, off_t size)
 {
 	struct vnode *vnode = &node->vnode;
 	struct file_system *fs = vnode->file_system;
@@ -292,7 +293,7 @@ static int shrink(struct node *node, off_t size)
 
 	if (vnode->object != NULL)
 		paging_changed(vnode, size, old_size - size);
-	error = clear_tail(node, size);
+	error = file_clear_tail(node, size);
 	if (error != 0)
 		return error;
 	vnode->size = size;
@@ -313,11 +314,11 @@ int vnode_truncate(struct vnode *vnode, off_t size)
 		return EFBIG;
 	vnode_begin(vnode);
 	if (size < vnode->size)
-		error = shrink(node, size);
+		error = file_shrink(node, size);
 	else
 		vnode->size = size;
-	note_modified(node);
-	error = end_change(node, error);
+	file_note_modified(node);
+	error = file_end_change(node, error);
 	vnode_end(vnode);
 	return error;
 }
@@ -347,7 +348,7 @@ void vnode_stat(const struct vnode *vnode, struct stat *result)
 	};
 }
 
-static int end_attributes(struct vnode *vnode)
+static int file_end_attributes(struct vnode *vnode)
 {
 	vnode->changed = ux_seconds();
 	return inode_write(node_of(vnode));
@@ -356,19 +357,19 @@ static int end_attributes(struct vnode *vnode)
 int vnode_set_mode(struct vnode *vnode, mode_t mode)
 {
 	vnode->mode = (vnode->mode & S_IFMT) | (mode & 07777);
-	return end_attributes(vnode);
+	return file_end_attributes(vnode);
 }
 
 int vnode_set_owner(struct vnode *vnode, uid_t uid, gid_t gid)
 {
 	vnode->uid = uid;
 	vnode->gid = gid;
-	return end_attributes(vnode);
+	return file_end_attributes(vnode);
 }
 
 int vnode_set_times(struct vnode *vnode, time_t accessed, time_t modified)
 {
 	vnode->accessed = accessed;
 	vnode->modified = modified;
-	return end_attributes(vnode);
+	return file_end_attributes(vnode);
 }

@@ -23,7 +23,7 @@ static int mount_root_directory(struct file_system *fs)
 	return damaged(fs, "the root is no directory, but has the mode %#o", fs->root->mode);
 }
 
-static int open_all(struct file_system *fs, size_t cache_size)
+static int mount_open_all(struct file_system *fs, size_t cache_size)
 {
 	int error = super_open(fs, cache_size);
 
@@ -60,7 +60,7 @@ int fs_mount(mach_port_t master, const char *name, size_t cache_size, struct fil
 		ux_free(fs);
 		return error;
 	}
-	error = open_all(fs, cache_size);
+	error = mount_open_all(fs, cache_size);
 	if (error != 0) {
 		fs_discard(fs);
 		return error;
@@ -82,7 +82,7 @@ bool fs_note_damage(struct file_system *fs)
 /* ---------------- Writing back ---------------- */
 
 /* All that was changed goes to the device; errors are left for who asks for them. */
-static int write_back(struct file_system *fs)
+static int mount_write_back(struct file_system *fs)
 {
 	int error = vnodes_write(fs);
 
@@ -91,7 +91,7 @@ static int write_back(struct file_system *fs)
 	return error;
 }
 
-static void write_back_for_ever(void *argument)
+static void mount_write_back_for_ever(void *argument)
 {
 	struct file_system *fs = argument;
 
@@ -99,14 +99,14 @@ static void write_back_for_ever(void *argument)
 	for (;;) {
 		ux_sleep_until(&fs->is_mounted, ux_now() + WRITE_BACK_INTERVAL);
 		if (fs->is_mounted)
-			write_back(fs);
+			mount_write_back(fs);
 	}
 }
 
 int fs_sync(void)
 {
 	struct file_system *fs = root_file_system;
-	int error = write_back(fs);
+	int error = mount_write_back(fs);
 	int write_error = cache_take_error(&fs->cache);
 
 	return error != 0 ? error : write_error;
@@ -127,7 +127,7 @@ int fs_mount_root(mach_port_t device_master, const char *name)
 
 	if (error != 0)
 		return error;
-	return ux_start_thread(write_back_for_ever, root_file_system) ? 0 : EAGAIN;
+	return ux_start_thread(mount_write_back_for_ever, root_file_system) ? 0 : EAGAIN;
 }
 
 struct vnode *fs_root(void)
@@ -140,7 +140,7 @@ void fs_unmount(void)
 	struct file_system *fs = root_file_system;
 
 	vnodes_delete_orphans(fs);
-	write_back(fs);
+	mount_write_back(fs);
 	super_end(fs);
 	cache_write_back(&fs->cache);
 	fs->is_mounted = false;

@@ -33,26 +33,26 @@ struct trail {
 	bool is_lost; /* It has no room. */
 };
 
-static void trail_start(struct trail *trail)
+static void path_trail_start(struct trail *trail)
 {
 	if (trail != NULL)
 		trail->length = 0;
 }
 
-static void trail_go_up(struct trail *trail)
+static void path_trail_go_up(struct trail *trail)
 {
 	while (trail->length > 0 && trail->path[--trail->length] != '/')
 		;
 }
 
-static void trail_step(struct trail *trail, const char *name)
+static void path_trail_step(struct trail *trail, const char *name)
 {
 	size_t length = strlen(name);
 
 	if (trail == NULL || strcmp(name, ".") == 0)
 		return;
 	if (strcmp(name, "..") == 0) {
-		trail_go_up(trail);
+		path_trail_go_up(trail);
 	} else if (trail->length + 1 + length >= PATH_MAX) {
 		trail->is_lost = true;
 	} else {
@@ -63,13 +63,13 @@ static void trail_step(struct trail *trail, const char *name)
 }
 
 /* From where relative paths begin.  Whoever has no way back from there has none from further on. */
-static void trail_start_in(struct trail *trail, struct vnode *directory)
+static void path_trail_start_in(struct trail *trail, struct vnode *directory)
 {
 	trail->is_lost = path_of_directory(directory, trail->path, PATH_MAX) != 0;
 	trail->length = trail->is_lost || trail->path[1] == '\0' ? 0 : strlen(trail->path);
 }
 
-static void trail_end(struct trail *trail)
+static void path_trail_end(struct trail *trail)
 {
 	if (trail->is_lost)
 		trail->length = 0;
@@ -103,14 +103,14 @@ static int path_next_part(struct walk *walk)
 }
 
 /* Begins again with a text in front of what is left, from the root if it begins there. */
-static void go_to(struct walk *walk, struct vnode *place)
+static void path_go_to(struct walk *walk, struct vnode *place)
 {
 	vnode_reference(place);
 	vnode_release(walk->place);
 	walk->place = place;
 }
 
-static int put_in_front(struct walk *walk, struct vnode *link)
+static int path_put_in_front(struct walk *walk, struct vnode *link)
 {
 	size_t left = strlen(walk->rest);
 	size_t length;
@@ -128,17 +128,17 @@ static int put_in_front(struct walk *walk, struct vnode *link)
 	if (left == 0 && !walk->wants_directory)
 		walk->path[link->size] = '\0';
 	if (error == 0 && walk->path[0] == '/') {
-		go_to(walk, walk->root);
-		trail_start(walk->trail);
+		path_go_to(walk, walk->root);
+		path_trail_start(walk->trail);
 	}
 	return error;
 }
 
-static int follow(struct walk *walk, struct vnode *link)
+static int path_follow(struct walk *walk, struct vnode *link)
 {
 	if (++walk->links > LINKS_MAX)
 		return ELOOP;
-	return put_in_front(walk, link);
+	return path_put_in_front(walk, link);
 }
 
 /* ---------------- Steps ---------------- */
@@ -160,7 +160,7 @@ static int path_find(struct walk *walk, struct vnode **found)
 }
 
 /* One part further, by a link's text if it is one that is to be followed. */
-static int step(struct walk *walk, bool follows_last)
+static int path_step(struct walk *walk, bool follows_last)
 {
 	struct vnode *found;
 	int error = path_find(walk, &found);
@@ -168,12 +168,12 @@ static int step(struct walk *walk, bool follows_last)
 	if (error != 0)
 		return error;
 	if (S_ISLNK(found->mode) && (!walk->is_last || walk->wants_directory || follows_last)) {
-		error = follow(walk, found);
+		error = path_follow(walk, found);
 	} else if (walk->wants_directory && !S_ISDIR(found->mode)) {
 		error = ENOTDIR;
 	} else {
-		go_to(walk, found);
-		trail_step(walk->trail, walk->name);
+		path_go_to(walk, found);
+		path_trail_step(walk->trail, walk->name);
 	}
 	vnode_release(found);
 	return error;
@@ -211,14 +211,14 @@ static int path_end(struct walk *walk, int error, struct vnode **found)
 	return error;
 }
 
-static int go_all_the_way(struct walk *walk, bool follow_last)
+static int path_go_all_the_way(struct walk *walk, bool follow_last)
 {
 	int error = 0;
 
 	while (error == 0 && *walk->rest != '\0') {
 		error = path_next_part(walk);
 		if (error == 0 && walk->name[0] != '\0')
-			error = step(walk, follow_last);
+			error = path_step(walk, follow_last);
 	}
 	return error;
 }
@@ -230,7 +230,7 @@ int path_lookup(struct process *process, const char *path, bool follow_last, str
 
 	if (error != 0)
 		return error;
-	error = go_all_the_way(&walk, follow_last);
+	error = path_go_all_the_way(&walk, follow_last);
 	return path_end(&walk, error, found);
 }
 
@@ -245,19 +245,19 @@ int path_lookup_whole(struct process *process, const char *path, struct vnode **
 		return error;
 	walk.trail = &trail;
 	if (path[0] != '/')
-		trail_start_in(&trail, walk.place);
-	error = go_all_the_way(&walk, true);
-	trail_end(&trail);
+		path_trail_start_in(&trail, walk.place);
+	error = path_go_all_the_way(&walk, true);
+	path_trail_end(&trail);
 	return path_end(&walk, error, found);
 }
 
 /* As far as the directory of the last part; that part is left in walk->name. */
-static int go_to_last(struct walk *walk)
+static int path_go_to_last(struct walk *walk)
 {
 	int error = path_next_part(walk);
 
 	while (error == 0 && !walk->is_last) {
-		error = step(walk, true);
+		error = path_step(walk, true);
 		if (error == 0)
 			error = path_next_part(walk);
 	}
@@ -275,7 +275,7 @@ int path_parent(struct process *process, const char *path, struct vnode **direct
 
 	if (error != 0)
 		return error;
-	error = go_to_last(&walk);
+	error = path_go_to_last(&walk);
 	last = walk.name[0] != '\0' ? walk.name : ".";
 	memcpy(name, last, strlen(last) + 1);
 	return path_end(&walk, error, directory);
@@ -284,7 +284,7 @@ int path_parent(struct process *process, const char *path, struct vnode **direct
 /* ---------------- The way back ---------------- */
 
 /* Puts the directory's name before the path that ends at *begin, and goes to its parent. */
-static int prepend(struct vnode **directory, char *path, size_t *begin)
+static int path_prepend(struct vnode **directory, char *path, size_t *begin)
 {
 	char name[NAME_MAX + 1];
 	struct vnode *parent;
@@ -317,7 +317,7 @@ int path_of_directory(struct vnode *directory, char *path, size_t room)
 	int error = room < sizeof "/" ? ERANGE : 0;
 
 	while (error == 0 && place != root)
-		error = prepend(&place, path, &begin);
+		error = path_prepend(&place, path, &begin);
 	if (error == 0 && begin == room - 1)
 		path[--begin] = '/';
 	if (error == 0) {

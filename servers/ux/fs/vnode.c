@@ -42,7 +42,7 @@ static struct node *vnode_add(struct file_system *fs, inumber_t number)
 }
 
 /* Nobody uses it; who waits for it looks again and finds none. */
-static void discard(struct node *node)
+static void vnode_discard(struct node *node)
 {
 	assert(node->vnode.references == 0 && !node->vnode.is_busy);
 	list_remove(&node->vnode.link);
@@ -64,7 +64,7 @@ static int vnode_load(struct file_system *fs, inumber_t number, struct vnode **f
 	node->is_loading = false;
 	if (error != 0) {
 		node->vnode.references = 0;
-		discard(node);
+		vnode_discard(node);
 		return error;
 	}
 	ux_wakeup(node);
@@ -130,7 +130,7 @@ void vnode_end(struct vnode *vnode)
 
 /* ---------------- Giving back ---------------- */
 
-static void delete_file(struct node *node)
+static void vnode_delete_file(struct node *node)
 {
 	struct vnode *vnode = &node->vnode;
 	bool has_blocks = !S_ISLNK(vnode->mode) || !inode_has_text(node);
@@ -150,7 +150,7 @@ static void vnode_finish(struct node *node)
 	struct vnode *vnode = &node->vnode;
 
 	if (vnode->links == 0 && !node->is_dying)
-		delete_file(node);
+		vnode_delete_file(node);
 	while (node->is_changed && !node->is_dying && vnode->references == 1) {
 		if (inode_write(node) != 0)
 			ux_log("%s: inode %u could not be written", vnode->file_system->device.name,
@@ -165,14 +165,14 @@ void vnode_release(struct vnode *vnode)
 		vnode_finish(node_of(vnode));
 	vnode->references--;
 	if (vnode->references == 0)
-		discard(node_of(vnode));
+		vnode_discard(node_of(vnode));
 	else if (vnode->references == 1 && vnode->object != NULL)
 		paging_forget(vnode);
 }
 
 /* ---------------- All of them ---------------- */
 
-static void release_unless_null(struct vnode *vnode)
+static void vnode_release_unless_null(struct vnode *vnode)
 {
 	if (vnode != NULL)
 		vnode_release(vnode);
@@ -182,7 +182,7 @@ static void release_unless_null(struct vnode *vnode)
  * Does something to each node of a chain that can be used.  The node has a reference meanwhile, so
  * that it stays in its place although the lock is given up.
  */
-static int for_each_in(struct list *chain, int (*act)(struct node *node))
+static int vnode_for_each_in(struct list *chain, int (*act)(struct node *node))
 {
 	struct vnode *last = NULL;
 	struct list *link;
@@ -195,22 +195,22 @@ static int for_each_in(struct list *chain, int (*act)(struct node *node))
 		if (node->is_loading || node->is_dying)
 			continue;
 		vnode_reference(&node->vnode);
-		release_unless_null(last);
+		vnode_release_unless_null(last);
 		last = &node->vnode;
 		error = act(node);
 		if (error != 0)
 			result = error;
 	}
-	release_unless_null(last);
+	vnode_release_unless_null(last);
 	return result;
 }
 
-static int for_each(struct file_system *fs, int (*act)(struct node *node))
+static int vnode_for_each(struct file_system *fs, int (*act)(struct node *node))
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < VNODE_CHAINS; i++) {
-		int error = for_each_in(&fs->nodes[i], act);
+		int error = vnode_for_each_in(&fs->nodes[i], act);
 
 		if (error != 0)
 			result = error;
@@ -218,24 +218,24 @@ static int for_each(struct file_system *fs, int (*act)(struct node *node))
 	return result;
 }
 
-static int write_if_changed(struct node *node)
+static int vnode_write_if_changed(struct node *node)
 {
 	return node->is_changed ? inode_write(node) : 0;
 }
 
 int vnodes_write(struct file_system *fs)
 {
-	return for_each(fs, write_if_changed);
+	return vnode_for_each(fs, vnode_write_if_changed);
 }
 
-static int delete_if_orphan(struct node *node)
+static int vnode_delete_if_orphan(struct node *node)
 {
 	if (node->vnode.links == 0)
-		delete_file(node);
+		vnode_delete_file(node);
 	return 0;
 }
 
 void vnodes_delete_orphans(struct file_system *fs)
 {
-	(void)for_each(fs, delete_if_orphan);
+	(void)vnode_for_each(fs, vnode_delete_if_orphan);
 }

@@ -33,13 +33,13 @@ struct memory_object *paging_find(natural_t id)
 
 /* ---------------- Beginning and end ---------------- */
 
-static void destroy_port(mach_port_t port)
+static void paging_destroy_port(mach_port_t port)
 {
 	mach_port_mod_refs(mach_task_self_cached(), port, MACH_PORT_RIGHT_RECEIVE, -1);
 }
 
 /* Has the kernel tell, once, when there is no send right and at least `rights` were made. */
-static kern_return_t watch_senders(mach_port_t port, unsigned rights)
+static kern_return_t paging_watch_senders(mach_port_t port, unsigned rights)
 {
 	mach_port_t previous = MACH_PORT_NULL;
 
@@ -55,14 +55,14 @@ static bool paging_make_port(natural_t id, mach_port_t *port)
 	if (syscall_mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, port) != KERN_SUCCESS)
 		return false;
 	if (mach_port_set_protected_payload(self, *port, id) == KERN_SUCCESS &&
-	    watch_senders(*port, 1) == KERN_SUCCESS &&
+	    paging_watch_senders(*port, 1) == KERN_SUCCESS &&
 	    mach_port_move_member(self, *port, all_ports) == KERN_SUCCESS)
 		return true;
-	destroy_port(*port);
+	paging_destroy_port(*port);
 	return false;
 }
 
-static struct memory_object *object_new(struct vnode *vnode)
+static struct memory_object *paging_object_new(struct vnode *vnode)
 {
 	struct memory_object *object = ux_allocate(sizeof *object);
 
@@ -80,14 +80,14 @@ static struct memory_object *object_new(struct vnode *vnode)
 	return object;
 }
 
-static void object_end(struct memory_object *object)
+static void paging_object_end(struct memory_object *object)
 {
 	struct vnode *vnode = object->vnode;
 
 	assert(vnode->object == object);
 	vnode->object = NULL;
 	list_remove(&object->link);
-	destroy_port(object->port);
+	paging_destroy_port(object->port);
 	if (object->control != MACH_PORT_NULL)
 		syscall_mach_port_deallocate(mach_task_self_cached(), object->control);
 	ux_free(object);
@@ -101,13 +101,13 @@ int paging_object(struct vnode *vnode, mach_port_t *port)
 
 	assert(ux_lock_held() && S_ISREG(vnode->mode));
 	if (object == NULL)
-		object = object_new(vnode);
+		object = paging_object_new(vnode);
 	if (object == NULL)
 		return ENOMEM;
 	if (syscall_mach_port_insert_right(mach_task_self_cached(), object->port, object->port,
 					   MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS) {
 		if (object->rights == 0)
-			object_end(object);
+			paging_object_end(object);
 		return ENOMEM;
 	}
 	object->rights++;
@@ -139,8 +139,8 @@ void paging_no_senders(struct memory_object *object, unsigned rights)
 {
 	assert(ux_lock_held());
 	if (rights == object->rights)
-		object_end(object);
-	else if (watch_senders(object->port, object->rights) != KERN_SUCCESS)
+		paging_object_end(object);
+	else if (paging_watch_senders(object->port, object->rights) != KERN_SUCCESS)
 		ux_log("no memory to watch a file's map: the file stays open");
 }
 
@@ -174,7 +174,7 @@ void paging_forget(struct vnode *vnode)
 		answer_attributes(object->control, false);
 }
 
-static bool is_settled(void)
+static bool paging_is_settled(void)
 {
 	struct list *link;
 
@@ -188,7 +188,7 @@ void paging_settle(void)
 {
 	uint64_t deadline = ux_now() + SETTLE_NS;
 
-	while (!is_settled())
+	while (!paging_is_settled())
 		if (ux_sleep_until(&objects, deadline) == ETIMEDOUT)
 			return;
 }

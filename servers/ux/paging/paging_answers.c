@@ -36,12 +36,12 @@ static mach_msg_return_t paging_send(mach_msg_header_t *head, mach_port_t contro
 			MACH_PORT_NULL);
 }
 
-static struct word word(natural_t value)
+static struct word answer_word(natural_t value)
 {
 	return (struct word){word_type, value};
 }
 
-static struct word flag(bool value)
+static struct word answer_flag(bool value)
 {
 	return (struct word){boolean_type, value};
 }
@@ -51,7 +51,8 @@ void answer_ready(mach_port_t control, bool may_cache)
 	struct {
 		mach_msg_header_t head;
 		struct word may_cache, strategy;
-	} message = {.may_cache = flag(may_cache), .strategy = word(MEMORY_OBJECT_COPY_DELAY)};
+	} message = {.may_cache = answer_flag(may_cache),
+		     .strategy = answer_word(MEMORY_OBJECT_COPY_DELAY)};
 
 	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_READY, false);
 }
@@ -61,8 +62,8 @@ void answer_attributes(mach_port_t control, bool may_cache)
 	struct {
 		mach_msg_header_t head;
 		struct word may_cache, strategy, reply;
-	} message = {.may_cache = flag(may_cache),
-		     .strategy = word(MEMORY_OBJECT_COPY_DELAY),
+	} message = {.may_cache = answer_flag(may_cache),
+		     .strategy = answer_word(MEMORY_OBJECT_COPY_DELAY),
 		     .reply = {once_type, MACH_PORT_NULL}};
 
 	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_CHANGE_ATTRIBUTES,
@@ -74,7 +75,9 @@ void answer_error(mach_port_t control, vm_offset_t offset, vm_size_t size)
 	struct {
 		mach_msg_header_t head;
 		struct word offset, size, error;
-	} message = {.offset = word(offset), .size = word(size), .error = word(KERN_MEMORY_ERROR)};
+	} message = {.offset = answer_word(offset),
+		     .size = answer_word(size),
+		     .error = answer_word(KERN_MEMORY_ERROR)};
 
 	paging_send(&message.head, control, sizeof message, ID_MEMORY_OBJECT_DATA_ERROR, false);
 }
@@ -89,14 +92,14 @@ void answer_supply(mach_port_t control, vm_offset_t offset, const void *data, vm
 		const void *data;
 		struct word lock, precious, reply;
 	} message = {
-		.offset = word(offset),
+		.offset = answer_word(offset),
 		.data_type = {.msgtl_header = {.msgt_longform = TRUE},
 			      .msgtl_name = MACH_MSG_TYPE_BYTE,
 			      .msgtl_size = 8,
 			      .msgtl_number = size},
 		.data = data,
-		.lock = word(VM_PROT_NONE),
-		.precious = flag(false),
+		.lock = answer_word(VM_PROT_NONE),
+		.precious = answer_flag(false),
 		.reply = {once_type, MACH_PORT_NULL},
 	};
 
@@ -108,18 +111,18 @@ void answer_supply(mach_port_t control, vm_offset_t offset, const void *data, vm
 
 /* ---------------- Lock requests ---------------- */
 
-static mach_msg_return_t lock_request(mach_port_t control, vm_offset_t offset, vm_size_t size,
-				      bool flush, mach_port_t reply)
+static mach_msg_return_t answer_lock_request(mach_port_t control, vm_offset_t offset,
+					     vm_size_t size, bool flush, mach_port_t reply)
 {
 	struct {
 		mach_msg_header_t head;
 		struct word offset, size, should_return, flush, lock, reply;
 	} message = {
-		.offset = word(offset),
-		.size = word(size),
-		.should_return = word(MEMORY_OBJECT_RETURN_NONE),
-		.flush = flag(flush),
-		.lock = word(VM_PROT_NONE),
+		.offset = answer_word(offset),
+		.size = answer_word(size),
+		.should_return = answer_word(MEMORY_OBJECT_RETURN_NONE),
+		.flush = answer_flag(flush),
+		.lock = answer_word(VM_PROT_NONE),
 		.reply = {once_type, reply},
 	};
 
@@ -129,11 +132,11 @@ static mach_msg_return_t lock_request(mach_port_t control, vm_offset_t offset, v
 
 void answer_unlock(mach_port_t control, vm_offset_t offset, vm_size_t size)
 {
-	lock_request(control, offset, size, false, MACH_PORT_NULL);
+	answer_lock_request(control, offset, size, false, MACH_PORT_NULL);
 }
 
 /* Takes the kernel's answer, which is there or will not come. */
-static bool is_answered(mach_port_t reply)
+static bool answer_is_answered(mach_port_t reply)
 {
 	struct {
 		mach_msg_header_t head;
@@ -157,8 +160,8 @@ void answer_flush(mach_port_t control, vm_offset_t offset, vm_size_t size)
 {
 	mach_port_t reply = mig_get_reply_port();
 
-	if (lock_request(control, offset, size, true, reply) == MACH_MSG_SUCCESS &&
-	    is_answered(reply))
+	if (answer_lock_request(control, offset, size, true, reply) == MACH_MSG_SUCCESS &&
+	    answer_is_answered(reply))
 		mig_put_reply_port(reply);
 	else
 		mig_dealloc_reply_port(reply);

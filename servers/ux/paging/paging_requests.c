@@ -25,7 +25,7 @@ static struct {
 	bool is_used;
 } buffers[PAGING_THREADS]; /* One for each thread. */
 
-static void drop_right(mach_port_t name)
+static void paging_drop_right(mach_port_t name)
 {
 	if (MACH_PORT_VALID(name))
 		syscall_mach_port_deallocate(mach_task_self_cached(), name);
@@ -40,12 +40,12 @@ kern_return_t memory_object_init(mach_port_t id, mach_port_t control, mach_port_
 	struct memory_object *object = paging_find(id);
 
 	assert(page_size == PAGE_SIZE);
-	drop_right(name);
+	paging_drop_right(name);
 	if (object == NULL) {
-		drop_right(control);
+		paging_drop_right(control);
 		return KERN_SUCCESS;
 	}
-	drop_right(object->control);
+	paging_drop_right(object->control);
 	object->control = control;
 	answer_ready(control, object->is_kept);
 	return KERN_SUCCESS;
@@ -62,7 +62,7 @@ kern_return_t memory_object_terminate(mach_port_t id, mach_port_t control, mach_
 
 	if (object != NULL && object->control == control) {
 		object->control = MACH_PORT_NULL;
-		drop_right(control);
+		paging_drop_right(control);
 	}
 	if (MACH_PORT_VALID(control))
 		mach_port_mod_refs(self, control, MACH_PORT_RIGHT_RECEIVE, -1);
@@ -73,7 +73,7 @@ kern_return_t memory_object_terminate(mach_port_t id, mach_port_t control, mach_
 
 /* ---------------- Pages ---------------- */
 
-static char *take_buffer(unsigned *n)
+static char *paging_take_buffer(unsigned *n)
 {
 	for (*n = 0; buffers[*n].is_used; ++*n)
 		assert(*n + 1 < PAGING_THREADS);
@@ -85,8 +85,8 @@ static char *take_buffer(unsigned *n)
  * Answers for so many pages as fit into the buffer.  Behind the end of the file its last page is
  * zero, and there are no further ones.
  */
-static void give_pages(struct vnode *vnode, mach_port_t control, vm_offset_t offset, vm_size_t size,
-		       char *buffer)
+static void paging_give_pages(struct vnode *vnode, mach_port_t control, vm_offset_t offset,
+			      vm_size_t size, char *buffer)
 {
 	size_t done = 0;
 	int error = vnode_read(vnode, offset, buffer, size, &done);
@@ -103,16 +103,17 @@ static void give_pages(struct vnode *vnode, mach_port_t control, vm_offset_t off
 }
 
 /* The object may end meanwhile: then nobody listens to the answers. */
-static void serve_request(struct vnode *vnode, mach_port_t control, vm_offset_t offset,
-			  vm_size_t length)
+static void paging_serve_request(struct vnode *vnode, mach_port_t control, vm_offset_t offset,
+				 vm_size_t length)
 {
 	unsigned n;
-	char *buffer = take_buffer(&n);
+	char *buffer = paging_take_buffer(&n);
 
 	vnode_reference(vnode);
 	for (vm_size_t done = 0; done < length; done += BUFFER_BYTES)
-		give_pages(vnode, control, offset + done,
-			   length - done < BUFFER_BYTES ? length - done : BUFFER_BYTES, buffer);
+		paging_give_pages(vnode, control, offset + done,
+				  length - done < BUFFER_BYTES ? length - done : BUFFER_BYTES,
+				  buffer);
 	buffers[n].is_used = false;
 	vnode_release(vnode);
 }
@@ -124,8 +125,8 @@ kern_return_t memory_object_data_request(mach_port_t id, mach_port_t control, vm
 
 	(void)access; /* Nothing is ever locked. */
 	if (object != NULL)
-		serve_request(object->vnode, control, offset, ux_whole_pages(length));
-	drop_right(control);
+		paging_serve_request(object->vnode, control, offset, ux_whole_pages(length));
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -135,7 +136,7 @@ kern_return_t memory_object_data_unlock(mach_port_t id, mach_port_t control, vm_
 	(void)id;
 	(void)access;
 	answer_unlock(control, offset, length);
-	drop_right(control);
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -150,7 +151,7 @@ kern_return_t memory_object_data_return(mach_port_t id, mach_port_t control, vm_
 	(void)kernel_copy;
 	ux_log("a page of a file came back, and is dropped");
 	syscall_vm_deallocate(mach_task_self_cached(), data, size);
-	drop_right(control);
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -164,7 +165,7 @@ kern_return_t memory_object_copy(mach_port_t id, mach_port_t control, vm_offset_
 	(void)length;
 	if (MACH_PORT_VALID(copy))
 		mach_port_mod_refs(mach_task_self_cached(), copy, MACH_PORT_RIGHT_RECEIVE, -1);
-	drop_right(control);
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -174,7 +175,7 @@ kern_return_t memory_object_lock_completed(mach_port_t id, mach_port_t control, 
 	(void)id;
 	(void)offset;
 	(void)length;
-	drop_right(control);
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -187,7 +188,7 @@ kern_return_t memory_object_supply_completed(mach_port_t id, mach_port_t control
 	(void)length;
 	(void)result;
 	(void)error_offset;
-	drop_right(control);
+	paging_drop_right(control);
 	return KERN_SUCCESS;
 }
 
@@ -210,7 +211,7 @@ union buffer {
 };
 
 /* Nobody but the kernel has a right to send to these ports. */
-static void dispatch(union buffer *request, union buffer *reply)
+static void paging_dispatch(union buffer *request, union buffer *reply)
 {
 	struct memory_object *object;
 
@@ -221,7 +222,7 @@ static void dispatch(union buffer *request, union buffer *reply)
 		paging_no_senders(object, request->no_senders.not_count);
 }
 
-static bool prepare(void)
+static bool paging_prepare(void)
 {
 	bool is_ready = true;
 
@@ -240,7 +241,7 @@ void paging_serve(void *ports)
 	const mach_port_t *all_ports = ports;
 	union buffer request, reply;
 
-	if (!prepare())
+	if (!paging_prepare())
 		ux_panic(__FILE__, __LINE__, "no memory for pages of files");
 	for (;;) {
 		mach_msg_return_t result =
@@ -250,7 +251,7 @@ void paging_serve(void *ports)
 		if (result != MACH_MSG_SUCCESS)
 			continue; /* No memory for what it has brought; it was destroyed. */
 		ux_lock();
-		dispatch(&request, &reply);
+		paging_dispatch(&request, &reply);
 		ux_unlock();
 	}
 }

@@ -14,7 +14,7 @@
 void *memcpy(void *to, const void *from, size_t size);
 size_t strlen(const char *string);
 
-static unsigned count(const char *strings, size_t size)
+static unsigned arguments_count(const char *strings, size_t size)
 {
 	unsigned n = 0;
 
@@ -24,7 +24,7 @@ static unsigned count(const char *strings, size_t size)
 }
 
 /* The strings and the table of their addresses. */
-static bool is_too_big(const struct arguments *arguments)
+static bool arguments_is_too_big(const struct arguments *arguments)
 {
 	return arguments->size + arguments->n_strings * WORD > UX_ARGUMENTS_MAX;
 }
@@ -36,10 +36,10 @@ int arguments_take(struct arguments *arguments, const char *strings, size_t size
 		return E2BIG;
 	if (size > 0 && strings[size - 1] != '\0')
 		return EINVAL;
-	arguments->n_strings = count(strings, size);
+	arguments->n_strings = arguments_count(strings, size);
 	if (arguments->n_strings < argc)
 		return EINVAL;
-	return is_too_big(arguments) ? E2BIG : 0;
+	return arguments_is_too_big(arguments) ? E2BIG : 0;
 }
 
 void arguments_free(struct arguments *arguments)
@@ -69,7 +69,7 @@ int arguments_put_interpreter(struct arguments *arguments, const char *interpret
 	result.size += option == NULL ? 0 : strlen(option) + 1;
 	result.argc += (arguments->argc == 0) + 1 + (option != NULL);
 	result.n_strings += result.argc - arguments->argc;
-	if (is_too_big(&result))
+	if (arguments_is_too_big(&result))
 		return E2BIG;
 	result.own = heap_allocate(result.size);
 	if (result.own == NULL)
@@ -87,28 +87,29 @@ int arguments_put_interpreter(struct arguments *arguments, const char *interpret
 
 /* ---------------- On the stack ---------------- */
 
-static size_t size_of_words(const struct arguments *arguments)
+static size_t arguments_size_of_words(const struct arguments *arguments)
 {
 	return (arguments->n_strings + N_ENDS) * WORD;
 }
 
 /* From the stack pointer to the top, aligned so that the stack pointer is. */
-static size_t used(const struct arguments *arguments)
+static size_t arguments_used(const struct arguments *arguments)
 {
 	size_t strings = (arguments->size + WORD - 1) & ~(WORD - 1);
 
-	return (size_of_words(arguments) + strings + STACK_ALIGN - 1) & ~(size_t)(STACK_ALIGN - 1);
+	return (arguments_size_of_words(arguments) + strings + STACK_ALIGN - 1) &
+	       ~(size_t)(STACK_ALIGN - 1);
 }
 
 size_t arguments_room(const struct arguments *arguments)
 {
-	return (used(arguments) + HEAP_PAGE - 1) & ~(size_t)(HEAP_PAGE - 1);
+	return (arguments_used(arguments) + HEAP_PAGE - 1) & ~(size_t)(HEAP_PAGE - 1);
 }
 
 uint32_t arguments_lay_out(const struct arguments *arguments, void *room, uint32_t top)
 {
 	size_t size = arguments_room(arguments);
-	uint32_t *word = (uint32_t *)((char *)room + size - used(arguments));
+	uint32_t *word = (uint32_t *)((char *)room + size - arguments_used(arguments));
 	uint32_t string = top - (uint32_t)arguments->size;
 	const char *text = arguments->strings;
 
@@ -126,5 +127,5 @@ uint32_t arguments_lay_out(const struct arguments *arguments, void *room, uint32
 	if (arguments->argc == arguments->n_strings)
 		*word++ = 0;
 	*word = 0;
-	return top - (uint32_t)used(arguments);
+	return top - (uint32_t)arguments_used(arguments);
 }

@@ -38,18 +38,18 @@ struct segment {
 _Static_assert(sizeof(struct header) == 52, "fixed by the format");
 _Static_assert(sizeof(struct segment) == 32, "fixed by the format");
 
-static uint32_t page_down(uint32_t address)
+static uint32_t elf_page_down(uint32_t address)
 {
 	return address & ~(ELF_PAGE - 1);
 }
 
-static uint32_t page_up(uint32_t address)
+static uint32_t elf_page_up(uint32_t address)
 {
-	return page_down(address + ELF_PAGE - 1);
+	return elf_page_down(address + ELF_PAGE - 1);
 }
 
 /* The table of segments must lie in what has been read. */
-static bool is_program(const struct header *header, size_t size)
+static bool elf_is_program(const struct header *header, size_t size)
 {
 	return size >= sizeof *header && header->magic == MAGIC &&
 	       header->class_and_order == CLASS_AND_ORDER && header->machine == MACHINE_I386 &&
@@ -70,28 +70,28 @@ static bool elf_is_sound(const struct segment *segment, int64_t file_size, uint3
 }
 
 /* In pages.  A segment that is all in the file is mapped to the end of its last page. */
-static struct elf_segment in_pages(const struct segment *segment)
+static struct elf_segment elf_in_pages(const struct segment *segment)
 {
-	uint32_t start = page_down(segment->address);
+	uint32_t start = elf_page_down(segment->address);
 	uint32_t before = segment->address - start;
 	uint32_t in_file = before + segment->file_size;
 	struct elf_segment result = {
 		.start = start,
-		.size = page_up(before + segment->memory_size),
-		.offset = page_down(segment->offset),
-		.mapped = page_up(in_file),
+		.size = elf_page_up(before + segment->memory_size),
+		.offset = elf_page_down(segment->offset),
+		.mapped = elf_page_up(in_file),
 		.is_writable = (segment->flags & FLAG_WRITE) != 0,
 		.is_executable = (segment->flags & FLAG_EXECUTE) != 0,
 	};
 
 	if (segment->memory_size > segment->file_size) {
-		result.mapped = segment->file_size == 0 ? 0 : page_down(in_file);
+		result.mapped = segment->file_size == 0 ? 0 : elf_page_down(in_file);
 		result.tail = segment->file_size == 0 ? 0 : in_file - result.mapped;
 	}
 	return result;
 }
 
-static uint32_t end_of_last(const struct elf_program *program)
+static uint32_t elf_end_of_last(const struct elf_program *program)
 {
 	const struct elf_segment *segments = program->segments;
 	unsigned n = program->n_segments;
@@ -99,22 +99,22 @@ static uint32_t end_of_last(const struct elf_program *program)
 	return n == 0 ? ELF_PAGE : segments[n - 1].start + segments[n - 1].size;
 }
 
-static int add_segment(struct elf_program *program, const struct segment *segment,
-		       int64_t file_size, uint32_t limit)
+static int elf_add_segment(struct elf_program *program, const struct segment *segment,
+			   int64_t file_size, uint32_t limit)
 {
-	uint32_t lowest = end_of_last(program);
+	uint32_t lowest = elf_end_of_last(program);
 
 	if (segment->memory_size == 0)
 		return 0;
 	if (program->n_segments == ELF_SEGMENTS_MAX ||
-	    !elf_is_sound(segment, file_size, lowest, page_down(limit)))
+	    !elf_is_sound(segment, file_size, lowest, elf_page_down(limit)))
 		return ENOEXEC;
-	program->segments[program->n_segments++] = in_pages(segment);
+	program->segments[program->n_segments++] = elf_in_pages(segment);
 	return 0;
 }
 
 /* Whether the program begins where there is something to execute. */
-static bool has_entry(const struct elf_program *program)
+static bool elf_has_entry(const struct elf_program *program)
 {
 	for (unsigned n = 0; n < program->n_segments; n++) {
 		const struct elf_segment *segment = &program->segments[n];
@@ -133,14 +133,14 @@ int elf_read(const void *head, size_t size, int64_t file_size, uint32_t limit,
 	const struct segment *segments;
 	int error = 0;
 
-	if (!is_program(header, size))
+	if (!elf_is_program(header, size))
 		return ENOEXEC;
 	*program = (struct elf_program){.entry = header->entry, .has_executable_stack = true};
 	segments = (const void *)((const char *)head + header->segments);
 	for (unsigned n = 0; n < header->n_segments && error == 0; n++) {
 		switch (segments[n].type) {
 		case SEGMENT_LOAD:
-			error = add_segment(program, &segments[n], file_size, limit);
+			error = elf_add_segment(program, &segments[n], file_size, limit);
 			break;
 		case SEGMENT_STACK:
 			program->has_executable_stack = (segments[n].flags & FLAG_EXECUTE) != 0;
@@ -151,5 +151,5 @@ int elf_read(const void *head, size_t size, int64_t file_size, uint32_t limit,
 			break;
 		}
 	}
-	return error == 0 && !has_entry(program) ? ENOEXEC : error;
+	return error == 0 && !elf_has_entry(program) ? ENOEXEC : error;
 }

@@ -17,14 +17,14 @@
 #include "process/thread.h"
 
 /* The process's calls but this one may still be at work with what is about to change.  Unlocks. */
-static void await_other_calls(struct process *process, unsigned own)
+static void exec_await_other_calls(struct process *process, unsigned own)
 {
 	while (process->calls > own)
 		ux_sleep(calls_channel(process), NULL);
 }
 
 /* What bits of the file's mode give. */
-static void change_user(struct process *process, const struct vnode *vnode)
+static void exec_change_user(struct process *process, const struct vnode *vnode)
 {
 	struct credentials *who = &process->credentials;
 
@@ -37,7 +37,7 @@ static void change_user(struct process *process, const struct vnode *vnode)
 	process->was_other = false; /* What the program before had is gone with its task. */
 }
 
-static void change_executable(struct process *process, struct program *program)
+static void exec_change_executable(struct process *process, struct program *program)
 {
 	struct vnode *old = process->executable;
 
@@ -53,7 +53,7 @@ static void change_executable(struct process *process, struct program *program)
 }
 
 /* The old task has been left; its timers and its usage are the process's. */
-static void change_task(struct process *process, struct program *program)
+static void exec_change_task(struct process *process, struct program *program)
 {
 	if (process->task != MACH_PORT_NULL) {
 		timers_leave_task(process);
@@ -89,19 +89,20 @@ static bool exec_begin(struct process *process, struct thread *first)
  * The process becomes the program, of whose calls `own` are the caller's.  It may be ended
  * meanwhile; what it has become by then ends with it.  Unlocks.
  */
-static void become(struct process *process, struct program *program, unsigned own)
+static void exec_become(struct process *process, struct program *program, unsigned own)
 {
 	struct thread *first = program->first;
 
 	threads_end(process); /* The caller too, whose structure stays until its call is over. */
-	change_task(process, program); /* While the file is still that of the task that ends. */
-	change_executable(process, program);
-	await_other_calls(process, own);
+	exec_change_task(process,
+			 program); /* While the file is still that of the task that ends. */
+	exec_change_executable(process, program);
+	exec_await_other_calls(process, own);
 	if (process->is_exiting)
 		return;
 	process->last_thread_id = 0;
 	signals_exec(&process->signals);
-	change_user(process, process->executable);
+	exec_change_user(process, process->executable);
 	descriptors_exec(process->descriptors);
 	if (process->is_exiting)
 		return;
@@ -113,7 +114,7 @@ static void become(struct process *process, struct program *program, unsigned ow
 		signal_check(process);
 }
 
-static struct program *program_for(struct process *process)
+static struct program *exec_program_for(struct process *process)
 {
 	struct program *program = ux_allocate(sizeof *program);
 
@@ -126,7 +127,7 @@ static struct program *program_for(struct process *process)
 kern_return_t ux_execve(caller_t caller, const_path_t path, unsigned argument_count,
 			long_bytes_t strings, mach_msg_type_number_t size)
 {
-	struct program *program = program_for(caller->process);
+	struct program *program = exec_program_for(caller->process);
 	int error;
 
 	if (program == NULL)
@@ -140,7 +141,7 @@ kern_return_t ux_execve(caller_t caller, const_path_t path, unsigned argument_co
 		error = EINTR;
 	if (error == 0) {
 		program->first->signals.mask = caller->signals.mask;
-		become(caller->process, program, 1);
+		exec_become(caller->process, program, 1);
 		error = MIG_NO_REPLY;
 	}
 	program_forget(program);
@@ -156,7 +157,7 @@ kern_return_t ux_stop_at_exec(caller_t caller)
 int program_start_first(struct process *process, const char *path, const char *strings, size_t size,
 			unsigned argc)
 {
-	struct program *program = program_for(process);
+	struct program *program = exec_program_for(process);
 	int error;
 
 	if (program == NULL)
@@ -167,7 +168,7 @@ int program_start_first(struct process *process, const char *path, const char *s
 	if (error == 0)
 		error = program_load(program);
 	if (error == 0)
-		become(process, program, 0);
+		exec_become(process, program, 0);
 	program_forget(program);
 	return error;
 }

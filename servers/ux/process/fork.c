@@ -17,7 +17,8 @@
  * which may be anybody's, so this unlocks.  The caller's structure, and with it the name of its
  * task, are there as long as the call is.
  */
-static int copy_task(const struct process *child, const struct thread *caller, mach_port_t *task)
+static int fork_copy_task(const struct process *child, const struct thread *caller,
+			  mach_port_t *task)
 {
 	mach_port_t parent = caller->process->task;
 	int error;
@@ -33,11 +34,11 @@ static int copy_task(const struct process *child, const struct thread *caller, m
 }
 
 /* Gives the child a task, and a thread that is not running yet; 0 or an errno.  Unlocks. */
-static int make_alive(struct process *child, const struct thread *caller, uint32_t entry,
-		      uint32_t stack, struct thread **first)
+static int fork_make_alive(struct process *child, const struct thread *caller, uint32_t entry,
+			   uint32_t stack, struct thread **first)
 {
 	mach_port_t task;
-	int error = copy_task(child, caller, &task);
+	int error = fork_copy_task(child, caller, &task);
 
 	if (error != 0)
 		return error;
@@ -63,7 +64,7 @@ kern_return_t ux_fork(caller_t caller, unsigned entry, unsigned stack, int *pid)
 	if (error != 0)
 		return error;
 	child->calls = 1; /* This one, as it were: so the child stays, should all be ended. */
-	error = make_alive(child, caller, entry, stack, &first);
+	error = fork_make_alive(child, caller, entry, stack, &first);
 	if (error == 0 && thread_resume(first->kernel) != KERN_SUCCESS)
 		error = ENOMEM;
 	if (error != 0) {

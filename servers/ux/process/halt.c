@@ -20,30 +20,30 @@
 static bool is_halting;
 
 /* A process that is neither the one that halts nor the first, whose end is that of all. */
-static bool is_other(const struct process *process, const struct process *own)
+static bool halt_is_other(const struct process *process, const struct process *own)
 {
 	return process != own && process->pid != PID_FIRST && !process->is_zombie;
 }
 
-static bool others_live(const struct process *own)
+static bool halt_others_live(const struct process *own)
 {
 	struct list *link;
 
 	list_for_each (link, &processes) {
-		if (is_other(list_object(link, struct process, link), own))
+		if (halt_is_other(list_object(link, struct process, link), own))
 			return true;
 	}
 	return false;
 }
 
-static void ask_others(const struct process *own)
+static void halt_ask_others(const struct process *own)
 {
 	struct list *link;
 
 	list_for_each (link, &processes) {
 		struct process *process = list_object(link, struct process, link);
 
-		if (!is_other(process, own) || process->is_exiting)
+		if (!halt_is_other(process, own) || process->is_exiting)
 			continue;
 		signal_process_number(process, SIGTERM);
 		signal_process_number(process, SIGCONT);
@@ -52,17 +52,17 @@ static void ask_others(const struct process *own)
 }
 
 /* Most are children of the first, or become that; whoever is not is seen with the next step. */
-static void await_others(const struct process *own)
+static void halt_await_others(const struct process *own)
 {
 	const void *channel = children_channel(process_by_pid(PID_FIRST));
 	uint64_t end = ux_now() + GRACE;
 
-	while (others_live(own) && ux_now() < end)
+	while (halt_others_live(own) && ux_now() < end)
 		ux_sleep_until(channel, ux_now() + STEP);
 }
 
 /* One that is not ending yet; the list may change with each that does. */
-static struct process *find_living(void)
+static struct process *halt_find_living(void)
 {
 	struct list *link;
 
@@ -75,17 +75,17 @@ static struct process *find_living(void)
 	return NULL;
 }
 
-static void end_all(void)
+static void halt_end_all(void)
 {
 	struct process *process = process_by_pid(PID_FIRST);
 
 	/* As if a call of the first were under way: its end would wait for this halt to be over. */
 	process->calls++;
-	while ((process = find_living()) != NULL)
+	while ((process = halt_find_living()) != NULL)
 		process_exit(process, W_EXITCODE(0, SIGKILL));
 }
 
-static _Noreturn void end_machine(int how, int status)
+static _Noreturn void halt_end_machine(int how, int status)
 {
 	if (how == UX_HALT)
 		assay_exit(status);
@@ -94,23 +94,23 @@ static _Noreturn void end_machine(int how, int status)
 }
 
 /* Whoever comes second waits for the end. */
-static void begin_once(void)
+static void halt_begin_once(void)
 {
 	while (is_halting)
-		ux_sleep(&end_machine, NULL);
+		ux_sleep(&halt_end_machine, NULL);
 	is_halting = true;
 }
 
 static _Noreturn void halt(struct process *own, int how, int status)
 {
-	begin_once();
-	ask_others(own);
-	await_others(own);
-	end_all();
-	await_others(own); /* Their calls may be at work with files yet. */
+	halt_begin_once();
+	halt_ask_others(own);
+	halt_await_others(own);
+	halt_end_all();
+	halt_await_others(own); /* Their calls may be at work with files yet. */
 	paging_settle();
 	fs_unmount();
-	end_machine(how, status);
+	halt_end_machine(how, status);
 }
 
 void ux_halt(int how, int status)

@@ -152,7 +152,7 @@ kern_return_t ux_setgid(caller_t caller, unsigned gid)
 
 /* ---------------- Process groups ---------------- */
 
-static bool is_group_of(pid_t pgrp, const struct process *process)
+static bool identity_is_group_of(pid_t pgrp, const struct process *process)
 {
 	struct list *link;
 
@@ -183,7 +183,7 @@ kern_return_t ux_setpgid(caller_t caller, int pid, int pgrp)
 	}
 	if (pgrp == 0)
 		pgrp = process->pid;
-	if (!is_group_of(pgrp, process))
+	if (!identity_is_group_of(pgrp, process))
 		return EPERM;
 	process->pgrp = pgrp;
 	return 0;

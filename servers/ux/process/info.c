@@ -27,7 +27,7 @@
  * The answer has a right of its own: it goes out without the lock, when the name that the server
  * has may already mean somebody else's port.
  */
-static kern_return_t give(bool may_have, mach_port_t name, mach_port_t *port)
+static kern_return_t info_give(bool may_have, mach_port_t name, mach_port_t *port)
 {
 	if (!may_have)
 		return EPERM;
@@ -44,17 +44,17 @@ kern_return_t ux_task_by_pid(caller_t caller, int pid, mach_port_t *task)
 
 	switch (pid) {
 	case PID_HOST:
-		return give(is_root(one), ux_boot.host_control, task);
+		return info_give(is_root(one), ux_boot.host_control, task);
 	case PID_SERVER:
-		return give(may_have_server(one), mach_task_self_cached(), task);
+		return info_give(may_have_server(one), mach_task_self_cached(), task);
 	}
 	other = process_by_pid(pid);
 	if (other == NULL || other->task == MACH_PORT_NULL)
 		return ESRCH;
-	return give(may_own(one, other), other->task, task);
+	return info_give(may_own(one, other), other->task, task);
 }
 
-static kern_return_t tell_path(bool may_know, const char *path, path_t result)
+static kern_return_t info_tell_path(bool may_know, const char *path, path_t result)
 {
 	if (!may_know)
 		return EPERM;
@@ -70,12 +70,12 @@ kern_return_t ux_executable(caller_t caller, int pid, path_t path)
 	const struct process *one = caller->process, *other;
 
 	if (pid == PID_SERVER)
-		return tell_path(may_have_server(one), SERVER_PATH, path);
+		return info_tell_path(may_have_server(one), SERVER_PATH, path);
 	other = process_by_pid(pid);
 	if (other == NULL || other->task == MACH_PORT_NULL || other->executed == NULL)
 		return ESRCH;
-	return tell_path(may_own(one, other) || may_have_server(one),
-			 executed_path(other->executed), path);
+	return info_tell_path(may_own(one, other) || may_have_server(one),
+			      executed_path(other->executed), path);
 }
 
 static const struct process *process_of_task(uint32_t task_id)
@@ -91,13 +91,13 @@ static const struct process *process_of_task(uint32_t task_id)
 	return NULL;
 }
 
-static const char *path_of(const struct process *process)
+static const char *info_path_of(const struct process *process)
 {
 	return process->executed != NULL ? executed_path(process->executed) : "";
 }
 
-static kern_return_t tell_program(const char *name, bool may_know, const char *file,
-				  command_t command, path_t path)
+static kern_return_t info_tell_program(const char *name, bool may_know, const char *file,
+				       command_t command, path_t path)
 {
 	format(command, sizeof(command_t), "%s", name);
 	format(path, PATH_MAX, "%s", may_know ? file : "");
@@ -112,19 +112,21 @@ kern_return_t ux_task_program(caller_t caller, unsigned task, int *pid, command_
 
 	if (other != NULL) {
 		*pid = other->pid;
-		return tell_program(other->command, may_own(one, other) || may_have_server(one),
-				    path_of(other), command, path);
+		return info_tell_program(other->command,
+					 may_own(one, other) || may_have_server(one),
+					 info_path_of(other), command, path);
 	}
 	if (past != NULL) {
 		*pid = past->life.pid;
-		return tell_program(past->life.command,
-				    past->owner == one->credentials.euid || may_have_server(one),
-				    past_path(task), command, path);
+		return info_tell_program(past->life.command,
+					 past->owner == one->credentials.euid ||
+						 may_have_server(one),
+					 past_path(task), command, path);
 	}
 	*pid = PID_SERVER;
 	if (task != task_id(mach_task_self_cached()))
 		return ESRCH;
-	return tell_program("ux", may_have_server(one), SERVER_PATH, command, path);
+	return info_tell_program("ux", may_have_server(one), SERVER_PATH, command, path);
 }
 
 /* No more than ps shows everybody, and for longer. */
@@ -147,7 +149,7 @@ kern_return_t ux_task_life(caller_t caller, unsigned task, struct ux_task_life *
 
 kern_return_t ux_device_port(caller_t caller, mach_port_t *port)
 {
-	return give(is_root(caller->process), ux_boot.device_master, port);
+	return info_give(is_root(caller->process), ux_boot.device_master, port);
 }
 
 /* ---------------- What was used ---------------- */
@@ -172,14 +174,14 @@ kern_return_t ux_getrusage(caller_t caller, int who, struct rusage *usage)
 
 /* ---------------- All processes ---------------- */
 
-static uint32_t ms_of(const struct timeval *time)
+static uint32_t info_ms_of(const struct timeval *time)
 {
 	return (uint32_t)time->tv_sec * MS_PER_SECOND +
 	       (uint32_t)time->tv_usec / (1000000 / MS_PER_SECOND);
 }
 
 /* What is told of any task: of a process, or of the server. */
-static void describe_task(mach_port_t task, struct rusage *usage, struct ux_process_info *info)
+static void info_describe_task(mach_port_t task, struct rusage *usage, struct ux_process_info *info)
 {
 	struct task_basic_info basic = {0};
 	mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
@@ -190,11 +192,11 @@ static void describe_task(mach_port_t task, struct rusage *usage, struct ux_proc
 	}
 	info->size = basic.virtual_size;
 	info->resident = basic.resident_size;
-	info->user_ms = ms_of(&usage->ru_utime);
-	info->system_ms = ms_of(&usage->ru_stime);
+	info->user_ms = info_ms_of(&usage->ru_utime);
+	info->system_ms = info_ms_of(&usage->ru_stime);
 }
 
-static bool is_running(mach_port_t thread)
+static bool info_is_running(mach_port_t thread)
 {
 	struct thread_basic_info info = {.run_state = TH_STATE_WAITING};
 	mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
@@ -206,7 +208,7 @@ static bool is_running(mach_port_t thread)
 /*
  * A process runs if one of its threads does; one that waits for an answer of the server's does not.
  */
-static char state_of(const struct process *process)
+static char info_state_of(const struct process *process)
 {
 	struct list *link;
 
@@ -215,13 +217,13 @@ static char state_of(const struct process *process)
 	if (process->signals.is_stopped)
 		return UX_STOPPED;
 	list_for_each (link, &process->threads) {
-		if (is_running(list_object(link, struct thread, link)->kernel))
+		if (info_is_running(list_object(link, struct thread, link)->kernel))
 			return UX_RUNNING;
 	}
 	return UX_WAITING;
 }
 
-static void describe(const struct process *process, struct ux_process_info *info)
+static void info_describe(const struct process *process, struct ux_process_info *info)
 {
 	struct rusage usage = process->usage;
 	struct list *link;
@@ -232,16 +234,16 @@ static void describe(const struct process *process, struct ux_process_info *info
 		.pgrp = process->pgrp,
 		.uid = process->credentials.uid,
 		.task_id = process->task_id,
-		.state = (uint32_t)state_of(process),
+		.state = (uint32_t)info_state_of(process),
 	};
 	list_for_each (link, &process->threads)
 		info->threads++;
 	memcpy(info->command, process->command, sizeof info->command);
-	describe_task(process->task, &usage, info);
+	info_describe_task(process->task, &usage, info);
 }
 
 /* The server itself. */
-static void describe_server(struct ux_process_info *info)
+static void info_describe_server(struct ux_process_info *info)
 {
 	struct rusage usage = {.ru_maxrss = 0};
 
@@ -252,10 +254,10 @@ static void describe_server(struct ux_process_info *info)
 		.state = UX_RUNNING,
 		.command = "ux",
 	};
-	describe_task(mach_task_self_cached(), &usage, info);
+	info_describe_task(mach_task_self_cached(), &usage, info);
 }
 
-static unsigned count_processes(void)
+static unsigned info_count_processes(void)
 {
 	unsigned n = 0;
 	struct list *link;
@@ -268,7 +270,7 @@ static unsigned count_processes(void)
 /* The memory goes with the answer. */
 kern_return_t ux_processes(caller_t caller, long_bytes_t *data, mach_msg_type_number_t *size)
 {
-	size_t bytes = (count_processes() + 1) * sizeof(struct ux_process_info);
+	size_t bytes = (info_count_processes() + 1) * sizeof(struct ux_process_info);
 	struct ux_process_info *info = ux_allocate_pages(bytes);
 	struct list *link;
 
@@ -277,8 +279,8 @@ kern_return_t ux_processes(caller_t caller, long_bytes_t *data, mach_msg_type_nu
 		return ENOMEM;
 	*data = (long_bytes_t)info;
 	*size = bytes;
-	describe_server(info++);
+	info_describe_server(info++);
 	list_for_each (link, &processes)
-		describe(list_object(link, struct process, link), info++);
+		info_describe(list_object(link, struct process, link), info++);
 	return 0;
 }

@@ -12,7 +12,7 @@ static mach_port_t port; /* Or null, or a name that is dead by now. */
 static mach_port_t next; /* Its receive right ends when there is another; null: nobody waits. */
 
 /* Takes one more right to it; false, and it is forgotten, if it is dead. */
-static bool take_right(void)
+static bool name_server_take_right(void)
 {
 	mach_port_t self = mach_task_self_cached();
 
@@ -26,7 +26,7 @@ static bool take_right(void)
 }
 
 /* The kernel tells all who wait: nobody has to be remembered for that. */
-static void tell_next(void)
+static void name_server_tell_next(void)
 {
 	if (next != MACH_PORT_NULL)
 		mach_port_mod_refs(mach_task_self_cached(), next, MACH_PORT_RIGHT_RECEIVE, -1);
@@ -40,28 +40,28 @@ kern_return_t ux_set_name_server(caller_t caller, mach_port_t new_port)
 
 	if (!is_root(caller->process))
 		return EPERM;
-	if (take_right()) {
+	if (name_server_take_right()) {
 		syscall_mach_port_deallocate(self, port);
 		return EBUSY;
 	}
 	if (mach_port_mod_refs(self, new_port, MACH_PORT_RIGHT_SEND, 1) != KERN_SUCCESS)
 		return EINVAL;
 	port = new_port;
-	tell_next();
+	name_server_tell_next();
 	return 0;
 }
 
 kern_return_t ux_name_server(caller_t caller, mach_port_t *result)
 {
 	(void)caller;
-	if (!take_right())
+	if (!name_server_take_right())
 		return ENOENT;
 	*result = port;
 	return 0;
 }
 
 /* What is sent there waits for nobody: so the queue has no room. */
-static bool make_next(void)
+static bool name_server_make_next(void)
 {
 	mach_port_t self = mach_task_self_cached();
 
@@ -70,15 +70,16 @@ static bool make_next(void)
 	if (syscall_mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &next) == KERN_SUCCESS &&
 	    mach_port_set_qlimit(self, next, 0) == KERN_SUCCESS)
 		return true;
-	tell_next();
+	name_server_tell_next();
 	return false;
 }
 
 kern_return_t ux_name_server_next(caller_t caller, mach_port_t *result)
 {
 	(void)caller;
-	if (!make_next() || syscall_mach_port_insert_right(mach_task_self_cached(), next, next,
-							   MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS)
+	if (!name_server_make_next() ||
+	    syscall_mach_port_insert_right(mach_task_self_cached(), next, next,
+					   MACH_MSG_TYPE_MAKE_SEND) != KERN_SUCCESS)
 		return ENOMEM;
 	*result = next;
 	return 0;

@@ -28,7 +28,7 @@ uint32_t past_parent(const struct process *process)
 	return process->parent != NULL ? process->parent->task_id : 0;
 }
 
-static void put_time(uint32_t words[2], uint64_t time)
+static void past_put_time(uint32_t words[2], uint64_t time)
 {
 	words[0] = (uint32_t)time;
 	words[1] = (uint32_t)(time >> 32);
@@ -47,14 +47,14 @@ struct ux_task_life past_life(const struct process *process)
 		.children = process->task_children,
 	};
 
-	put_time(life.begun, process->task_begun);
+	past_put_time(life.begun, process->task_begun);
 	memcpy(life.command, process->command, sizeof life.command);
 	return life;
 }
 
 /* ---------------- Of what has ended ---------------- */
 
-static void note_path(const struct process *process)
+static void past_note_path(const struct process *process)
 {
 	const char *path = process->executed != NULL ? executed_path(process->executed) : "";
 	unsigned n = process->task_id % PATHS_MAX;
@@ -72,8 +72,8 @@ void past_note(const struct process *process, uint32_t state)
 	assert(ux_lock_held() && process->task != MACH_PORT_NULL);
 	*entry = (struct past){.life = past_life(process), .owner = owner_of(process)};
 	entry->life.state = state;
-	put_time(entry->life.ended, ux_now());
-	note_path(process);
+	past_put_time(entry->life.ended, ux_now());
+	past_note_path(process);
 }
 
 const struct past *past_find(uint32_t task_id)

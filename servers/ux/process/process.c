@@ -43,7 +43,7 @@ struct process *process_by_pid(pid_t pid)
 	return NULL;
 }
 
-static bool is_group(pid_t pgrp)
+static bool process_is_group(pid_t pgrp)
 {
 	struct list *link;
 
@@ -55,11 +55,11 @@ static bool is_group(pid_t pgrp)
 }
 
 /* One that is neither a process's nor a group's. */
-static pid_t free_pid(void)
+static pid_t process_free_pid(void)
 {
 	do {
 		last_pid = last_pid >= PID_MAX ? PID_FIRST + 1 : last_pid + 1;
-	} while (process_by_pid(last_pid) != NULL || is_group(last_pid));
+	} while (process_by_pid(last_pid) != NULL || process_is_group(last_pid));
 	return last_pid;
 }
 
@@ -82,7 +82,7 @@ void process_release(struct process *process)
 
 /* ---------------- Beginning ---------------- */
 
-static bool may_be_made(const struct process *parent)
+static bool process_may_be_made(const struct process *parent)
 {
 	bool by_root = parent == NULL || is_root(parent);
 
@@ -90,7 +90,7 @@ static bool may_be_made(const struct process *parent)
 }
 
 /* Of processes=; init, which is not counted, is told when somebody wants to have more. */
-static bool is_too_many(const struct process *parent)
+static bool process_is_too_many(const struct process *parent)
 {
 	struct process *init = process_by_pid(PID_FIRST);
 
@@ -103,7 +103,7 @@ static bool is_too_many(const struct process *parent)
 }
 
 /* What a child has of its parent, but for descriptors. */
-static void inherit(struct process *child, struct process *parent)
+static void process_inherit(struct process *child, struct process *parent)
 {
 	child->parent = parent;
 	child->parent_pid = parent->pid;
@@ -123,7 +123,7 @@ static void inherit(struct process *child, struct process *parent)
 }
 
 /* What pid 1 has instead. */
-static void inherit_nothing(struct process *process)
+static void process_inherit_nothing(struct process *process)
 {
 	process->pgrp = process->pid;
 	process->umask = 022;
@@ -155,16 +155,16 @@ int process_new(struct process *parent, struct process **made)
 {
 	struct process *process;
 
-	if (!may_be_made(parent) || is_too_many(parent))
+	if (!process_may_be_made(parent) || process_is_too_many(parent))
 		return EAGAIN;
 	process = process_allocate(parent);
 	if (process == NULL)
 		return ENOMEM;
-	process->pid = free_pid();
+	process->pid = process_free_pid();
 	if (parent != NULL)
-		inherit(process, parent);
+		process_inherit(process, parent);
 	else
-		inherit_nothing(process);
+		process_inherit_nothing(process);
 	list_add_last(&processes, &process->link);
 	n_processes++;
 	*made = process;
@@ -172,7 +172,7 @@ int process_new(struct process *parent, struct process **made)
 }
 
 /* What is known of the task from its beginning on. */
-static void take_task(struct process *process, mach_port_t task)
+static void process_take_task(struct process *process, mach_port_t task)
 {
 	process->parent_task = past_parent(process);
 	process->task_id = task_id(task);
@@ -189,7 +189,7 @@ void process_change_task(struct process *process, mach_port_t task)
 		past_note(process, task == MACH_PORT_NULL ? UX_LIFE_ENDED : UX_LIFE_EXECUTED);
 	process->task = task;
 	if (task != MACH_PORT_NULL)
-		take_task(process, task);
+		process_take_task(process, task);
 	if (old == MACH_PORT_NULL)
 		return;
 	if (process->ended_task != MACH_PORT_NULL)
@@ -202,7 +202,7 @@ void process_change_task(struct process *process, mach_port_t task)
 /* ---------------- Ending ---------------- */
 
 /* The task, and with it what the kernel knows of how much it used; nothing can be pending then. */
-static void leave_task(struct process *process)
+static void process_leave_task(struct process *process)
 {
 	signals_end(process);
 	if (process->task == MACH_PORT_NULL)
@@ -211,7 +211,7 @@ static void leave_task(struct process *process)
 	process_change_task(process, MACH_PORT_NULL);
 }
 
-static void leave_files(struct process *process)
+static void process_leave_files(struct process *process)
 {
 	struct descriptors *descriptors = process->descriptors;
 	struct vnode *directory = process->directory;
@@ -234,7 +234,7 @@ static void leave_files(struct process *process)
  * Its children are pid 1's from now on, who waits for them, and is woken only for one that has
  * ended already: most processes leave none.
  */
-static void leave_children(struct process *process)
+static void process_leave_children(struct process *process)
 {
 	struct process *heir = process_by_pid(PID_FIRST);
 	bool has_news = false;
@@ -254,7 +254,7 @@ static void leave_children(struct process *process)
 }
 
 /* Out of all lists; the structure goes when nobody refers to it any more. */
-static void leave_lists(struct process *process)
+static void process_leave_lists(struct process *process)
 {
 	list_remove(&process->link);
 	list_remove(&process->sibling);
@@ -267,7 +267,7 @@ static void leave_lists(struct process *process)
 void process_reap(struct process *process)
 {
 	assert(process->is_exiting && process->calls == 0);
-	leave_lists(process);
+	process_leave_lists(process);
 }
 
 /* It never was a process to others. */
@@ -277,15 +277,15 @@ void process_abandon(struct process *process)
 
 	process->is_exiting = true;
 	exceptions_forget(process);
-	leave_task(process);
+	process_leave_task(process);
 	threads_end(process);
-	leave_files(process);
-	leave_lists(process);
+	process_leave_files(process);
+	process_leave_lists(process);
 	if (parent != NULL)
 		ux_wakeup(children_channel(parent));
 }
 
-static void signal_parent(const struct process *process, int code, int status)
+static void process_signal_parent(const struct process *process, int code, int status)
 {
 	const struct signal_info info = {
 		.signal = SIGCHLD,
@@ -308,10 +308,10 @@ void process_stopped(struct process *process, int signal)
 		return;
 	ux_wakeup(children_channel(parent));
 	if ((parent->signals.actions[SIGCHLD].flags & SA_NOCLDSTOP) == 0)
-		signal_parent(process, CLD_STOPPED, signal);
+		process_signal_parent(process, CLD_STOPPED, signal);
 }
 
-static void tell_parent(struct process *process)
+static void process_tell_parent(struct process *process)
 {
 	struct process *parent = process->parent;
 
@@ -322,13 +322,13 @@ static void tell_parent(struct process *process)
 	}
 	ux_wakeup(children_channel(parent));
 	if (WIFSIGNALED(process->status))
-		signal_parent(process, CLD_KILLED, WTERMSIG(process->status));
+		process_signal_parent(process, CLD_KILLED, WTERMSIG(process->status));
 	else
-		signal_parent(process, CLD_EXITED, WEXITSTATUS(process->status));
+		process_signal_parent(process, CLD_EXITED, WEXITSTATUS(process->status));
 }
 
 /* Where nobody is left who could wait for others, the machine has nothing to do any more. */
-static _Noreturn void end_of_first(const struct process *process)
+static _Noreturn void process_end_of_first(const struct process *process)
 {
 	int status = process->status;
 
@@ -341,12 +341,12 @@ void process_finish(struct process *process)
 {
 	assert(process->is_exiting && process->calls == 0);
 	process_reference(process);
-	leave_files(process);
+	process_leave_files(process);
 	if (process->pid == PID_FIRST)
-		end_of_first(process);
-	leave_children(process);
+		process_end_of_first(process);
+	process_leave_children(process);
 	process->is_zombie = true;
-	tell_parent(process);
+	process_tell_parent(process);
 	process_release(process);
 }
 
@@ -360,7 +360,7 @@ void process_exit(struct process *process, int status)
 	timers_end(process);
 	exceptions_forget(process);
 	threads_end(process); /* Before they end with their task, of which the kernel would tell. */
-	leave_task(process);
+	process_leave_task(process);
 	process->usage.ru_nsignals = (int32_t)process->signals.taken;
 	ux_wakeup(calls_channel(process));
 	if (process->calls == 0)

@@ -20,7 +20,7 @@
 /* ---------------- The file ---------------- */
 
 /* From now on it cannot be written. */
-static int take_vnode(struct program *program, struct vnode *vnode)
+static int program_take_vnode(struct program *program, struct vnode *vnode)
 {
 	int error = 0;
 
@@ -39,7 +39,7 @@ static int take_vnode(struct program *program, struct vnode *vnode)
 	return 0;
 }
 
-static void leave_vnode(struct program *program)
+static void program_leave_vnode(struct program *program)
 {
 	struct vnode *vnode = program->vnode;
 
@@ -51,23 +51,23 @@ static void leave_vnode(struct program *program)
 }
 
 /* Of a script and its interpreter the latter's. */
-static int take_name(struct program *program, const char *path)
+static int program_take_name(struct program *program, const char *path)
 {
 	executed_release(program->executed);
 	program->executed = executed_new(path);
 	return program->executed == NULL ? ENOMEM : 0;
 }
 
-static int open_file(struct program *program, const char *path)
+static int program_open_file(struct program *program, const char *path)
 {
 	char whole[PATH_MAX];
 	struct vnode *vnode;
 	int error = path_lookup_whole(program->process, path, &vnode, whole);
 
 	if (error == 0)
-		error = take_vnode(program, vnode);
+		error = program_take_vnode(program, vnode);
 	if (error == 0)
-		error = take_name(program, whole);
+		error = program_take_name(program, whole);
 	if (error == 0)
 		error = vnode_read(program->vnode, 0, program->head, sizeof program->head,
 				   &program->head_size);
@@ -75,7 +75,7 @@ static int open_file(struct program *program, const char *path)
 }
 
 /* The last part of the path, as much of it as there is room for. */
-static void name_after(struct program *program, const char *path)
+static void program_name_after(struct program *program, const char *path)
 {
 	const char *name = path;
 
@@ -87,7 +87,7 @@ static void name_after(struct program *program, const char *path)
 }
 
 /* The interpreter's file takes the place of a script's. */
-static int open_interpreter(struct program *program, const char *script)
+static int program_open_interpreter(struct program *program, const char *script)
 {
 	const char *interpreter, *option;
 	int error;
@@ -95,19 +95,19 @@ static int open_interpreter(struct program *program, const char *script)
 	if (!script_read(program->head, program->head_size, &interpreter, &option))
 		return 0;
 	error = arguments_put_interpreter(&program->arguments, interpreter, option, script);
-	leave_vnode(program);
+	program_leave_vnode(program);
 	if (error == 0)
-		error = open_file(program, program->arguments.strings);
+		error = program_open_file(program, program->arguments.strings);
 	return error;
 }
 
 int program_find(struct program *program, const char *path)
 {
-	int error = open_file(program, path);
+	int error = program_open_file(program, path);
 
-	name_after(program, path);
+	program_name_after(program, path);
 	if (error == 0)
-		error = open_interpreter(program, path);
+		error = program_open_interpreter(program, path);
 	if (error == 0)
 		error = elf_read(program->head, program->head_size, program->vnode->size,
 				 UX_STACK_TOP - UX_STACK_SIZE, &program->elf);
@@ -125,7 +125,7 @@ bool program_changes_user(const struct program *program)
 
 /* ---------------- Its memory ---------------- */
 
-static vm_prot_t rights_of(const struct elf_segment *segment)
+static vm_prot_t program_rights_of(const struct elf_segment *segment)
 {
 	return VM_PROT_READ | (segment->is_writable ? VM_PROT_WRITE : 0) |
 	       (segment->is_executable ? VM_PROT_EXECUTE : 0);
@@ -135,10 +135,10 @@ static vm_prot_t rights_of(const struct elf_segment *segment)
  * What may be written is a copy.  What may not is the file itself, for children too: so the kernel
  * has one object for all who run the program.  Unlocks.
  */
-static int map_file(const struct program *program, const struct elf_segment *segment)
+static int program_map_file(const struct program *program, const struct elf_segment *segment)
 {
 	vm_address_t address = segment->start;
-	vm_prot_t rights = rights_of(segment);
+	vm_prot_t rights = program_rights_of(segment);
 	mach_port_t object;
 	kern_return_t result;
 	int error;
@@ -158,7 +158,7 @@ static int map_file(const struct program *program, const struct elf_segment *seg
 }
 
 /* Copies the beginning of the first page that is not mapped from the file. */
-static int copy_tail(const struct program *program, const struct elf_segment *segment)
+static int program_copy_tail(const struct program *program, const struct elf_segment *segment)
 {
 	void *page = ux_allocate_pages(PAGE_SIZE);
 	size_t done;
@@ -178,7 +178,7 @@ static int copy_tail(const struct program *program, const struct elf_segment *se
 }
 
 /* Memory that is zero at first, but for the tail. */
-static int make_rest(const struct program *program, const struct elf_segment *segment)
+static int program_make_rest(const struct program *program, const struct elf_segment *segment)
 {
 	vm_address_t address = segment->start + segment->mapped;
 	vm_size_t size = segment->size - segment->mapped;
@@ -189,14 +189,14 @@ static int make_rest(const struct program *program, const struct elf_segment *se
 	if (vm_allocate(program->task, &address, size, FALSE) != KERN_SUCCESS)
 		return ENOMEM;
 	if (segment->tail > 0)
-		error = copy_tail(program, segment);
-	if (error == 0 &&
-	    vm_protect(program->task, address, size, FALSE, rights_of(segment)) != KERN_SUCCESS)
+		error = program_copy_tail(program, segment);
+	if (error == 0 && vm_protect(program->task, address, size, FALSE,
+				     program_rights_of(segment)) != KERN_SUCCESS)
 		error = ENOMEM;
 	return error;
 }
 
-static int make_stack(struct program *program)
+static int program_make_stack(struct program *program)
 {
 	size_t size = arguments_room(&program->arguments);
 	vm_address_t stack = UX_STACK_TOP - UX_STACK_SIZE;
@@ -217,14 +217,14 @@ static int make_stack(struct program *program)
 	return result == KERN_SUCCESS ? 0 : ENOMEM;
 }
 
-static int make_memory(struct program *program)
+static int program_make_memory(struct program *program)
 {
-	int error = make_stack(program);
+	int error = program_make_stack(program);
 
 	for (unsigned n = 0; n < program->elf.n_segments && error == 0; n++) {
-		error = map_file(program, &program->elf.segments[n]);
+		error = program_map_file(program, &program->elf.segments[n]);
 		if (error == 0)
-			error = make_rest(program, &program->elf.segments[n]);
+			error = program_make_rest(program, &program->elf.segments[n]);
 	}
 	return error;
 }
@@ -235,7 +235,7 @@ static int make_memory(struct program *program)
  * The registered ports are those of the task before, unless that could do with them what its user
  * may not.
  */
-static mach_port_t parent_of(const struct program *program)
+static mach_port_t program_parent_of(const struct program *program)
 {
 	mach_port_t task = program->process->task;
 
@@ -246,13 +246,13 @@ static mach_port_t parent_of(const struct program *program)
 int program_load(struct program *program)
 {
 	mach_port_t task;
-	int error = task_new(parent_of(program), false, &task);
+	int error = task_new(program_parent_of(program), false, &task);
 
 	if (error != 0)
 		return error;
 	program->task = task;
 	task_call(task, program->command);
-	error = make_memory(program);
+	error = program_make_memory(program);
 	if (error != 0)
 		return error;
 	program->first = thread_new_in(program->process, task, program->elf.entry, program->stack);
@@ -267,7 +267,7 @@ void program_forget(struct program *program)
 		task_end(program->task);
 	if (program->first != NULL)
 		thread_end(program->first);
-	leave_vnode(program);
+	program_leave_vnode(program);
 	executed_release(program->executed);
 	arguments_free(&program->arguments);
 	ux_free(program);

@@ -2,14 +2,14 @@
 /* Scripts: see script.h. */
 #include "process/script.h"
 
-static bool is_blank(char character)
+static bool script_is_blank(char character)
 {
 	return character == ' ' || character == '\t';
 }
 
-static char *skip_blanks(char *at)
+static char *script_skip_blanks(char *at)
 {
-	while (is_blank(*at))
+	while (script_is_blank(*at))
 		at++;
 	return at;
 }
@@ -23,7 +23,7 @@ static bool script_end_line(char *head, size_t size)
 		length++;
 	if (length == size)
 		return false;
-	while (length > 2 && is_blank(head[length - 1]))
+	while (length > 2 && script_is_blank(head[length - 1]))
 		length--;
 	head[length] = '\0';
 	return true;
@@ -35,14 +35,14 @@ bool script_read(char *head, size_t size, const char **interpreter, const char *
 
 	if (size < 3 || head[0] != '#' || head[1] != '!' || !script_end_line(head, size))
 		return false;
-	at = skip_blanks(head + 2);
+	at = script_skip_blanks(head + 2);
 	*interpreter = at;
-	while (*at != '\0' && !is_blank(*at))
+	while (*at != '\0' && !script_is_blank(*at))
 		at++;
 	*option = NULL;
 	if (*at != '\0') {
 		*at = '\0';
-		*option = skip_blanks(at + 1);
+		*option = script_skip_blanks(at + 1);
 	}
 	return **interpreter != '\0';
 }

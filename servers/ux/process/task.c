@@ -75,7 +75,7 @@ void task_call(mach_port_t task, const char *name)
 
 /* ---------------- What it has used ---------------- */
 
-static void add_time(struct timeval *sum, time_value_t time)
+static void task_add_time(struct timeval *sum, time_value_t time)
 {
 	sum->tv_sec += time.seconds;
 	sum->tv_usec += time.microseconds;
@@ -93,12 +93,12 @@ void task_add_usage(mach_port_t task, struct rusage *usage)
 	mach_msg_type_number_t count = TASK_USAGE_INFO_COUNT;
 
 	task_info(task, TASK_USAGE_INFO, (task_info_t)&used, &count);
-	add_time(&usage->ru_utime, used.living.user_time);
-	add_time(&usage->ru_utime, used.ended_user_time);
-	add_time(&usage->ru_stime, used.living.system_time);
-	add_time(&usage->ru_stime, used.ended_system_time);
-	add_time(&usage->ru_stime, used.served_user_time);
-	add_time(&usage->ru_stime, used.served_system_time);
+	task_add_time(&usage->ru_utime, used.living.user_time);
+	task_add_time(&usage->ru_utime, used.ended_user_time);
+	task_add_time(&usage->ru_stime, used.living.system_time);
+	task_add_time(&usage->ru_stime, used.ended_system_time);
+	task_add_time(&usage->ru_stime, used.served_user_time);
+	task_add_time(&usage->ru_stime, used.served_system_time);
 	if (usage->ru_maxrss < (int32_t)(used.resident_size / 1024))
 		usage->ru_maxrss = (int32_t)(used.resident_size / 1024);
 	usage->ru_minflt += (int32_t)(events->faults - events->pageins);
@@ -110,15 +110,15 @@ void task_add_usage(mach_port_t task, struct rusage *usage)
 	usage->ru_msgrcv += (int32_t)events->messages_received;
 }
 
-static void add_timeval(struct timeval *sum, const struct timeval *time)
+static void task_add_timeval(struct timeval *sum, const struct timeval *time)
 {
-	add_time(sum, (time_value_t){.seconds = time->tv_sec, .microseconds = time->tv_usec});
+	task_add_time(sum, (time_value_t){.seconds = time->tv_sec, .microseconds = time->tv_usec});
 }
 
 void usage_add(struct rusage *sum, const struct rusage *usage)
 {
-	add_timeval(&sum->ru_utime, &usage->ru_utime);
-	add_timeval(&sum->ru_stime, &usage->ru_stime);
+	task_add_timeval(&sum->ru_utime, &usage->ru_utime);
+	task_add_timeval(&sum->ru_stime, &usage->ru_stime);
 	if (sum->ru_maxrss < usage->ru_maxrss)
 		sum->ru_maxrss = usage->ru_maxrss;
 	sum->ru_minflt += usage->ru_minflt;

@@ -59,7 +59,7 @@ struct thread *caller_of_port(mach_port_t port)
 /* ---------------- Beginning ---------------- */
 
 /* A payload for a new thread, and its place; false if the table is full. */
-static bool take_place(struct thread *thread)
+static bool thread_take_place(struct thread *thread)
 {
 	uint32_t places = UX_THREADS_MAX - (is_root(thread->process) ? 0 : KEPT_FOR_ROOT);
 	uint32_t place = 0;
@@ -76,7 +76,7 @@ static bool take_place(struct thread *thread)
 	return true;
 }
 
-static void leave_place(struct thread *thread)
+static void thread_leave_place(struct thread *thread)
 {
 	table[thread->payload & PLACE_MASK] = NULL;
 }
@@ -96,7 +96,7 @@ static bool thread_make_port(struct thread *thread)
 	return false;
 }
 
-static void end_kernel_thread(mach_port_t kernel)
+static void thread_end_kernel_thread(mach_port_t kernel)
 {
 	serve_unwatch(kernel);
 	thread_terminate(kernel);
@@ -108,7 +108,7 @@ struct thread *thread_new(struct process *process, mach_port_t kernel)
 	struct thread *thread = ux_allocate(sizeof *thread);
 
 	if (thread == NULL) {
-		end_kernel_thread(kernel);
+		thread_end_kernel_thread(kernel);
 		return NULL;
 	}
 	thread->process = process;
@@ -116,17 +116,17 @@ struct thread *thread_new(struct process *process, mach_port_t kernel)
 	list_init(&thread->link);
 	list_init(&thread->sleeps);
 	thread_signals_init(&thread->signals);
-	if (take_place(thread)) {
+	if (thread_take_place(thread)) {
 		if (thread_make_port(thread))
 			return thread;
-		leave_place(thread);
+		thread_leave_place(thread);
 	}
-	end_kernel_thread(kernel);
+	thread_end_kernel_thread(kernel);
 	ux_free(thread);
 	return NULL;
 }
 
-static bool set_registers(mach_port_t kernel, uint32_t entry, uint32_t stack)
+static bool thread_set_registers(mach_port_t kernel, uint32_t entry, uint32_t stack)
 {
 	struct i386_thread_state state = {.eip = entry, .uesp = stack};
 
@@ -141,8 +141,8 @@ struct thread *thread_new_in(struct process *process, mach_port_t task, uint32_t
 
 	if (thread_create(task, &kernel) != KERN_SUCCESS)
 		return NULL;
-	if (!set_registers(kernel, entry, stack)) {
-		end_kernel_thread(kernel);
+	if (!thread_set_registers(kernel, entry, stack)) {
+		thread_end_kernel_thread(kernel);
 		return NULL;
 	}
 	return thread_new(process, kernel);
@@ -195,7 +195,7 @@ void thread_end(struct thread *thread)
 	thread->is_ending = true;
 	thread_signals_end(thread);
 	list_remove(&thread->link);
-	leave_place(thread);
+	thread_leave_place(thread);
 	mach_port_mod_refs(mach_task_self_cached(), thread->call_port, MACH_PORT_RIGHT_RECEIVE, -1);
 	serve_unwatch(thread->kernel);
 	thread_terminate(thread->kernel);
@@ -212,7 +212,7 @@ void threads_end(struct process *process)
 }
 
 /* A process without threads has ended. */
-static void end_perhaps_last(struct thread *thread, int status)
+static void thread_end_perhaps_last(struct thread *thread, int status)
 {
 	struct process *process = thread->process;
 
@@ -228,9 +228,9 @@ bool thread_port_died(mach_port_t name)
 
 		if (thread != NULL && thread->kernel == name && !list_empty(&thread->link)) {
 			/* Its task may have been ended, of which the kernel tells separately. */
-			end_perhaps_last(thread, task_id(thread->process->task) == 0
-							 ? W_EXITCODE(0, SIGKILL)
-							 : 0);
+			thread_end_perhaps_last(thread, task_id(thread->process->task) == 0
+								? W_EXITCODE(0, SIGKILL)
+								: 0);
 			return true;
 		}
 	}
@@ -263,7 +263,7 @@ void thread_end_call(struct thread *thread)
 /* ---------------- Threads that a program starts ---------------- */
 
 /* Gives the task a right to call as the thread, under a name that is free there. */
-static bool give_name(struct thread *thread, mach_port_name_t *name)
+static bool thread_give_name(struct thread *thread, mach_port_name_t *name)
 {
 	kern_return_t result = KERN_NAME_EXISTS;
 
@@ -287,7 +287,7 @@ kern_return_t ux_thread_start(caller_t caller, unsigned entry, unsigned stack, u
 	thread->signals.mask = caller->signals.mask;
 	thread_enter(thread);
 	state.ebx = (uint32_t)thread->id;
-	if (!give_name(thread, &state.ecx) ||
+	if (!thread_give_name(thread, &state.ecx) ||
 	    thread_set_state(thread->kernel, i386_THREAD_STATE, (thread_state_t)&state,
 			     i386_THREAD_STATE_COUNT) != KERN_SUCCESS ||
 	    thread_resume(thread->kernel) != KERN_SUCCESS) {
@@ -300,6 +300,6 @@ kern_return_t ux_thread_start(caller_t caller, unsigned entry, unsigned stack, u
 
 kern_return_t ux_thread_exit(caller_t caller)
 {
-	end_perhaps_last(caller, 0);
+	thread_end_perhaps_last(caller, 0);
 	return MIG_NO_REPLY;
 }

@@ -30,35 +30,35 @@ static bool has_key;
 
 /* ---------------- SipHash ---------------- */
 
-static uint64_t rotate(uint64_t value, unsigned bits)
+static uint64_t token_rotate(uint64_t value, unsigned bits)
 {
 	return value << bits | value >> (64 - bits);
 }
 
-static void mix(struct hash *hash, unsigned rounds)
+static void token_mix(struct hash *hash, unsigned rounds)
 {
 	while (rounds-- > 0) {
 		hash->a += hash->b;
 		hash->c += hash->d;
-		hash->b = rotate(hash->b, 13) ^ hash->a;
-		hash->d = rotate(hash->d, 16) ^ hash->c;
-		hash->a = rotate(hash->a, 32) + hash->d;
+		hash->b = token_rotate(hash->b, 13) ^ hash->a;
+		hash->d = token_rotate(hash->d, 16) ^ hash->c;
+		hash->a = token_rotate(hash->a, 32) + hash->d;
 		hash->c += hash->b;
-		hash->d = rotate(hash->d, 21) ^ hash->a;
-		hash->b = rotate(hash->b, 17) ^ hash->c;
-		hash->c = rotate(hash->c, 32);
+		hash->d = token_rotate(hash->d, 21) ^ hash->a;
+		hash->b = token_rotate(hash->b, 17) ^ hash->c;
+		hash->c = token_rotate(hash->c, 32);
 	}
 }
 
-static void hash_add(struct hash *hash, uint64_t word)
+static void token_hash_add(struct hash *hash, uint64_t word)
 {
 	hash->d ^= word;
-	mix(hash, ROUNDS);
+	token_mix(hash, ROUNDS);
 	hash->a ^= word;
 }
 
 /* Of a message of eight bytes. */
-static uint64_t hash_of(uint64_t word)
+static uint64_t token_hash_of(uint64_t word)
 {
 	struct hash hash = {
 		.a = key[0] ^ 0x736f6d6570736575,
@@ -67,33 +67,33 @@ static uint64_t hash_of(uint64_t word)
 		.d = key[1] ^ 0x7465646279746573,
 	};
 
-	hash_add(&hash, word);
-	hash_add(&hash, (uint64_t)sizeof word << 56);
+	token_hash_add(&hash, word);
+	token_hash_add(&hash, (uint64_t)sizeof word << 56);
 	hash.c ^= 0xff;
-	mix(&hash, ROUNDS_AT_END);
+	token_mix(&hash, ROUNDS_AT_END);
 	return hash.a ^ hash.b ^ hash.c ^ hash.d;
 }
 
 /* ---------------- Tokens ---------------- */
 
-static void make_key(void)
+static void token_make_key(void)
 {
 	if (has_key)
 		return;
 	key[0] = (uint64_t)ux_seconds() << 32 ^ __builtin_ia32_rdtsc();
 	key[1] = ux_now();
-	key[0] = hash_of(key[1]);
-	key[1] ^= hash_of(__builtin_ia32_rdtsc());
+	key[0] = token_hash_of(key[1]);
+	key[1] ^= token_hash_of(__builtin_ia32_rdtsc());
 	has_key = true;
 }
 
-static void write_token(uint32_t task, char token[DIGITS])
+static void token_write_token(uint32_t task, char token[DIGITS])
 {
 	static const char digits[16] = "0123456789abcdef";
 	uint64_t words[WORDS];
 
 	for (unsigned n = 0; n < WORDS; n++)
-		words[n] = hash_of((uint64_t)n << 32 | task);
+		words[n] = token_hash_of((uint64_t)n << 32 | task);
 	for (unsigned n = 0; n < DIGITS; n++)
 		token[n] = digits[words[n / 16] >> n % 16 * 4 & 0xf];
 }
@@ -112,8 +112,8 @@ kern_return_t ux_gprof_token(caller_t caller, int pid, bytes_t token,
 	/* Names of such a process are its real user's, to whom they might be shown: snames. */
 	if (other != one && owner_of(other) != other->credentials.uid)
 		return EPERM;
-	make_key();
-	write_token(other->task_id, token);
+	token_make_key();
+	token_write_token(other->task_id, token);
 	*length = DIGITS;
 	return 0;
 }

@@ -17,13 +17,13 @@ static bool wait_is_meant(const struct process *child, pid_t pid, const struct p
 	return pid == -1 || child->pgrp == -pid;
 }
 
-static bool has_news(const struct process *child, int options)
+static bool wait_has_news(const struct process *child, int options)
 {
 	return child->is_zombie || ((options & WUNTRACED) != 0 && child->stop_signal != 0);
 }
 
 /* A child that is meant: one with news if there is one, else any; null if there is none at all. */
-static struct process *find_child(const struct process *parent, pid_t pid, int options)
+static struct process *wait_find_child(const struct process *parent, pid_t pid, int options)
 {
 	struct process *found = NULL;
 	struct list *link;
@@ -34,15 +34,15 @@ static struct process *find_child(const struct process *parent, pid_t pid, int o
 		if (!wait_is_meant(child, pid, parent))
 			continue;
 		found = child;
-		if (has_news(child, options))
+		if (wait_has_news(child, options))
 			break;
 	}
 	return found;
 }
 
 /* Tells of a child; a zombie is no more after that. */
-static void tell(struct process *parent, struct process *child, int *ended, int *status,
-		 struct rusage *usage)
+static void wait_tell(struct process *parent, struct process *child, int *ended, int *status,
+		      struct rusage *usage)
 {
 	*ended = child->pid;
 	*usage = child->usage;
@@ -66,12 +66,12 @@ kern_return_t ux_wait4(caller_t caller, int pid, int options, int *ended, int *s
 	if ((options & ~(WNOHANG | WUNTRACED)) != 0)
 		return EINVAL;
 	while (error == 0) {
-		struct process *child = find_child(parent, pid, options);
+		struct process *child = wait_find_child(parent, pid, options);
 
 		if (child == NULL)
 			return ECHILD;
-		if (has_news(child, options)) {
-			tell(parent, child, ended, status, usage);
+		if (wait_has_news(child, options)) {
+			wait_tell(parent, child, ended, status, usage);
 			return 0;
 		}
 		if ((options & WNOHANG) != 0) {

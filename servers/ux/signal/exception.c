@@ -73,7 +73,7 @@ static const struct meaning meanings[] = {
 	{0, 0, SIGSYS, SI_KERNEL, 0, false},
 };
 
-static const struct meaning *meaning_of(int exception, int code)
+static const struct meaning *exception_meaning_of(int exception, int code)
 {
 	const struct meaning *meaning = meanings;
 
@@ -85,7 +85,7 @@ static const struct meaning *meaning_of(int exception, int code)
 
 /* ---------------- Taking one ---------------- */
 
-static struct thread *thread_of_kernel(struct process *process, mach_port_t kernel)
+static struct thread *exception_thread_of_kernel(struct process *process, mach_port_t kernel)
 {
 	struct list *link;
 
@@ -98,7 +98,7 @@ static struct thread *thread_of_kernel(struct process *process, mach_port_t kern
 	return NULL;
 }
 
-static void take_expiry(struct thread *thread, int signal, int expiries)
+static void exception_take_expiry(struct thread *thread, int signal, int expiries)
 {
 	const struct signal_info info = {
 		.signal = signal, .code = SI_TIMER, .overrun = expiries - 1};
@@ -111,7 +111,7 @@ static void take_expiry(struct thread *thread, int signal, int expiries)
 	}
 }
 
-static bool is_dead(mach_port_t name)
+static bool exception_is_dead(mach_port_t name)
 {
 	mach_port_type_t type;
 
@@ -124,9 +124,9 @@ static bool is_dead(mach_port_t name)
  * which shows in the answer's port being dead.  It will be back at the instruction, and have the
  * exception again.
  */
-static bool still_waits(mach_port_t reply)
+static bool exception_still_waits(mach_port_t reply)
 {
-	return !is_dead(reply);
+	return !exception_is_dead(reply);
 }
 
 /*
@@ -142,8 +142,8 @@ static bool exception_get_registers(const struct thread *thread, struct i386_thr
 }
 
 /* A handler's end is an exception too: see <sys/signal.h>. */
-static bool is_handlers_end(const struct thread *thread, const struct meaning *meaning,
-			    const struct i386_thread_state *state)
+static bool exception_is_handlers_end(const struct thread *thread, const struct meaning *meaning,
+				      const struct i386_thread_state *state)
 {
 	uint32_t trampoline = thread->process->signals.trampoline;
 
@@ -152,7 +152,8 @@ static bool is_handlers_end(const struct thread *thread, const struct meaning *m
 }
 
 /* `address` is that of a wrong access, else the instruction is what was wrong. */
-static void take_fault(struct thread *thread, const struct meaning *meaning, uint32_t address)
+static void exception_take_fault(struct thread *thread, const struct meaning *meaning,
+				 uint32_t address)
 {
 	struct signal_info info = {
 		.signal = meaning->signal, .code = meaning->si_code, .trap = meaning->trap};
@@ -160,7 +161,7 @@ static void take_fault(struct thread *thread, const struct meaning *meaning, uin
 
 	if (!exception_get_registers(thread, &state))
 		return; /* It has ended. */
-	if (is_handlers_end(thread, meaning, &state)) {
+	if (exception_is_handlers_end(thread, meaning, &state)) {
 		signal_return(thread, state.ebx);
 		return;
 	}
@@ -169,28 +170,29 @@ static void take_fault(struct thread *thread, const struct meaning *meaning, uin
 }
 
 /* What is due is taken while the thread waits: so it need not be stopped for that. */
-static void take(struct thread *thread, const struct meaning *meaning, mach_port_t reply,
-		 int subcode)
+static void exception_take(struct thread *thread, const struct meaning *meaning, mach_port_t reply,
+			   int subcode)
 {
-	bool waits = still_waits(reply);
+	bool waits = exception_still_waits(reply);
 
 	thread_reference(thread);
 	thread->signals.stands_still = waits;
 	if (meaning->si_code == SI_TIMER)
-		take_expiry(thread, meaning->signal, subcode);
+		exception_take_expiry(thread, meaning->signal, subcode);
 	else if (waits || meaning->is_over)
-		take_fault(thread, meaning, (uint32_t)subcode);
+		exception_take_fault(thread, meaning, (uint32_t)subcode);
 	signal_before_reply(thread);
 	thread->signals.stands_still = false;
 	thread_release(thread);
 }
 
 /* The thread, when nobody is delivering to it; null if there is none any more.  Unlocks. */
-static struct thread *await_thread(pid_t pid, mach_port_t kernel)
+static struct thread *exception_await_thread(pid_t pid, mach_port_t kernel)
 {
 	for (;;) {
 		struct process *process = process_by_pid(pid);
-		struct thread *thread = process != NULL ? thread_of_kernel(process, kernel) : NULL;
+		struct thread *thread =
+			process != NULL ? exception_thread_of_kernel(process, kernel) : NULL;
 
 		if (thread == NULL || !thread->signals.is_delivering)
 			return thread;
@@ -202,12 +204,13 @@ static struct thread *await_thread(pid_t pid, mach_port_t kernel)
  * A thread that the server has not made has no signals: what it does wrong ends the process.  Not
  * meant are threads that have been ended meanwhile, and those of a task that the process has left.
  */
-static void take_from_stranger(const struct request *request, mach_port_t kernel, mach_port_t task,
-			       int signal)
+static void exception_take_from_stranger(const struct request *request, mach_port_t kernel,
+					 mach_port_t task, int signal)
 {
 	struct process *process = process_by_pid(request->pid);
 
-	if (process != NULL && !process->is_exiting && process->task == task && !is_dead(kernel))
+	if (process != NULL && !process->is_exiting && process->task == task &&
+	    !exception_is_dead(kernel))
 		process_exit(process, W_EXITCODE(0, signal));
 }
 
@@ -219,23 +222,23 @@ kern_return_t catch_exception_raise(mach_port_t address, mach_port_t kernel, mac
 				    integer_t exception, integer_t code, integer_t subcode)
 {
 	const struct request *request = (const struct request *)address;
-	const struct meaning *meaning = meaning_of(exception, code);
-	struct thread *thread = await_thread(request->pid, kernel);
+	const struct meaning *meaning = exception_meaning_of(exception, code);
+	struct thread *thread = exception_await_thread(request->pid, kernel);
 
 	if (thread != NULL)
-		take(thread, meaning, request->reply, subcode);
+		exception_take(thread, meaning, request->reply, subcode);
 	else if (meaning->si_code != SI_TIMER)
-		take_from_stranger(request, kernel, task, meaning->signal);
+		exception_take_from_stranger(request, kernel, task, meaning->signal);
 	return KERN_SUCCESS;
 }
 
 /* ---------------- Threads ---------------- */
 
-static void catch_exceptions(void *unused);
+static void exception_catch_exceptions(void *unused);
 
-static bool add_catcher(void)
+static bool exception_add_catcher(void)
 {
-	if (catchers == CATCHERS_MAX || !ux_start_thread(catch_exceptions, NULL))
+	if (catchers == CATCHERS_MAX || !ux_start_thread(exception_catch_exceptions, NULL))
 		return false;
 	catchers++;
 	idle++;
@@ -248,7 +251,7 @@ static void exception_answer(struct request *request, union message *reply)
 	ux_lock();
 	idle--;
 	if (idle == 0)
-		add_catcher();
+		exception_add_catcher();
 	request->pid = (pid_t)request->message.head.msgh_protected_payload;
 	request->reply = request->message.head.msgh_remote_port;
 	request->message.head.msgh_local_port = (mach_port_t)request;
@@ -294,7 +297,7 @@ static void exception_refuse(union message *message, mach_msg_return_t result)
 }
 
 /* The answer is made beside the request, and takes its place. */
-static void catch_exceptions(void *unused)
+static void exception_catch_exceptions(void *unused)
 {
 	struct request request;
 	union message reply;
@@ -321,14 +324,14 @@ bool exceptions_start(void)
 				       &exceptions) != KERN_SUCCESS)
 		return false;
 	ux_lock();
-	success = add_catcher();
+	success = exception_add_catcher();
 	ux_unlock();
 	return success && signal_workers_start();
 }
 
 /* ---------------- Ports ---------------- */
 
-static mach_port_t port_new(pid_t pid)
+static mach_port_t exception_port_new(pid_t pid)
 {
 	mach_port_t self = mach_task_self_cached(), port;
 
@@ -348,7 +351,7 @@ bool exceptions_catch(struct process *process)
 
 	assert(ux_lock_held());
 	if (signals->exception_port == MACH_PORT_NULL)
-		signals->exception_port = port_new(process->pid);
+		signals->exception_port = exception_port_new(process->pid);
 	if (signals->exception_port == MACH_PORT_NULL ||
 	    task_set_special_port(process->task, TASK_EXCEPTION_PORT, signals->exception_port) !=
 		    KERN_SUCCESS)

@@ -54,7 +54,7 @@ struct signal_note {
 };
 
 /* The first of a signal's; null: it is not pending, or there was no memory. */
-static struct signal_note *note_of(const struct signals_pending *pending, int signal)
+static struct signal_note *signal_note_of(const struct signals_pending *pending, int signal)
 {
 	struct list *link;
 
@@ -69,8 +69,8 @@ static struct signal_note *note_of(const struct signals_pending *pending, int si
 	return NULL;
 }
 
-static bool note_add(struct process *process, struct signals_pending *pending,
-		     const struct signal_info *info)
+static bool signal_note_add(struct process *process, struct signals_pending *pending,
+			    const struct signal_info *info)
 {
 	struct signal_note *note = NULL;
 
@@ -84,7 +84,7 @@ static bool note_add(struct process *process, struct signals_pending *pending,
 	return true;
 }
 
-static void note_drop(struct process *process, struct signal_note *note)
+static void signal_note_drop(struct process *process, struct signal_note *note)
 {
 	list_remove(&note->link);
 	process->signals.notes--;
@@ -95,16 +95,16 @@ static void note_drop(struct process *process, struct signal_note *note)
  * Of several ordinary signals of a kind the first is told; expiries of a timer are added up.  Where
  * there is no room for a note, what carries a value is not pending either.
  */
-static bool pend(struct process *process, struct signals_pending *pending,
-		 const struct signal_info *info)
+static bool signal_pend(struct process *process, struct signals_pending *pending,
+			const struct signal_info *info)
 {
 	struct signal_note *known = NULL;
 	bool is_noted = true;
 
 	if (info->signal < SIGRTMIN)
-		known = note_of(pending, info->signal);
+		known = signal_note_of(pending, info->signal);
 	if (known == NULL)
-		is_noted = note_add(process, pending, info);
+		is_noted = signal_note_add(process, pending, info);
 	else if (known->info.code == SI_TIMER && info->code == SI_TIMER)
 		known->info.overrun += info->overrun + 1;
 	if (is_noted || info->code != SI_QUEUE)
@@ -112,7 +112,8 @@ static bool pend(struct process *process, struct signals_pending *pending,
 	return is_noted;
 }
 
-static void pending_forget(struct process *process, struct signals_pending *pending, sigset_t set)
+static void signal_pending_forget(struct process *process, struct signals_pending *pending,
+				  sigset_t set)
 {
 	struct list *link, *after;
 
@@ -123,7 +124,7 @@ static void pending_forget(struct process *process, struct signals_pending *pend
 		struct signal_note *note = list_object(link, struct signal_note, link);
 
 		if ((SIGNAL_BIT(note->info.signal) & set) != 0)
-			note_drop(process, note);
+			signal_note_drop(process, note);
 	}
 }
 
@@ -132,10 +133,10 @@ void signal_forget(struct process *process, sigset_t set)
 	struct list *link;
 
 	assert(ux_lock_held());
-	pending_forget(process, &process->signals.pending, set);
+	signal_pending_forget(process, &process->signals.pending, set);
 	list_for_each (link, &process->threads)
-		pending_forget(process, &list_object(link, struct thread, link)->signals.pending,
-			       set);
+		signal_pending_forget(
+			process, &list_object(link, struct thread, link)->signals.pending, set);
 }
 
 /* ---------------- Life ---------------- */
@@ -170,7 +171,7 @@ void signals_exec(struct process_signals *signals)
 
 void signals_end(struct process *process)
 {
-	pending_forget(process, &process->signals.pending, ALL);
+	signal_pending_forget(process, &process->signals.pending, ALL);
 }
 
 void thread_signals_init(struct thread_signals *signals)
@@ -181,23 +182,23 @@ void thread_signals_init(struct thread_signals *signals)
 
 void thread_signals_end(struct thread *thread)
 {
-	pending_forget(thread->process, &thread->signals.pending, ALL);
+	signal_pending_forget(thread->process, &thread->signals.pending, ALL);
 }
 
 /* ---------------- Taking one ---------------- */
 
 /* The thread's own come before those of its process. */
-static bool is_own(const struct thread *thread, int signal)
+static bool signal_is_own(const struct thread *thread, int signal)
 {
 	return (thread->signals.pending.set & SIGNAL_BIT(signal)) != 0;
 }
 
 struct signal_info signal_told(const struct thread *thread, int signal)
 {
-	const struct signals_pending *pending = is_own(thread, signal)
+	const struct signals_pending *pending = signal_is_own(thread, signal)
 							? &thread->signals.pending
 							: &thread->process->signals.pending;
-	const struct signal_note *note = note_of(pending, signal);
+	const struct signal_note *note = signal_note_of(pending, signal);
 
 	return note != NULL ? note->info : (struct signal_info){.signal = signal, .code = SI_USER};
 }
@@ -205,15 +206,15 @@ struct signal_info signal_told(const struct thread *thread, int signal)
 /* A real-time signal stays pending as long as there are more of it. */
 void signal_take(struct thread *thread, int signal)
 {
-	struct signals_pending *pending = is_own(thread, signal)
+	struct signals_pending *pending = signal_is_own(thread, signal)
 						  ? &thread->signals.pending
 						  : &thread->process->signals.pending;
-	struct signal_note *note = note_of(pending, signal);
+	struct signal_note *note = signal_note_of(pending, signal);
 
 	assert((pending->set & SIGNAL_BIT(signal)) != 0);
 	if (note != NULL)
-		note_drop(thread->process, note);
-	if (note_of(pending, signal) == NULL)
+		signal_note_drop(thread->process, note);
+	if (signal_note_of(pending, signal) == NULL)
 		pending->set &= ~SIGNAL_BIT(signal);
 	thread->process->signals.taken++;
 }
@@ -221,7 +222,7 @@ void signal_take(struct thread *thread, int signal)
 /* ---------------- Sending ---------------- */
 
 /* Its threads run when what was pending has been taken: a signal that ends it comes before them. */
-static void let_go_on(struct process *process)
+static void signal_let_go_on(struct process *process)
 {
 	if (!process->signals.is_stopped)
 		return;
@@ -242,7 +243,7 @@ static bool signal_note_sent(struct process *process, int signal)
 		return false;
 	if (signal == SIGCONT) {
 		signal_forget(process, STOPS);
-		let_go_on(process);
+		signal_let_go_on(process);
 	} else if (signal_stops(signal)) {
 		signal_forget(process, SIGNAL_BIT(SIGCONT));
 	}
@@ -252,13 +253,13 @@ static bool signal_note_sent(struct process *process, int signal)
 bool signal_process(struct process *process, const struct signal_info *info)
 {
 	return !signal_note_sent(process, info->signal) ||
-	       pend(process, &process->signals.pending, info);
+	       signal_pend(process, &process->signals.pending, info);
 }
 
 bool signal_thread(struct thread *thread, const struct signal_info *info)
 {
 	return thread->is_ending || !signal_note_sent(thread->process, info->signal) ||
-	       pend(thread->process, &thread->signals.pending, info);
+	       signal_pend(thread->process, &thread->signals.pending, info);
 }
 
 void signal_process_number(struct process *process, int signal)

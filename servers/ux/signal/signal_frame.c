@@ -71,7 +71,7 @@ static uint32_t frame_address(const struct delivery *delivery, bool on_stack)
 	return ((top - sizeof(struct signal_frame)) & ~(STACK_ALIGN - 1)) - sizeof(uint32_t);
 }
 
-static mcontext_t registers_of(const struct i386_thread_state *state)
+static mcontext_t frame_registers_of(const struct i386_thread_state *state)
 {
 	return (mcontext_t){
 		.gs = (uint16_t)state->gs,
@@ -94,8 +94,8 @@ static mcontext_t registers_of(const struct i386_thread_state *state)
 	};
 }
 
-static void build_frame(const struct delivery *delivery, uint32_t address, bool on_stack,
-			struct signal_frame *frame)
+static void frame_build_frame(const struct delivery *delivery, uint32_t address, bool on_stack,
+			      struct signal_frame *frame)
 {
 	const struct signal_info *info = &delivery->info;
 	mcontext_t *registers = &frame->context.uc_mcontext;
@@ -107,7 +107,7 @@ static void build_frame(const struct delivery *delivery, uint32_t address, bool 
 		.handler = delivery->action.handler,
 		.flags = (uint32_t)delivery->action.flags,
 		.context = {.uc_stack = delivery->stack,
-			    .uc_mcontext = registers_of(&delivery->state),
+			    .uc_mcontext = frame_registers_of(&delivery->state),
 			    .uc_sigmask = delivery->mask_after},
 	};
 	memcpy(&frame->info, info, TOLD);
@@ -119,13 +119,13 @@ static void build_frame(const struct delivery *delivery, uint32_t address, bool 
 }
 
 /* Puts the frame on the stack, and makes the state one in which the trampoline begins. */
-static enum outcome write_frame(struct delivery *delivery)
+static enum outcome frame_write_frame(struct delivery *delivery)
 {
 	bool on_stack = signal_is_on_stack(&delivery->stack, delivery->state.uesp);
 	uint32_t address = frame_address(delivery, on_stack);
 	struct signal_frame frame;
 
-	build_frame(delivery, address, on_stack, &frame);
+	frame_build_frame(delivery, address, on_stack, &frame);
 	if (vm_write(delivery->task, address, (pointer_t)&frame, sizeof frame) != KERN_SUCCESS)
 		return NO_STACK;
 	delivery->state.uesp = address;
@@ -137,7 +137,7 @@ static enum outcome write_frame(struct delivery *delivery)
 /* ---------------- The thread ---------------- */
 
 /* It must not wait in the kernel for anything when its registers are changed. */
-static bool stop_thread(struct delivery *delivery)
+static bool frame_stop_thread(struct delivery *delivery)
 {
 	if (delivery->stands_still)
 		return true;
@@ -154,7 +154,7 @@ static bool frame_get_registers(struct delivery *delivery)
 }
 
 /* Failures are of a thread that has ended meanwhile: there is nothing to let go. */
-static void let_go(struct delivery *delivery)
+static void frame_let_go(struct delivery *delivery)
 {
 	if (delivery->is_suspended)
 		thread_resume(delivery->kernel);
@@ -164,13 +164,13 @@ static void let_go(struct delivery *delivery)
 
 /* ---------------- Before and after ---------------- */
 
-static sigset_t mask_after(const struct thread_signals *signals)
+static sigset_t frame_mask_after(const struct thread_signals *signals)
 {
 	return signals->has_saved_mask ? signals->saved_mask : signals->mask;
 }
 
 /* A right that is in use keeps its name, so that the delivery never means another thread by it. */
-static bool keep_rights(struct delivery *delivery)
+static bool frame_keep_rights(struct delivery *delivery)
 {
 	mach_port_t self = mach_task_self_cached();
 
@@ -182,7 +182,7 @@ static bool keep_rights(struct delivery *delivery)
 	return false;
 }
 
-static void plan(struct delivery *delivery, const struct thread *thread, int signal)
+static void frame_plan(struct delivery *delivery, const struct thread *thread, int signal)
 {
 	*delivery = (struct delivery){
 		.kernel = thread->kernel,
@@ -191,14 +191,14 @@ static void plan(struct delivery *delivery, const struct thread *thread, int sig
 		.action = thread->process->signals.actions[signal],
 		.stack = thread->signals.stack,
 		.mask = thread->signals.mask,
-		.mask_after = mask_after(&thread->signals),
+		.mask_after = frame_mask_after(&thread->signals),
 		.info = signal_told(thread, signal),
 		.stands_still = thread->signals.stands_still,
 	};
 }
 
 /* Whether the thread would still take the signal, and in the same way. */
-static bool is_unchanged(const struct delivery *delivery, const struct thread *thread)
+static bool frame_is_unchanged(const struct delivery *delivery, const struct thread *thread)
 {
 	const struct process_signals *shared = &thread->process->signals;
 	const struct thread_signals *own = &thread->signals;
@@ -207,7 +207,7 @@ static bool is_unchanged(const struct delivery *delivery, const struct thread *t
 
 	return !shared->is_stopped && ((own->pending.set | shared->pending.set) & bit) != 0 &&
 	       memcmp(&told, &delivery->info, sizeof told) == 0 && own->mask == delivery->mask &&
-	       mask_after(own) == delivery->mask_after &&
+	       frame_mask_after(own) == delivery->mask_after &&
 	       memcmp(&shared->actions[delivery->signal], &delivery->action,
 		      sizeof delivery->action) == 0 &&
 	       memcmp(&own->stack, &delivery->stack, sizeof own->stack) == 0;
@@ -216,7 +216,7 @@ static bool is_unchanged(const struct delivery *delivery, const struct thread *t
 /* ---------------- Delivery ---------------- */
 
 /* A program may end a thread without a word to the server. */
-static void forget_thread(struct thread *thread)
+static void frame_forget_thread(struct thread *thread)
 {
 	struct process *process = thread->process;
 
@@ -226,7 +226,7 @@ static void forget_thread(struct thread *thread)
 }
 
 /* The thread is in its handler from now on. */
-static void commit(struct delivery *delivery, struct thread *thread)
+static void frame_commit(struct delivery *delivery, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
 	struct signal_action *action = &thread->process->signals.actions[delivery->signal];
@@ -234,7 +234,7 @@ static void commit(struct delivery *delivery, struct thread *thread)
 
 	if (thread_set_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)&delivery->state,
 			     i386_REGS_SEGS_STATE_COUNT) != KERN_SUCCESS) {
-		forget_thread(thread);
+		frame_forget_thread(thread);
 		return;
 	}
 	signal_take(thread, delivery->signal);
@@ -267,14 +267,15 @@ static void frame_finish(struct delivery *delivery, struct thread *thread, enum 
 {
 	thread->signals.is_delivering = false;
 	ux_wakeup(&thread->signals);
-	if (thread->is_ending || thread->process->is_exiting || !is_unchanged(delivery, thread))
+	if (thread->is_ending || thread->process->is_exiting ||
+	    !frame_is_unchanged(delivery, thread))
 		return;
 	if (outcome == WRITTEN)
-		commit(delivery, thread);
+		frame_commit(delivery, thread);
 	else if (outcome == NO_STACK)
 		frame_refuse(delivery, thread);
 	else
-		forget_thread(thread);
+		frame_forget_thread(thread);
 }
 
 void signal_deliver(struct thread *thread, int signal)
@@ -283,18 +284,18 @@ void signal_deliver(struct thread *thread, int signal)
 	struct delivery delivery;
 
 	assert(!thread->signals.is_delivering);
-	plan(&delivery, thread, signal);
-	if (!keep_rights(&delivery)) {
-		forget_thread(thread);
+	frame_plan(&delivery, thread, signal);
+	if (!frame_keep_rights(&delivery)) {
+		frame_forget_thread(thread);
 		return;
 	}
 	thread_reference(thread);
 	thread->signals.is_delivering = true;
 	ux_unlock();
-	if (stop_thread(&delivery) && frame_get_registers(&delivery))
-		outcome = write_frame(&delivery);
+	if (frame_stop_thread(&delivery) && frame_get_registers(&delivery))
+		outcome = frame_write_frame(&delivery);
 	ux_lock();
 	frame_finish(&delivery, thread, outcome);
-	let_go(&delivery);
+	frame_let_go(&delivery);
 	thread_release(thread);
 }

@@ -12,7 +12,7 @@
 
 static unsigned workers, idle;
 
-static struct process *next_process(void)
+static struct process *signal_later_next_process(void)
 {
 	struct list *link;
 
@@ -25,12 +25,12 @@ static struct process *next_process(void)
 	return NULL;
 }
 
-static void work(void *unused)
+static void signal_later_work(void *unused)
 {
 	(void)unused;
 	ux_lock();
 	for (;;) {
-		struct process *process = next_process();
+		struct process *process = signal_later_next_process();
 
 		if (process == NULL) {
 			ux_sleep(&workers, NULL);
@@ -47,9 +47,9 @@ static void work(void *unused)
 	}
 }
 
-static bool add_worker(void)
+static bool signal_later_add_worker(void)
 {
-	if (workers == WORKERS_MAX || !ux_start_thread(work, NULL))
+	if (workers == WORKERS_MAX || !ux_start_thread(signal_later_work, NULL))
 		return false;
 	workers++;
 	idle++;
@@ -64,7 +64,7 @@ void signal_check_later(struct process *process)
 		return;
 	process->signals.is_queued = true;
 	if (idle == 0)
-		add_worker();
+		signal_later_add_worker();
 	ux_wakeup(&workers);
 }
 
@@ -73,7 +73,7 @@ bool signal_workers_start(void)
 	bool success;
 
 	ux_lock();
-	success = add_worker();
+	success = signal_later_add_worker();
 	ux_unlock();
 	return success;
 }

@@ -66,7 +66,7 @@ kern_return_t ux_sigsuspend(struct thread *caller, sigset_t mask)
 /* ---------------- The alternate stack ---------------- */
 
 /* The thread waits for the answer, so its registers stand still. */
-static int is_on_stack(const struct thread *thread, bool *on_stack)
+static int mask_is_on_stack(const struct thread *thread, bool *on_stack)
 {
 	struct i386_thread_state state;
 	mach_msg_type_number_t count = i386_REGS_SEGS_STATE_COUNT;
@@ -78,7 +78,7 @@ static int is_on_stack(const struct thread *thread, bool *on_stack)
 	return 0;
 }
 
-static int change_stack(stack_t *stack, unsigned address, unsigned size, int flags)
+static int mask_change_stack(stack_t *stack, unsigned address, unsigned size, int flags)
 {
 	if ((flags & ~SS_DISABLE) != 0)
 		return EINVAL;
@@ -97,11 +97,11 @@ kern_return_t ux_sigaltstack(struct thread *caller, int change, unsigned address
 {
 	stack_t old = caller->signals.stack;
 	bool on_stack;
-	int error = is_on_stack(caller, &on_stack);
+	int error = mask_is_on_stack(caller, &on_stack);
 
 	if (error == 0 && change != 0)
 		error = on_stack ? EPERM
-				 : change_stack(&caller->signals.stack, address, size, flags);
+				 : mask_change_stack(&caller->signals.stack, address, size, flags);
 	if (error != 0)
 		return error;
 	*old_address = (unsigned)old.ss_sp;

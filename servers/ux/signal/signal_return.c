@@ -15,7 +15,7 @@
 #include "process/thread.h"
 #include "signal/signal.h"
 
-static bool read_context(mach_port_t task, uint32_t frame, ucontext_t *context)
+static bool signal_return_read_context(mach_port_t task, uint32_t frame, ucontext_t *context)
 {
 	mach_msg_type_number_t size;
 	pointer_t data;
@@ -28,7 +28,7 @@ static bool read_context(mach_port_t task, uint32_t frame, ucontext_t *context)
 	return true;
 }
 
-static bool set_registers_of(const struct thread *thread, const mcontext_t *registers)
+static bool signal_return_set_registers_of(const struct thread *thread, const mcontext_t *registers)
 {
 	struct i386_thread_state state = {
 		.gs = registers->gs,
@@ -57,7 +57,7 @@ static bool set_registers_of(const struct thread *thread, const mcontext_t *regi
  * The request of a sigsuspend() may have come while its thread was sent into the handler that ends
  * now: to the program, the handler has run within sigsuspend(), which is over by that.
  */
-static void set_mask(struct thread_signals *signals, sigset_t mask)
+static void signal_return_set_mask(struct thread_signals *signals, sigset_t mask)
 {
 	signals->mask = signal_mask_of(mask);
 	signals->has_saved_mask = false;
@@ -71,11 +71,11 @@ static void signal_return_finish(struct thread *thread, bool is_read, ucontext_t
 	ux_wakeup(&thread->signals);
 	if (thread->is_ending || thread->process->is_exiting)
 		return;
-	if (!is_read || !set_registers_of(thread, &context->uc_mcontext)) {
+	if (!is_read || !signal_return_set_registers_of(thread, &context->uc_mcontext)) {
 		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
 		return;
 	}
-	set_mask(&thread->signals, context->uc_sigmask);
+	signal_return_set_mask(&thread->signals, context->uc_sigmask);
 }
 
 void signal_return(struct thread *thread, uint32_t frame)
@@ -88,7 +88,7 @@ void signal_return(struct thread *thread, uint32_t frame)
 	assert(!thread->signals.is_delivering);
 	thread->signals.is_delivering = true;
 	ux_unlock();
-	is_read = read_context(task, frame, &context);
+	is_read = signal_return_read_context(task, frame, &context);
 	ux_lock();
 	signal_return_finish(thread, is_read, &context);
 	process_release(process);

@@ -11,7 +11,7 @@
 
 #define FLAGS (SA_ONSTACK | SA_RESTART | SA_RESETHAND | SA_NOCLDSTOP | SA_NODEFER | SA_SIGINFO)
 
-static bool is_signal(int signal)
+static bool signal_is_signal(int signal)
 {
 	return signal > 0 && signal < NSIG;
 }
@@ -28,7 +28,7 @@ static bool signal_is_meant(const struct process *sender, const struct process *
 	return process->pgrp == (pid == 0 ? sender->pgrp : -pid);
 }
 
-static struct signal_info sent_by(const struct process *sender, int signal, int code)
+static struct signal_info signal_sent_by(const struct process *sender, int signal, int code)
 {
 	return (struct signal_info){
 		.signal = signal, .code = code, .pid = sender->pid, .uid = sender->credentials.uid};
@@ -50,7 +50,7 @@ static int signal_send(struct process *sender, struct process *process,
 }
 
 /* SIGKILL waits for nothing and nobody: the processes that have it pending are ended. */
-static void end_killed(void)
+static void signal_end_killed(void)
 {
 	struct list *link = processes.next;
 
@@ -70,7 +70,7 @@ static void end_killed(void)
 static kern_return_t signal_answer(struct thread *caller, int signal, int error)
 {
 	if (signal == SIGKILL)
-		end_killed();
+		signal_end_killed();
 	if (!caller->is_ending)
 		signal_check(caller->process);
 	return caller->is_ending ? MIG_NO_REPLY : error;
@@ -79,12 +79,12 @@ static kern_return_t signal_answer(struct thread *caller, int signal, int error)
 kern_return_t ux_kill(struct thread *caller, int pid, int signal)
 {
 	struct process *sender = caller->process;
-	const struct signal_info info = sent_by(sender, signal, SI_USER);
+	const struct signal_info info = signal_sent_by(sender, signal, SI_USER);
 	bool is_sent = false;
 	int error = ESRCH;
 	struct list *link;
 
-	if (signal != 0 && !is_signal(signal))
+	if (signal != 0 && !signal_is_signal(signal))
 		return EINVAL;
 	list_for_each (link, &processes) {
 		struct process *process = list_object(link, struct process, link);
@@ -99,10 +99,10 @@ kern_return_t ux_kill(struct thread *caller, int pid, int signal)
 
 kern_return_t ux_sigqueue(struct thread *caller, int pid, int signal, unsigned value)
 {
-	struct signal_info info = sent_by(caller->process, signal, SI_QUEUE);
+	struct signal_info info = signal_sent_by(caller->process, signal, SI_QUEUE);
 	struct process *process = process_by_pid(pid);
 
-	if (signal != 0 && !is_signal(signal))
+	if (signal != 0 && !signal_is_signal(signal))
 		return EINVAL;
 	if (process == NULL)
 		return ESRCH;
@@ -113,10 +113,10 @@ kern_return_t ux_sigqueue(struct thread *caller, int pid, int signal, unsigned v
 kern_return_t ux_thread_kill(struct thread *caller, int id, int signal)
 {
 	struct process *process = caller->process;
-	const struct signal_info info = sent_by(process, signal, SI_TKILL);
+	const struct signal_info info = signal_sent_by(process, signal, SI_TKILL);
 	struct list *link;
 
-	if (signal != 0 && !is_signal(signal))
+	if (signal != 0 && !signal_is_signal(signal))
 		return EINVAL;
 	list_for_each (link, &process->threads) {
 		struct thread *thread = list_object(link, struct thread, link);
@@ -132,7 +132,8 @@ kern_return_t ux_thread_kill(struct thread *caller, int id, int signal)
 
 /* ---------------- sigaction ---------------- */
 
-static int change_action(struct process *process, int signal, const struct signal_action *action)
+static int signal_change_action(struct process *process, int signal,
+				const struct signal_action *action)
 {
 	bool is_function = action->handler != SIG_DFL_WORD && action->handler != SIG_IGN_WORD;
 
@@ -160,11 +161,11 @@ kern_return_t ux_sigaction(struct thread *caller, int signal, int change, unsign
 	struct signal_action old;
 	int error = 0;
 
-	if (!is_signal(signal))
+	if (!signal_is_signal(signal))
 		return EINVAL;
 	old = process->signals.actions[signal];
 	if (change != 0)
-		error = change_action(process, signal, &action);
+		error = signal_change_action(process, signal, &action);
 	if (error != 0)
 		return error;
 	*old_handler = old.handler;

@@ -20,7 +20,7 @@
 /* ---------------- Which ---------------- */
 
 /* Of the process's signals those that no thread before this one would take. */
-static sigset_t left_to(const struct thread *thread)
+static sigset_t signal_left_to(const struct thread *thread)
 {
 	sigset_t left = thread->process->signals.pending.set;
 	struct list *link;
@@ -36,19 +36,19 @@ static sigset_t left_to(const struct thread *thread)
 }
 
 /* What the thread would take now. */
-static sigset_t due(const struct thread *thread)
+static sigset_t signal_due(const struct thread *thread)
 {
 	const struct process *process = thread->process;
 	sigset_t pending;
 
 	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
 		return 0;
-	pending = (thread->signals.pending.set | left_to(thread)) & ~thread->signals.mask;
+	pending = (thread->signals.pending.set | signal_left_to(thread)) & ~thread->signals.mask;
 	return process->signals.is_stopped ? pending & SIGNAL_BIT(SIGKILL) : pending;
 }
 
 /* 0: none.  A frame goes on top of those before it, so the first is the last to be handled. */
-static int first_of(sigset_t set)
+static int signal_first_of(sigset_t set)
 {
 	sigset_t first = (set & SIGNAL_BIT(SIGKILL)) != 0 ? SIGNAL_BIT(SIGKILL) : set & SYNCHRONOUS;
 
@@ -56,22 +56,22 @@ static int first_of(sigset_t set)
 }
 
 /* The thread's own come first, but for the one that ends everything. */
-static int first_due(const struct thread *thread, sigset_t set)
+static int signal_first_due(const struct thread *thread, sigset_t set)
 {
 	sigset_t own = set & thread->signals.pending.set;
 
-	return first_of(own != 0 && (set & SIGNAL_BIT(SIGKILL)) == 0 ? own : set);
+	return signal_first_of(own != 0 && (set & SIGNAL_BIT(SIGKILL)) == 0 ? own : set);
 }
 
 bool signal_is_due(struct thread *thread)
 {
 	assert(ux_lock_held());
-	return due(thread) != 0;
+	return signal_due(thread) != 0;
 }
 
 int signal_interrupt_result(struct thread *thread)
 {
-	int signal = first_due(thread, due(thread));
+	int signal = signal_first_due(thread, signal_due(thread));
 
 	if (signal == 0 || signal_stops(signal))
 		return ERESTARTSYS;
@@ -107,14 +107,14 @@ void signal_go_on(struct process *process)
 	task_resume(process->task);
 }
 
-static bool has_handler(const struct process *process, int signal)
+static bool signal_has_handler(const struct process *process, int signal)
 {
 	uint32_t handler = process->signals.actions[signal].handler;
 
 	return handler != SIG_DFL_WORD && handler != SIG_IGN_WORD;
 }
 
-static void act(struct thread *thread, int signal)
+static void signal_act(struct thread *thread, int signal)
 {
 	struct process *process = thread->process;
 
@@ -122,7 +122,7 @@ static void act(struct thread *thread, int signal)
 		signal_forget(process, SIGNAL_BIT(signal));
 		return;
 	}
-	if (has_handler(process, signal)) {
+	if (signal_has_handler(process, signal)) {
 		signal_go_on(process);
 		signal_deliver(thread, signal);
 		return;
@@ -140,15 +140,15 @@ static void act(struct thread *thread, int signal)
  * What is to be taken now; 0: nothing.  Handlers of a thread that somebody is delivering to are
  * left to him: he looks for more himself.  What needs no delivery does not wait for one.
  */
-static int first_to_take(const struct thread *thread)
+static int signal_first_to_take(const struct thread *thread)
 {
-	sigset_t set = due(thread);
-	int signal = first_due(thread, set);
+	sigset_t set = signal_due(thread);
+	int signal = signal_first_due(thread, set);
 
 	while (thread->signals.is_delivering && signal != 0 &&
-	       has_handler(thread->process, signal)) {
+	       signal_has_handler(thread->process, signal)) {
 		set &= ~SIGNAL_BIT(signal);
-		signal = first_due(thread, set);
+		signal = signal_first_due(thread, set);
 	}
 	return signal;
 }
@@ -160,11 +160,11 @@ static bool take_one(struct process *process)
 
 	list_for_each (link, &process->threads) {
 		struct thread *thread = list_object(link, struct thread, link);
-		int signal = first_to_take(thread);
+		int signal = signal_first_to_take(thread);
 
 		if (signal == 0)
 			continue;
-		act(thread, signal);
+		signal_act(thread, signal);
 		return true;
 	}
 	return false;
@@ -188,7 +188,7 @@ void signal_before_reply(struct thread *caller)
 	while (!caller->is_ending) {
 		if (caller->signals.is_delivering)
 			ux_sleep(&caller->signals, NULL);
-		else if (due(caller) != 0)
+		else if (signal_due(caller) != 0)
 			signal_check(caller->process);
 		else
 			break;

@@ -21,26 +21,26 @@ static struct list running = LIST_INITIALIZER(running);
 
 /* ---------------- Units ---------------- */
 
-static uint64_t microseconds_of(const struct timeval *time)
+static uint64_t timer_microseconds_of(const struct timeval *time)
 {
 	return (uint64_t)time->tv_sec * US_PER_SECOND + (uint64_t)time->tv_usec;
 }
 
-static struct timeval timeval_of(uint64_t microseconds)
+static struct timeval timer_timeval_of(uint64_t microseconds)
 {
 	uint32_t rest = divide(&microseconds, US_PER_SECOND);
 
 	return (struct timeval){.tv_sec = (time_t)microseconds, .tv_usec = (suseconds_t)rest};
 }
 
-static bool is_time(const struct timeval *time)
+static bool timer_is_time(const struct timeval *time)
 {
 	return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < US_PER_SECOND;
 }
 
 /* ---------------- The real timer ---------------- */
 
-static struct process *process_of(struct list *link)
+static struct process *timer_process_of(struct list *link)
 {
 	return list_object(link, struct process, timers.link);
 }
@@ -58,7 +58,7 @@ static void timer_start(struct process_timers *timers, uint64_t deadline)
 
 	assert(deadline != 0 && timers->deadline == 0);
 	timers->deadline = deadline;
-	while (place != &running && process_of(place)->timers.deadline > deadline)
+	while (place != &running && timer_process_of(place)->timers.deadline > deadline)
 		place = place->prev;
 	list_insert_after(place, &timers->link);
 	if (running.next == &timers->link)
@@ -66,7 +66,7 @@ static void timer_start(struct process_timers *timers, uint64_t deadline)
 }
 
 /* What is left of it is rounded up: 0 would mean that it does not run. */
-static void get_real(const struct process_timers *timers, struct itimerval *value)
+static void timer_get_real(const struct process_timers *timers, struct itimerval *value)
 {
 	uint64_t now = ux_now(), left = 0, interval = timers->interval;
 
@@ -74,21 +74,21 @@ static void get_real(const struct process_timers *timers, struct itimerval *valu
 		left = timers->deadline > now ? timers->deadline - now + NS_PER_US - 1 : NS_PER_US;
 	divide(&left, NS_PER_US);
 	divide(&interval, NS_PER_US);
-	*value = (struct itimerval){timeval_of(interval), timeval_of(left)};
+	*value = (struct itimerval){timer_timeval_of(interval), timer_timeval_of(left)};
 }
 
-static void set_real(struct process_timers *timers, const struct itimerval *value)
+static void timer_set_real(struct process_timers *timers, const struct itimerval *value)
 {
-	uint64_t first = microseconds_of(&value->it_value) * NS_PER_US;
+	uint64_t first = timer_microseconds_of(&value->it_value) * NS_PER_US;
 
 	timer_stop(timers);
-	timers->interval = microseconds_of(&value->it_interval) * NS_PER_US;
+	timers->interval = timer_microseconds_of(&value->it_interval) * NS_PER_US;
 	if (first != 0)
 		timer_start(timers, ux_now() + first);
 }
 
 /* Deadlines that have passed when nobody looked are one signal, which says how many they were. */
-static void expire(struct process *process, uint64_t now)
+static void timer_expire(struct process *process, uint64_t now)
 {
 	struct process_timers *timers = &process->timers;
 	uint64_t deadline = timers->deadline;
@@ -105,48 +105,50 @@ static void expire(struct process *process, uint64_t now)
 	signal_check_later(process);
 }
 
-static void wait_for_timers(void *unused)
+static void timer_wait_for_timers(void *unused)
 {
 	(void)unused;
 	ux_lock();
 	for (;;) {
-		struct process *first = process_of(running.next);
+		struct process *first = timer_process_of(running.next);
 
 		if (list_empty(&running))
 			ux_sleep(&running, NULL);
 		else if (first->timers.deadline > ux_now())
 			ux_sleep_until(&running, first->timers.deadline);
 		else
-			expire(first, ux_now());
+			timer_expire(first, ux_now());
 	}
 }
 
 bool timers_start(void)
 {
-	return ux_start_thread(wait_for_timers, NULL);
+	return ux_start_thread(timer_wait_for_timers, NULL);
 }
 
 /* ---------------- The kernel's timers ---------------- */
 
-static int kernel_timer(int which)
+static int timer_kernel_timer(int which)
 {
 	return which == ITIMER_VIRTUAL ? TASK_VTIMER_VIRTUAL : TASK_VTIMER_PROF;
 }
 
 /* The kernel says what is left; the interval is as it was set. */
-static void get_virtual(struct process *process, int which, struct itimerval *value)
+static void timer_get_virtual(struct process *process, int which, struct itimerval *value)
 {
 	uint64_t elapsed, left;
 
 	*value = process->timers.virtual_timers[which];
-	if (task_vtimer_update(process->task, kernel_timer(which), &elapsed, &left) == KERN_SUCCESS)
-		value->it_value = timeval_of(left);
+	if (task_vtimer_update(process->task, timer_kernel_timer(which), &elapsed, &left) ==
+	    KERN_SUCCESS)
+		value->it_value = timer_timeval_of(left);
 }
 
-static int set_virtual(struct process *process, int which, const struct itimerval *value)
+static int timer_set_virtual(struct process *process, int which, const struct itimerval *value)
 {
-	if (task_vtimer_set(process->task, kernel_timer(which), microseconds_of(&value->it_value),
-			    microseconds_of(&value->it_interval)) != KERN_SUCCESS)
+	if (task_vtimer_set(process->task, timer_kernel_timer(which),
+			    timer_microseconds_of(&value->it_value),
+			    timer_microseconds_of(&value->it_interval)) != KERN_SUCCESS)
 		return EINVAL;
 	process->timers.virtual_timers[which] = *value;
 	return 0;
@@ -170,8 +172,8 @@ void timers_leave_task(struct process *process)
 	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++) {
 		struct itimerval *value = &process->timers.virtual_timers[which];
 
-		if (microseconds_of(&value->it_value) != 0)
-			get_virtual(process, which, value);
+		if (timer_microseconds_of(&value->it_value) != 0)
+			timer_get_virtual(process, which, value);
 	}
 }
 
@@ -181,8 +183,8 @@ void timers_new_task(struct process *process)
 		const struct itimerval value = process->timers.virtual_timers[which];
 
 		/* It fails only for a task that has been ended, and then no timer is missed. */
-		if (microseconds_of(&value.it_value) != 0)
-			set_virtual(process, which, &value);
+		if (timer_microseconds_of(&value.it_value) != 0)
+			timer_set_virtual(process, which, &value);
 	}
 }
 
@@ -191,18 +193,18 @@ void timers_new_task(struct process *process)
 static void timer_get(struct process *process, int which, struct itimerval *value)
 {
 	if (which == ITIMER_REAL)
-		get_real(&process->timers, value);
+		timer_get_real(&process->timers, value);
 	else
-		get_virtual(process, which, value);
+		timer_get_virtual(process, which, value);
 }
 
-static int set(struct process *process, int which, const struct itimerval *value)
+static int timer_set(struct process *process, int which, const struct itimerval *value)
 {
-	if (!is_time(&value->it_value) || !is_time(&value->it_interval))
+	if (!timer_is_time(&value->it_value) || !timer_is_time(&value->it_interval))
 		return EINVAL;
 	if (which != ITIMER_REAL)
-		return set_virtual(process, which, value);
-	set_real(&process->timers, value);
+		return timer_set_virtual(process, which, value);
+	timer_set_real(&process->timers, value);
 	return 0;
 }
 
@@ -216,7 +218,7 @@ kern_return_t ux_setitimer(struct thread *caller, int which, int change, timer_t
 		return EINVAL;
 	timer_get(caller->process, which, &old);
 	if (change != 0)
-		error = set(caller->process, which, &new_value);
+		error = timer_set(caller->process, which, &new_value);
 	if (error == 0)
 		*old_value = old;
 	return error;

@@ -28,7 +28,7 @@ struct child {
 };
 
 /* Input comes from a file and not from a pipe, which could fill while nobody reads the output. */
-static struct child run(char *const *words, FILE *input)
+static struct child debug_run(char *const *words, FILE *input)
 {
 	struct child child = {.name = words[0]};
 	int ends[2];
@@ -52,7 +52,7 @@ static struct child run(char *const *words, FILE *input)
 	return child;
 }
 
-static void finish(struct child *child)
+static void debug_finish(struct child *child)
 {
 	int status;
 
@@ -64,7 +64,7 @@ static void finish(struct child *child)
 /* ---------------- Lines ---------------- */
 
 /* `file:line`, perhaps with a remark behind it; `??:0` where nothing is known. */
-static struct debug_line parse_line(char *text)
+static struct debug_line debug_parse_line(char *text)
 {
 	char *colon;
 	unsigned long line;
@@ -80,7 +80,7 @@ static struct debug_line parse_line(char *text)
 	return (struct debug_line){copy_text(text), (unsigned)line};
 }
 
-static FILE *list(const uint64_t *addresses, size_t n)
+static FILE *debug_list(const uint64_t *addresses, size_t n)
 {
 	FILE *file = tmpfile();
 
@@ -96,7 +96,7 @@ static FILE *list(const uint64_t *addresses, size_t n)
  * What is printed is each address, and then its lines from the innermost inlined function to the
  * one that has all that: of which the first is wanted, or the last.
  */
-static void read_lines(struct debug_line *lines, size_t n, FILE *output, bool wants_last)
+static void debug_read_lines(struct debug_line *lines, size_t n, FILE *output, bool wants_last)
 {
 	char *text = NULL;
 	size_t room = 0, at = 0; /* Of the address's line, from 1. */
@@ -108,35 +108,35 @@ static void read_lines(struct debug_line *lines, size_t n, FILE *output, bool wa
 			at++;
 		} else if (at > 0 && at <= n && (is_first || wants_last)) {
 			free(lines[at - 1].file);
-			lines[at - 1] = parse_line(text);
+			lines[at - 1] = debug_parse_line(text);
 			is_first = false;
 		}
 	}
 	free(text);
 }
 
-static struct debug_line *find_lines(const char *program, const uint64_t *addresses, size_t n,
-				     bool wants_last)
+static struct debug_line *debug_find_lines(const char *program, const uint64_t *addresses, size_t n,
+					   bool wants_last)
 {
 	char *words[] = {"addr2line", "-a", "-i", "-e", (char *)program, NULL};
 	struct debug_line *lines = allocate(n, sizeof(*lines));
-	FILE *input = list(addresses, n);
-	struct child child = run(words, input);
+	FILE *input = debug_list(addresses, n);
+	struct child child = debug_run(words, input);
 
-	read_lines(lines, n, child.output, wants_last);
-	finish(&child);
+	debug_read_lines(lines, n, child.output, wants_last);
+	debug_finish(&child);
 	fclose(input);
 	return lines;
 }
 
 struct debug_line *debug_lines(const char *program, const uint64_t *addresses, size_t n)
 {
-	return find_lines(program, addresses, n, false);
+	return debug_find_lines(program, addresses, n, false);
 }
 
 struct debug_line *debug_own_lines(const char *program, const uint64_t *addresses, size_t n)
 {
-	return find_lines(program, addresses, n, true);
+	return debug_find_lines(program, addresses, n, true);
 }
 
 void debug_lines_free(struct debug_line *lines, size_t n)
@@ -149,7 +149,7 @@ void debug_lines_free(struct debug_line *lines, size_t n)
 /* ---------------- Instructions ---------------- */
 
 /* `  ADDRESS:<tab>INSTRUCTION`; other lines are headings. */
-static void add_instruction(struct debug_code *code, char *text)
+static void debug_add_instruction(struct debug_code *code, char *text)
 {
 	char *end;
 	uint64_t address = strtoull(text, &end, 16);
@@ -173,10 +173,10 @@ struct debug_code debug_code(const char *program, uint64_t start, uint64_t end)
 
 	snprintf(from, sizeof(from), "--start-address=%#" PRIx64, start);
 	snprintf(to, sizeof(to), "--stop-address=%#" PRIx64, end);
-	child = run(words, NULL);
+	child = debug_run(words, NULL);
 	while (getline(&text, &room, child.output) > 0)
-		add_instruction(&code, text);
-	finish(&child);
+		debug_add_instruction(&code, text);
+	debug_finish(&child);
 	free(text);
 	return code;
 }

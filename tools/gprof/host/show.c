@@ -9,7 +9,7 @@
 #include "../views/programs.h"
 #include "../views/views.h"
 
-static bool is_view(const char *name)
+static bool show_is_view(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -24,7 +24,7 @@ static bool is_view(const char *name)
 }
 
 /* Recordings and counts of other runs: their sum has no common form. */
-static void check_kinds(const struct options *options, const struct profile *profile)
+static void show_check_kinds(const struct options *options, const struct profile *profile)
 {
 	uint64_t counted = 0;
 
@@ -49,9 +49,9 @@ void show_view(const struct options *options, struct profile *profile, const str
 	bool has_failed;
 	FILE *out;
 
-	if (!is_view(options->view))
+	if (!show_is_view(options->view))
 		fail("--view=%s: there is no such view; there are: " VIEW_NAMES, options->view);
-	check_kinds(options, profile);
+	show_check_kinds(options, profile);
 	out = options->output == NULL ? stdout : fopen(options->output, "w");
 	if (out == NULL)
 		fail("%s: cannot be written: %s", options->output, strerror(errno));

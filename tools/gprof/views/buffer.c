@@ -65,7 +65,7 @@ void buffer_message(struct buffer *buffer, unsigned field, struct buffer *messag
 
 /* ---------------- gzip ---------------- */
 
-static uint32_t crc(const unsigned char *bytes, size_t size)
+static uint32_t buffer_crc(const unsigned char *bytes, size_t size)
 {
 	uint32_t table[256], value = UINT32_MAX;
 
@@ -79,7 +79,7 @@ static uint32_t crc(const unsigned char *bytes, size_t size)
 	return ~value;
 }
 
-static void put_number(FILE *out, uint32_t number, unsigned bytes)
+static void buffer_put_number(FILE *out, uint32_t number, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		putc((int)(number >> 8 * i & 0xff), out);
@@ -99,11 +99,11 @@ void buffer_write_gzip(const struct buffer *buffer, FILE *out)
 			size = STORED_MAX;
 		is_last = at + size == buffer->used;
 		putc(is_last, out);
-		put_number(out, (uint32_t)size, 2);
-		put_number(out, ~(uint32_t)size, 2);
+		buffer_put_number(out, (uint32_t)size, 2);
+		buffer_put_number(out, ~(uint32_t)size, 2);
 		fwrite(buffer->bytes + at, 1, size, out);
 		at += size;
 	} while (!is_last);
-	put_number(out, crc(buffer->bytes, buffer->used), 4);
-	put_number(out, (uint32_t)buffer->used, 4);
+	buffer_put_number(out, buffer_crc(buffer->bytes, buffer->used), 4);
+	buffer_put_number(out, (uint32_t)buffer->used, 4);
 }

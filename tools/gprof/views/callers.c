@@ -4,7 +4,7 @@
 
 #include "../util.h"
 
-static int compare_callers(const void *first, const void *second)
+static int callers_compare_callers(const void *first, const void *second)
 {
 	const struct caller *one = first, *other = second;
 
@@ -36,7 +36,7 @@ static void callers_read_calls(struct callers *callers, struct view *view,
 			.is_known = view->functions[from.function].start != 0,
 		};
 	}
-	sort(callers->items, callers->n, sizeof *callers->items, compare_callers);
+	sort(callers->items, callers->n, sizeof *callers->items, callers_compare_callers);
 	for (size_t i = 0; i < callers->n; i++)
 		callers->items[i + 1].before = callers->items[i].before + callers->items[i].calls;
 }
@@ -51,7 +51,7 @@ static int callers_compare_calls(const void *first, const void *second)
 }
 
 /* The same for those who write them down, with and without where they were made. */
-static void sum_calls(const struct callers *callers, struct view *view)
+static void callers_sum_calls(const struct callers *callers, struct view *view)
 {
 	size_t n = 0;
 
@@ -79,12 +79,12 @@ void callers_read(struct callers *callers, struct view *view, const struct profi
 {
 	*callers = (struct callers){0};
 	callers_read_calls(callers, view, sample);
-	sum_calls(callers, view);
+	callers_sum_calls(callers, view);
 }
 
 /* In a row, the first calls that are not before those of one function by another. */
-static size_t search(const struct callers *callers, struct row row, uint32_t callee,
-		     uint32_t function)
+static size_t callers_search(const struct callers *callers, struct row row, uint32_t callee,
+			     uint32_t function)
 {
 	size_t low = row.first, high = row.end;
 
@@ -102,10 +102,10 @@ static size_t search(const struct callers *callers, struct row row, uint32_t cal
 
 size_t callers_of(const struct callers *callers, uint32_t callee)
 {
-	return search(callers, (struct row){0, callers->n}, callee, 0);
+	return callers_search(callers, (struct row){0, callers->n}, callee, 0);
 }
 
 size_t callers_find(const struct callers *callers, const struct row *all, uint32_t function)
 {
-	return search(callers, *all, callers->items[all->first].callee, function);
+	return callers_search(callers, *all, callers->items[all->first].callee, function);
 }

@@ -68,7 +68,7 @@ static void callgrind_add(struct costs *costs, struct cost cost)
 }
 
 /* Whether the same call is in the stack further out. */
-static bool is_repeated(const struct view_frame *frames, uint32_t depth, uint32_t at)
+static bool callgrind_is_repeated(const struct view_frame *frames, uint32_t depth, uint32_t at)
 {
 	for (uint32_t i = at + 1; i + 1 < depth; i++)
 		if (frames[i].function == frames[at].function &&
@@ -77,8 +77,8 @@ static bool is_repeated(const struct view_frame *frames, uint32_t depth, uint32_
 	return false;
 }
 
-static void add_stack(struct costs *costs, const struct writer *writer,
-		      const struct view_stack *stack)
+static void callgrind_add_stack(struct costs *costs, const struct writer *writer,
+				const struct view_stack *stack)
 {
 	const struct view_frame *frames = writer->view->frames + stack->frames;
 	struct cost cost = {.flavor = stack->flavor, .count = stack->count};
@@ -90,14 +90,15 @@ static void add_stack(struct costs *costs, const struct writer *writer,
 		cost.function = frames[i + 1].function;
 		cost.callee = frames[i].function + 1;
 		cost.line = view_lines_of_frame(&writer->lines, &frames[i + 1]);
-		if (frames[i].function != cost.function && !is_repeated(frames, stack->depth, i))
+		if (frames[i].function != cost.function &&
+		    !callgrind_is_repeated(frames, stack->depth, i))
 			callgrind_add(costs, cost);
 	}
 }
 
 /* ---------------- Writing ---------------- */
 
-static const char *object_of(const struct view *view, uint32_t function)
+static const char *callgrind_object_of(const struct view *view, uint32_t function)
 {
 	const char *object = view_object(view, function);
 
@@ -115,12 +116,13 @@ static void callgrind_put_name(struct writer *writer, const char *key, uint32_t 
 }
 
 /* Where a function is; the keys are for its own lines, or with a `c` for calls of it. */
-static void put_function(struct writer *writer, const char *const keys[3], uint32_t function)
+static void callgrind_put_function(struct writer *writer, const char *const keys[3],
+				   uint32_t function)
 {
 	const char *file = view_lines_file(&writer->lines, function);
 
-	fprintf(writer->out, "%s=%s\n%s=%s\n", keys[0], object_of(writer->view, function), keys[1],
-		file != NULL ? file : "???");
+	fprintf(writer->out, "%s=%s\n%s=%s\n", keys[0], callgrind_object_of(writer->view, function),
+		keys[1], file != NULL ? file : "???");
 	callgrind_put_name(writer, keys[2], function);
 }
 
@@ -193,7 +195,7 @@ static uint64_t callgrind_calls_of(const struct writer *writer, const struct cos
 	return seen;
 }
 
-static void put_costs(struct writer *writer, const struct costs *costs)
+static void callgrind_put_costs(struct writer *writer, const struct costs *costs)
 {
 	static const char *const own[] = {"ob", "fl", "fn"}, *const called[] = {"cob", "cfi",
 										"cfn"};
@@ -204,10 +206,10 @@ static void put_costs(struct writer *writer, const struct costs *costs)
 		if (cost->function != function) {
 			function = cost->function;
 			putc('\n', writer->out);
-			put_function(writer, own, function);
+			callgrind_put_function(writer, own, function);
 		}
 		if (cost->callee != SELF) {
-			put_function(writer, called, cost->callee - 1);
+			callgrind_put_function(writer, called, cost->callee - 1);
 			fprintf(writer->out, "calls=%" PRIu64 " %u\n",
 				callgrind_calls_of(writer, cost, end),
 				view_lines_of_function(&writer->lines, cost->callee - 1));
@@ -248,10 +250,10 @@ void view_write_callgrind(const struct view *view, FILE *out)
 	view_lines_find(&writer.lines, view);
 	callgrind_read_calls(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
-		add_stack(&costs, &writer, &view->stacks[i]);
+		callgrind_add_stack(&costs, &writer, &view->stacks[i]);
 	sort(costs.items, costs.n, sizeof *costs.items, callgrind_compare);
 	callgrind_put_head(view, out);
-	put_costs(&writer, &costs);
+	callgrind_put_costs(&writer, &costs);
 	free(costs.items);
 	free(writer.calls);
 	free(writer.is_named);

@@ -58,7 +58,7 @@ struct guess {
 /* ---------------- Stacks ---------------- */
 
 /* Takes the next `count` samples of the innermost function, which has that many. */
-static void emit(struct guess *guess, uint64_t count)
+static void guess_emit(struct guess *guess, uint64_t count)
 {
 	struct view *view = guess->view;
 
@@ -83,7 +83,7 @@ static void emit(struct guess *guess, uint64_t count)
  * Where the samples of the first `calls` of all calls end.  The phase, in parts of 2^64, is how
  * much of a sample is due when the next caller has it.
  */
-static uint64_t share_from(uint64_t phase, uint64_t count, uint64_t calls, uint64_t all)
+static uint64_t guess_share_from(uint64_t phase, uint64_t count, uint64_t calls, uint64_t all)
 {
 	unsigned __int128 due = (unsigned __int128)phase * all >> 64;
 
@@ -91,9 +91,9 @@ static uint64_t share_from(uint64_t phase, uint64_t count, uint64_t calls, uint6
 }
 
 /* Rounded to the nearest. */
-static uint64_t share(uint64_t count, uint64_t part, uint64_t all)
+static uint64_t guess_share(uint64_t count, uint64_t part, uint64_t all)
 {
-	return share_from(PHASE_FIRST, count, part, all);
+	return guess_share_from(PHASE_FIRST, count, part, all);
 }
 
 /* ---------------- Callers that are not in the stack yet ---------------- */
@@ -117,8 +117,8 @@ static uint64_t guess_calls_of(const struct guess *guess, const struct row *row)
 }
 
 /* Of few callers each is looked at, */
-static unsigned find_taken_of_few(const struct guess *guess, const struct row *all,
-				  struct row *taken)
+static unsigned guess_find_taken_of_few(const struct guess *guess, const struct row *all,
+					struct row *taken)
 {
 	unsigned n = 0;
 
@@ -129,12 +129,13 @@ static unsigned find_taken_of_few(const struct guess *guess, const struct row *a
 }
 
 /* of many those are looked up that are in the stack. */
-static unsigned find_taken(const struct guess *guess, const struct row *all, struct row *taken)
+static unsigned guess_find_taken(const struct guess *guess, const struct row *all,
+				 struct row *taken)
 {
 	unsigned n = 0;
 
 	if (all->end - all->first <= guess->depth + 1u)
-		return find_taken_of_few(guess, all, taken);
+		return guess_find_taken_of_few(guess, all, taken);
 	for (uint32_t i = 0; i <= guess->depth; i++) {
 		uint32_t caller = i == guess->depth ? guess->leaf : guess->path[i].function;
 		struct row row = {.first = callers_find(&guess->calls, all, caller)};
@@ -150,12 +151,12 @@ static unsigned find_taken(const struct guess *guess, const struct row *all, str
 }
 
 /* All others. */
-static void find_rows(const struct guess *guess, uint32_t function, struct rows *rows)
+static void guess_find_rows(const struct guess *guess, uint32_t function, struct rows *rows)
 {
 	struct row all = {callers_of(&guess->calls, function),
 			  callers_of(&guess->calls, function + 1)};
 	struct row taken[DEPTH_MAX + 1];
-	unsigned n = find_taken(guess, &all, taken);
+	unsigned n = guess_find_taken(guess, &all, taken);
 	size_t at = all.first;
 
 	rows->n = 0;
@@ -182,15 +183,15 @@ struct hand {
 
 static uint64_t guess_share_of(const struct hand *hand, uint64_t calls)
 {
-	return share_from(hand->phase, hand->units, calls, hand->calls);
+	return guess_share_from(hand->phase, hand->units, calls, hand->calls);
 }
 
 /*
  * The first caller of a row up to which more is due than was dealt; the row's end if there is none.
  * `before` are the calls of the rows before it.
  */
-static size_t find_next(const struct guess *guess, const struct row *row, uint64_t before,
-			const struct hand *hand)
+static size_t guess_find_next(const struct guess *guess, const struct row *row, uint64_t before,
+			      const struct hand *hand)
 {
 	size_t low = row->first, high = row->end;
 
@@ -209,12 +210,12 @@ static size_t find_next(const struct guess *guess, const struct row *row, uint64
 
 /* ---------------- Dealing ---------------- */
 
-static void deal(struct guess *guess, uint32_t function, uint64_t count);
+static void guess_deal(struct guess *guess, uint32_t function, uint64_t count);
 
-static void deal_to(struct guess *guess, const struct caller *caller, uint64_t count)
+static void guess_deal_to(struct guess *guess, const struct caller *caller, uint64_t count)
 {
 	if (!caller->is_known) {
-		emit(guess, count);
+		guess_emit(guess, count);
 		return;
 	}
 	guess->path[guess->depth++] = (struct view_frame){
@@ -223,13 +224,13 @@ static void deal_to(struct guess *guess, const struct caller *caller, uint64_t c
 		.address = caller->site,
 	};
 	guess->is_in_stack[caller->function] = true;
-	deal(guess, caller->function, count);
+	guess_deal(guess, caller->function, count);
 	guess->is_in_stack[caller->function] = false;
 	guess->depth--;
 }
 
 /* Deals samples of the function at the path's end out to those who call it. */
-static void deal(struct guess *guess, uint32_t function, uint64_t count)
+static void guess_deal(struct guess *guess, uint32_t function, uint64_t count)
 {
 	struct hand hand = {
 		.units = count / guess->unit + (count < guess->unit),
@@ -238,9 +239,9 @@ static void deal(struct guess *guess, uint32_t function, uint64_t count)
 	uint64_t before = 0;
 	struct rows rows;
 
-	find_rows(guess, function, &rows);
+	guess_find_rows(guess, function, &rows);
 	if (rows.n == 0 || guess->depth == DEPTH_MAX) {
-		emit(guess, count);
+		guess_emit(guess, count);
 		return;
 	}
 	hand.calls = rows.calls;
@@ -249,14 +250,14 @@ static void deal(struct guess *guess, uint32_t function, uint64_t count)
 		const struct row *row = &rows.items[i];
 		size_t next = row->first;
 
-		while ((next = find_next(guess, row, before, &hand)) < row->end) {
+		while ((next = guess_find_next(guess, row, before, &hand)) < row->end) {
 			uint64_t until = guess_share_of(
 				&hand, before + guess->calls.items[next + 1].before -
 					       guess->calls.items[row->first].before);
 
-			deal_to(guess, &guess->calls.items[next],
-				share(count, until, hand.units) -
-					share(count, hand.dealt, hand.units));
+			guess_deal_to(guess, &guess->calls.items[next],
+				      guess_share(count, until, hand.units) -
+					      guess_share(count, hand.dealt, hand.units));
 			hand.dealt = until;
 		}
 		before += guess_calls_of(guess, row);
@@ -265,7 +266,7 @@ static void deal(struct guess *guess, uint32_t function, uint64_t count)
 
 /* ---------------- Counts ---------------- */
 
-static int compare_items(const void *first, const void *second)
+static int guess_compare_items(const void *first, const void *second)
 {
 	const struct item *one = first, *other = second;
 
@@ -275,7 +276,7 @@ static int compare_items(const void *first, const void *second)
 	       (one->place.address < other->place.address);
 }
 
-static void add_item(struct guess *guess, uint64_t address, uint64_t count)
+static void guess_add_item(struct guess *guess, uint64_t address, uint64_t count)
 {
 	if (count == 0)
 		return;
@@ -285,7 +286,7 @@ static void add_item(struct guess *guess, uint64_t address, uint64_t count)
 }
 
 /* A bin that several functions share is divided as their bytes are. */
-static void add_bin(struct guess *guess, uint64_t low, uint64_t high, uint64_t count)
+static void guess_add_bin(struct guess *guess, uint64_t low, uint64_t high, uint64_t count)
 {
 	const struct elfsym *program = guess->view->program;
 	uint64_t dealt = 0, at = low;
@@ -297,8 +298,8 @@ static void add_bin(struct guess *guess, uint64_t low, uint64_t high, uint64_t c
 			elfsym_find(program, at, &end);
 		if (end > high || end <= at)
 			end = high;
-		part = share(count, end - low, high - low) - dealt;
-		add_item(guess, at, part);
+		part = guess_share(count, end - low, high - low) - dealt;
+		guess_add_item(guess, at, part);
 		dealt += part;
 		at = end;
 	}
@@ -307,12 +308,12 @@ static void add_bin(struct guess *guess, uint64_t low, uint64_t high, uint64_t c
 static void guess_add_bins(struct guess *guess, const struct profile_bins *bins)
 {
 	for (uint32_t i = 0; i < bins->n; i++)
-		add_bin(guess, profile_bins_start(bins, i), profile_bins_start(bins, i + 1),
-			profile_bins_get(bins, i));
+		guess_add_bin(guess, profile_bins_start(bins, i), profile_bins_start(bins, i + 1),
+			      profile_bins_get(bins, i));
 }
 
 /* Of very many addresses the one of each function that has the most samples stands for all. */
-static void merge_items(struct guess *guess)
+static void guess_merge_items(struct guess *guess)
 {
 	uint64_t most = 0;
 	size_t n = 0;
@@ -335,7 +336,7 @@ static void merge_items(struct guess *guess)
 	guess->n_items = n;
 }
 
-static void find_unit(struct guess *guess)
+static void guess_find_unit(struct guess *guess)
 {
 	uint64_t total = 0;
 
@@ -345,13 +346,13 @@ static void find_unit(struct guess *guess)
 }
 
 /* All items of one function at a time. */
-static void make_stacks(struct guess *guess)
+static void guess_make_stacks(struct guess *guess)
 {
 	guess->next = 0;
-	sort(guess->items, guess->n_items, sizeof *guess->items, compare_items);
+	sort(guess->items, guess->n_items, sizeof *guess->items, guess_compare_items);
 	if (guess->n_items > PLACES_MAX)
-		merge_items(guess);
-	find_unit(guess);
+		guess_merge_items(guess);
+	guess_find_unit(guess);
 	guess->is_in_stack = allocate(guess->view->n_functions + 1, sizeof(bool));
 	guess->phases = allocate(guess->view->n_functions + 1, sizeof(uint64_t));
 	while (guess->next < guess->n_items) {
@@ -362,7 +363,7 @@ static void make_stacks(struct guess *guess)
 		     i < guess->n_items && guess->items[i].place.function == guess->leaf; i++)
 			count += guess->items[i].count;
 		guess->is_in_stack[guess->leaf] = true;
-		deal(guess, guess->leaf, count);
+		guess_deal(guess, guess->leaf, count);
 		guess->is_in_stack[guess->leaf] = false;
 	}
 	free(guess->is_in_stack);
@@ -386,10 +387,10 @@ void view_guess(struct view *view)
 
 			guess.is_kernel = mode == PROFILE_KERNEL;
 			for (size_t k = 0; k < counts->n; k++)
-				add_item(&guess, counts->items[k].pc, counts->items[k].count);
+				guess_add_item(&guess, counts->items[k].pc, counts->items[k].count);
 			for (size_t k = 0; mode == PROFILE_USER && k < flavor->n_bins; k++)
 				guess_add_bins(&guess, &flavor->bins[k]);
-			make_stacks(&guess);
+			guess_make_stacks(&guess);
 		}
 	}
 	free(guess.calls.items);

@@ -30,7 +30,7 @@ static void json_put_counts(const struct profile *profile, FILE *out)
 	fputs("},\n", out);
 }
 
-static void put_cpu(const uint64_t *values, FILE *out)
+static void json_put_cpu(const uint64_t *values, FILE *out)
 {
 	for (unsigned i = 0; i < VIEW_CPU_VALUES; i++)
 		fprintf(out, "%c\"%s\":%" PRIu64, i == 0 ? '{' : ',',
@@ -43,12 +43,12 @@ static void json_put_cpus(const struct profile *profile, FILE *out)
 	fputs("\"cpus\":[", out);
 	for (unsigned cpu = 0; cpu < profile_cpus(profile); cpu++) {
 		fputs(cpu > 0 ? ",\n" : "\n", out);
-		put_cpu(profile->cpus[cpu], out);
+		json_put_cpu(profile->cpus[cpu], out);
 	}
 	fputs("],\n", out);
 }
 
-static void put_flavors(const struct view *view, FILE *out)
+static void json_put_flavors(const struct view *view, FILE *out)
 {
 	fputs("\"flavors\":[", out);
 	for (size_t i = 0; i < view->profile->n_flavors; i++) {
@@ -64,7 +64,7 @@ static void put_flavors(const struct view *view, FILE *out)
 }
 
 /* Each function's own samples: a row of as many numbers as there are flavors. */
-static uint64_t *own_samples(const struct view *view)
+static uint64_t *json_own_samples(const struct view *view)
 {
 	size_t columns = view->profile->n_flavors;
 	uint64_t *own = allocate(view->n_functions * columns + 1, sizeof *own);
@@ -80,7 +80,7 @@ static uint64_t *own_samples(const struct view *view)
 static void json_put_functions(const struct view *view, FILE *out)
 {
 	size_t columns = view->profile->n_flavors;
-	uint64_t *own = own_samples(view);
+	uint64_t *own = json_own_samples(view);
 
 	fputs("\"functions\":[", out);
 	for (uint32_t i = 0; i < view->n_functions; i++) {
@@ -118,7 +118,7 @@ static void json_put_stack(const struct view *view, const struct view_stack *sta
 	putc('}', out);
 }
 
-static void put_tasks(const struct view *view, FILE *out)
+static void json_put_tasks(const struct view *view, FILE *out)
 {
 	fputs("\"tasks\":[", out);
 	for (size_t i = 0; i < view->profile->n_tasks; i++) {
@@ -134,7 +134,7 @@ static void put_tasks(const struct view *view, FILE *out)
 }
 
 /* By function, as was counted. */
-static void put_calls(const struct view *view, FILE *out)
+static void json_put_calls(const struct view *view, FILE *out)
 {
 	fputs("\"calls\":[", out);
 	for (size_t i = 0; i < view->n_calls; i++) {
@@ -153,8 +153,8 @@ void view_write_json(const struct view *view, FILE *out)
 		JSON_VERSION, view->is_guessed ? "true" : "false");
 	json_put_counts(view->profile, out);
 	json_put_cpus(view->profile, out);
-	put_flavors(view, out);
-	put_tasks(view, out);
+	json_put_flavors(view, out);
+	json_put_tasks(view, out);
 	json_put_functions(view, out);
 	fputs("\"stacks\":[", out);
 	for (size_t i = 0; i < view->n_stacks; i++) {
@@ -162,5 +162,5 @@ void view_write_json(const struct view *view, FILE *out)
 		json_put_stack(view, &view->stacks[i], out);
 	}
 	fputs("],\n", out);
-	put_calls(view, out);
+	json_put_calls(view, out);
 }

@@ -50,33 +50,33 @@ static void perf_data_put(struct record *record, const void *bytes, size_t size)
 	record->used += size;
 }
 
-static void put32(struct record *record, uint32_t number)
+static void perf_data_put32(struct record *record, uint32_t number)
 {
 	perf_data_put(record, &number, sizeof number);
 }
 
-static void put64(struct record *record, uint64_t number)
+static void perf_data_put64(struct record *record, uint64_t number)
 {
 	perf_data_put(record, &number, sizeof number);
 }
 
-static void align(struct record *record, size_t alignment, size_t from)
+static void perf_data_align(struct record *record, size_t alignment, size_t from)
 {
 	while ((record->used - from) % alignment != 0)
 		perf_data_put(record, "", 1);
 }
 
 /* A text that ends the record. */
-static void put_text(struct record *record, const char *text)
+static void perf_data_put_text(struct record *record, const char *text)
 {
 	size_t length = strlen(text), room = sizeof record->bytes - record->used - ALIGNMENT;
 
 	perf_data_put(record, text, length < room ? length : room);
 	perf_data_put(record, "", 1);
-	align(record, ALIGNMENT, 0);
+	perf_data_align(record, ALIGNMENT, 0);
 }
 
-static void begin(struct record *record, enum perf_type type, uint16_t misc)
+static void perf_data_begin(struct record *record, enum perf_type type, uint16_t misc)
 {
 	struct perf_header header = {.type = type, .misc = misc};
 
@@ -94,14 +94,14 @@ static void perf_data_end(struct record *record)
 
 /* ---------------- What is described ---------------- */
 
-static uint64_t id_of(const struct view *view, uint32_t flavor)
+static uint64_t perf_data_id_of(const struct view *view, uint32_t flavor)
 {
 	unsigned bit = view->profile->flavors[flavor].bit;
 
 	return bit != 0 ? bit : OTHER_ID + flavor;
 }
 
-static void put_event(struct record *record, const struct view *view, uint32_t flavor)
+static void perf_data_put_event(struct record *record, const struct view *view, uint32_t flavor)
 {
 	static const unsigned char rest[PERF_ATTR_SIZE - PERF_ATTR_USED];
 	const struct profile_flavor *of = &view->profile->flavors[flavor];
@@ -114,20 +114,21 @@ static void put_event(struct record *record, const struct view *view, uint32_t f
 		.sample_type = SAMPLE_TYPE,
 	};
 
-	begin(record, PERF_ATTR, 0);
+	perf_data_begin(record, PERF_ATTR, 0);
 	perf_data_put(record, &attr, sizeof attr);
 	perf_data_put(record, rest, sizeof rest);
-	put64(record, id_of(view, flavor));
+	perf_data_put64(record, perf_data_id_of(view, flavor));
 	perf_data_end(record);
-	begin(record, PERF_EVENT_UPDATE, 0);
-	put64(record, PERF_UPDATE_NAME);
-	put64(record, id_of(view, flavor));
-	put_text(record, of->name);
+	perf_data_begin(record, PERF_EVENT_UPDATE, 0);
+	perf_data_put64(record, PERF_UPDATE_NAME);
+	perf_data_put64(record, perf_data_id_of(view, flavor));
+	perf_data_put_text(record, of->name);
 	perf_data_end(record);
 }
 
 /* A process that executed another program was another task before, and is another process here. */
-static uint32_t pid_of(const struct record *record, const struct view *view, uint32_t task)
+static uint32_t perf_data_pid_of(const struct record *record, const struct view *view,
+				 uint32_t task)
 {
 	const struct profile_task *of = view_task(view, task);
 
@@ -137,42 +138,44 @@ static uint32_t pid_of(const struct record *record, const struct view *view, uin
 	return (uint32_t)of->pid;
 }
 
-static uint32_t tid_of(const struct profile_sample *sample)
+static uint32_t perf_data_tid_of(const struct profile_sample *sample)
 {
 	return sample->thread < PERF_THREADS ? PERF_THREADS + sample->thread : sample->thread;
 }
 
-static void find_processes(struct record *record, const struct profile *profile)
+static void perf_data_find_processes(struct record *record, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->n_tasks; i++)
 		if (profile->tasks[i].pid >= 0)
 			map_set(&record->processes, (uint32_t)profile->tasks[i].pid, (uint32_t)i);
 }
 
-static void put_comm(struct record *record, uint32_t pid, uint32_t thread, const char *name)
+static void perf_data_put_comm(struct record *record, uint32_t pid, uint32_t thread,
+			       const char *name)
 {
-	begin(record, PERF_COMM, 0);
-	put32(record, pid);
-	put32(record, thread);
-	put_text(record, name);
+	perf_data_begin(record, PERF_COMM, 0);
+	perf_data_put32(record, pid);
+	perf_data_put32(record, thread);
+	perf_data_put_text(record, name);
 	perf_data_end(record);
 }
 
-static void put_task(struct record *record, const struct view *view,
-		     const struct profile_task *task)
+static void perf_data_put_task(struct record *record, const struct view *view,
+			       const struct profile_task *task)
 {
 	char name[PROFILE_NAME * 8], path[sizeof name + 1];
 
 	snprintf(path, sizeof path, "/%s", view_task_name(view, task->id, name, sizeof name));
-	begin(record, PERF_CGROUP, 0);
-	put64(record, task->id);
-	put_text(record, path);
+	perf_data_begin(record, PERF_CGROUP, 0);
+	perf_data_put64(record, task->id);
+	perf_data_put_text(record, path);
 	perf_data_end(record);
-	put_comm(record, pid_of(record, view, task->id), pid_of(record, view, task->id),
-		 task->name != NULL ? task->name : "task");
+	perf_data_put_comm(record, perf_data_pid_of(record, view, task->id),
+			   perf_data_pid_of(record, view, task->id),
+			   task->name != NULL ? task->name : "task");
 }
 
-static int compare_threads(const void *first, const void *second)
+static int perf_data_compare_threads(const void *first, const void *second)
 {
 	const struct profile_sample *one = *(const struct profile_sample *const *)first;
 	const struct profile_sample *other = *(const struct profile_sample *const *)second;
@@ -183,26 +186,28 @@ static int compare_threads(const void *first, const void *second)
 }
 
 /* Each thread is called as its task: else perf shows a number. */
-static void put_threads(struct record *record, const struct view *view)
+static void perf_data_put_threads(struct record *record, const struct view *view)
 {
 	const struct profile *profile = view->profile;
 	const struct profile_sample **samples = allocate(profile->n_samples + 1, sizeof *samples);
 
 	for (size_t i = 0; i < profile->n_samples; i++)
 		samples[i] = &profile->samples[i];
-	sort(samples, profile->n_samples, sizeof *samples, compare_threads);
+	sort(samples, profile->n_samples, sizeof *samples, perf_data_compare_threads);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		const struct profile_task *task = view_task(view, samples[i]->task);
 
-		if (i == 0 || compare_threads(&samples[i - 1], &samples[i]) != 0)
-			put_comm(record, pid_of(record, view, samples[i]->task), tid_of(samples[i]),
-				 task != NULL && task->name != NULL ? task->name : "task");
+		if (i == 0 || perf_data_compare_threads(&samples[i - 1], &samples[i]) != 0)
+			perf_data_put_comm(record, perf_data_pid_of(record, view, samples[i]->task),
+					   perf_data_tid_of(samples[i]),
+					   task != NULL && task->name != NULL ? task->name
+									      : "task");
 	}
 	free(samples);
 }
 
 /* Where in its file is what lies at the image's beginning?  The file at hand knows better. */
-static uint64_t offset_of(const struct profile_image *image)
+static uint64_t perf_data_offset_of(const struct profile_image *image)
 {
 	const unsigned char *bytes =
 		image->symbols != NULL ? elfsym_bytes(image->symbols, image->low, 1) : NULL;
@@ -212,84 +217,89 @@ static uint64_t offset_of(const struct profile_image *image)
 	return bytes != NULL ? (uint64_t)(bytes - image->symbols->image) : image->offset;
 }
 
-static void put_map(struct record *record, uint32_t pid, const struct profile_image *image)
+static void perf_data_put_map(struct record *record, uint32_t pid,
+			      const struct profile_image *image)
 {
-	begin(record, PERF_MMAP2, image->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER);
-	put32(record, pid);
-	put32(record, image->is_kernel ? 0 : pid);
-	put64(record, image->low);
-	put64(record, image->high - image->low);
-	put64(record, offset_of(image));
+	perf_data_begin(record, PERF_MMAP2, image->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER);
+	perf_data_put32(record, pid);
+	perf_data_put32(record, image->is_kernel ? 0 : pid);
+	perf_data_put64(record, image->low);
+	perf_data_put64(record, image->high - image->low);
+	perf_data_put64(record, perf_data_offset_of(image));
 	for (unsigned i = 0; i < 3; i++) /* Device, inode, generation: unknown. */
-		put64(record, 0);
-	put32(record, PROT_READ_EXEC);
-	put32(record, MAP_PRIVATE);
-	put_text(record, image->path != NULL ? image->path : "program");
+		perf_data_put64(record, 0);
+	perf_data_put32(record, PROT_READ_EXEC);
+	perf_data_put32(record, MAP_PRIVATE);
+	perf_data_put_text(record, image->path != NULL ? image->path : "program");
 	perf_data_end(record);
 }
 
-static void put_program(struct record *record, const struct view *view)
+static void perf_data_put_program(struct record *record, const struct view *view)
 {
 	const struct elfsym *program = view->program;
 	struct profile_image image = {.path = view->program_path, .symbols = program};
 
-	put_comm(record, PROGRAM_PID, PROGRAM_PID, "program");
+	perf_data_put_comm(record, PROGRAM_PID, PROGRAM_PID, "program");
 	if (program == NULL)
 		return;
 	image.low = program->text_start;
 	image.high = program->text_end;
-	put_map(record, PROGRAM_PID, &image);
+	perf_data_put_map(record, PROGRAM_PID, &image);
 }
 
 /* The program's own file is where this host has it, not where it was in the guest. */
-static void put_origins(struct record *record, const struct view *view)
+static void perf_data_put_origins(struct record *record, const struct view *view)
 {
 	const struct profile *profile = view->profile;
 
 	for (size_t i = 0; i < profile->n_tasks; i++)
-		put_task(record, view, &profile->tasks[i]);
-	put_threads(record, view);
+		perf_data_put_task(record, view, &profile->tasks[i]);
+	perf_data_put_threads(record, view);
 	for (size_t i = 0; i < profile->n_images; i++) {
 		struct profile_image image = profile->images[i];
 
 		image.symbols = view_symbols(view, &profile->images[i]);
 		if (!image.is_kernel && image.symbols == view->program && image.symbols != NULL)
 			image.path = view->program_path;
-		put_map(record, image.is_kernel ? UINT32_MAX : pid_of(record, view, image.task),
-			&image);
+		perf_data_put_map(record,
+				  image.is_kernel ? UINT32_MAX
+						  : perf_data_pid_of(record, view, image.task),
+				  &image);
 	}
 	if (profile->n_samples == 0)
-		put_program(record, view);
+		perf_data_put_program(record, view);
 }
 
 /* ---------------- Samples ---------------- */
 
-static bool is_kernel(const struct view *view, const struct view_frame *frame)
+static bool perf_data_is_kernel(const struct view *view, const struct view_frame *frame)
 {
 	return view->functions[frame->function].is_kernel;
 }
 
 /* An address for the kernel that has none. */
-static uint64_t address_of(const struct view_stack *stack, const struct view_frame *frame)
+static uint64_t perf_data_address_of(const struct view_stack *stack, const struct view_frame *frame)
 {
 	if (frame->address == 0 && stack->sample != NULL)
 		return stack->sample->kernel_pc;
 	return frame->address;
 }
 
-static void put_chain(struct record *record, const struct view *view,
-		      const struct view_stack *stack)
+static void perf_data_put_chain(struct record *record, const struct view *view,
+				const struct view_stack *stack)
 {
 	const struct view_frame *frames = view->frames + stack->frames;
-	bool is_mixed = is_kernel(view, frames) && !is_kernel(view, &frames[stack->depth - 1]);
+	bool is_mixed = perf_data_is_kernel(view, frames) &&
+			!perf_data_is_kernel(view, &frames[stack->depth - 1]);
 
-	put64(record, stack->depth + 1u + is_mixed);
+	perf_data_put64(record, stack->depth + 1u + is_mixed);
 	for (uint32_t i = 0; i < stack->depth; i++) {
-		bool in_kernel = is_kernel(view, &frames[i]);
+		bool in_kernel = perf_data_is_kernel(view, &frames[i]);
 
-		if (i == 0 || in_kernel != is_kernel(view, &frames[i - 1]))
-			put64(record, in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
-		put64(record, address_of(stack, &frames[i]));
+		if (i == 0 || in_kernel != perf_data_is_kernel(view, &frames[i - 1]))
+			perf_data_put64(record,
+					in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+		perf_data_put64(record, perf_data_address_of(stack, &frames[i]));
 	}
 }
 
@@ -300,31 +310,33 @@ static void perf_data_put_sample(struct record *record, const struct view *view,
 	const struct profile_sample *sample = stack->sample;
 	uint64_t interval = view_interval(&view->profile->flavors[stack->flavor]);
 
-	begin(record, PERF_SAMPLE, is_kernel(view, leaf) ? PERF_MISC_KERNEL : PERF_MISC_USER);
-	put64(record, address_of(stack, leaf));
-	put32(record, sample != NULL ? pid_of(record, view, sample->task) : PROGRAM_PID);
-	put32(record, sample != NULL ? tid_of(sample) : PROGRAM_PID);
-	put64(record, sample != NULL ? sample->time : time);
-	put64(record, id_of(view, stack->flavor));
-	put64(record, sample != NULL ? sample->cpu : 0);
-	put64(record, stack->count * (interval != 0 ? interval : 1));
-	put_chain(record, view, stack);
-	put64(record, sample != NULL ? sample->label : 0);
+	perf_data_begin(record, PERF_SAMPLE,
+			perf_data_is_kernel(view, leaf) ? PERF_MISC_KERNEL : PERF_MISC_USER);
+	perf_data_put64(record, perf_data_address_of(stack, leaf));
+	perf_data_put32(record, sample != NULL ? perf_data_pid_of(record, view, sample->task)
+					       : PROGRAM_PID);
+	perf_data_put32(record, sample != NULL ? perf_data_tid_of(sample) : PROGRAM_PID);
+	perf_data_put64(record, sample != NULL ? sample->time : time);
+	perf_data_put64(record, perf_data_id_of(view, stack->flavor));
+	perf_data_put64(record, sample != NULL ? sample->cpu : 0);
+	perf_data_put64(record, stack->count * (interval != 0 ? interval : 1));
+	perf_data_put_chain(record, view, stack);
+	perf_data_put64(record, sample != NULL ? sample->label : 0);
 	perf_data_end(record);
 }
 
 /* ---------------- Counts ---------------- */
 
-static void put_word(struct record *record, const char *word)
+static void perf_data_put_word(struct record *record, const char *word)
 {
 	size_t length = strlen(word) + 1;
 	uint32_t padded = (uint32_t)((length + STRING_ALIGN - 1) / STRING_ALIGN * STRING_ALIGN);
 	size_t from;
 
-	put32(record, padded);
+	perf_data_put32(record, padded);
 	from = record->used;
 	perf_data_put(record, word, length);
-	align(record, STRING_ALIGN, from);
+	perf_data_align(record, STRING_ALIGN, from);
 }
 
 static void perf_data_put_values(struct record *record, const struct view *view)
@@ -336,17 +348,17 @@ static void perf_data_put_values(struct record *record, const struct view *view)
 
 	for (unsigned i = 0; i < VIEW_WORDS; i++)
 		n += view_word(profile, i, word, sizeof word) != NULL;
-	begin(record, PERF_FEATURE, 0);
-	put64(record, PERF_FEATURE_CMDLINE);
-	put32(record, n);
-	put_word(record, "gprof");
+	perf_data_begin(record, PERF_FEATURE, 0);
+	perf_data_put64(record, PERF_FEATURE_CMDLINE);
+	perf_data_put32(record, n);
+	perf_data_put_word(record, "gprof");
 	for (unsigned i = 0; i < VIEW_WORDS; i++)
 		if (view_word(profile, i, word, sizeof word) != NULL)
-			put_word(record, word);
-	align(record, ALIGNMENT, 0);
+			perf_data_put_word(record, word);
+	perf_data_align(record, ALIGNMENT, 0);
 	perf_data_end(record);
-	begin(record, PERF_LOST_SAMPLES, 0);
-	put64(record, lost);
+	perf_data_begin(record, PERF_LOST_SAMPLES, 0);
+	perf_data_put64(record, lost);
 	perf_data_end(record);
 }
 
@@ -358,16 +370,16 @@ void view_write_perf_data(const struct view *view, FILE *out)
 
 	record->out = out;
 	fwrite(header, sizeof header, 1, out);
-	find_processes(record, view->profile);
+	perf_data_find_processes(record, view->profile);
 	for (uint32_t i = 0; i < view->profile->n_flavors; i++)
-		put_event(record, view, i);
-	put_origins(record, view);
+		perf_data_put_event(record, view, i);
+	perf_data_put_origins(record, view);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		time += view->stacks[i].count * 1000;
 		perf_data_put_sample(record, view, &view->stacks[i], time);
 	}
 	perf_data_put_values(record, view);
-	begin(record, PERF_FINISHED_ROUND, 0);
+	perf_data_begin(record, PERF_FINISHED_ROUND, 0);
 	perf_data_end(record);
 	map_free(&record->processes);
 	free(record);

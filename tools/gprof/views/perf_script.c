@@ -28,8 +28,8 @@ static void perf_script_put_name(FILE *out, const char *name)
 		putc(*name == ' ' ? '_' : *name, out);
 }
 
-static struct origin origin_of(const struct view *view, const struct view_stack *stack,
-			       uint64_t time)
+static struct origin perf_script_origin_of(const struct view *view, const struct view_stack *stack,
+					   uint64_t time)
 {
 	struct origin origin = {"program", PROGRAM_PID, PROGRAM_PID, 0, time};
 	const struct profile_sample *sample = stack->sample;
@@ -99,7 +99,7 @@ void view_write_perf_script(const struct view *view, FILE *out)
 		uint64_t interval = view_interval(&view->profile->flavors[stack->flavor]);
 
 		for (uint64_t n = 0; n < stack->count; n++) {
-			struct origin origin = origin_of(view, stack, time);
+			struct origin origin = perf_script_origin_of(view, stack, time);
 
 			perf_script_put_head(view, stack, &origin, out);
 			perf_script_put_stack(view, stack, out);

@@ -83,39 +83,40 @@ struct writer {
 /* ---------------- Strings ---------------- */
 
 /* The string's number.  The same string may have several. */
-static uint64_t string(struct writer *writer, const char *text)
+static uint64_t pprof_string(struct writer *writer, const char *text)
 {
 	buffer_bytes(&writer->strings, PROFILE_STRING, text, strlen(text));
 	return writer->n_strings++;
 }
 
-static void put_type(struct writer *writer, unsigned field, const char *name, const char *unit)
+static void pprof_put_type(struct writer *writer, unsigned field, const char *name,
+			   const char *unit)
 {
-	buffer_number(&writer->message, TYPE_NAME, string(writer, name));
-	buffer_number(&writer->message, TYPE_UNIT, string(writer, unit));
+	buffer_number(&writer->message, TYPE_NAME, pprof_string(writer, name));
+	buffer_number(&writer->message, TYPE_UNIT, pprof_string(writer, unit));
 	buffer_message(&writer->profile, field, &writer->message);
 }
 
-static void put_types(struct writer *writer)
+static void pprof_put_types(struct writer *writer)
 {
 	const struct profile *profile = writer->view->profile;
 
 	for (size_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
-		put_type(writer, PROFILE_SAMPLE_TYPE, flavor->name, "count");
+		pprof_put_type(writer, PROFILE_SAMPLE_TYPE, flavor->name, "count");
 		if (writer->clock == NULL && view_interval(flavor) != 0)
 			writer->clock = flavor;
 	}
 	if (writer->clock != NULL) {
-		put_type(writer, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-		put_type(writer, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+		pprof_put_type(writer, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+		pprof_put_type(writer, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
 		buffer_number(&writer->profile, PROFILE_PERIOD, view_interval(writer->clock));
 	}
 	if (profile->n_flavors > 0)
-		buffer_number(
-			&writer->profile, PROFILE_DEFAULT_TYPE,
-			string(writer, profile->flavors[view_main_flavor(writer->view)].name));
+		buffer_number(&writer->profile, PROFILE_DEFAULT_TYPE,
+			      pprof_string(writer,
+					   profile->flavors[view_main_flavor(writer->view)].name));
 }
 
 /* ---------------- Places ---------------- */
@@ -131,7 +132,7 @@ static int pprof_compare_places(const void *first, const void *second)
 	return one->is_return - other->is_return;
 }
 
-static void find_locations(struct writer *writer)
+static void pprof_find_locations(struct writer *writer)
 {
 	const struct view *view = writer->view;
 	size_t n = 0;
@@ -146,7 +147,7 @@ static void find_locations(struct writer *writer)
 	writer->n_locations = n;
 }
 
-static uint64_t location_of(const struct writer *writer, const struct view_frame *frame)
+static uint64_t pprof_location_of(const struct writer *writer, const struct view_frame *frame)
 {
 	const struct view_frame *found = bsearch(frame, writer->locations, writer->n_locations,
 						 sizeof *frame, pprof_compare_places);
@@ -154,14 +155,14 @@ static uint64_t location_of(const struct writer *writer, const struct view_frame
 	return (uint64_t)(found - writer->locations) + 1;
 }
 
-static void put_mapping(struct writer *writer, uint64_t id, uint64_t low, uint64_t high,
-			const char *path)
+static void pprof_put_mapping(struct writer *writer, uint64_t id, uint64_t low, uint64_t high,
+			      const char *path)
 {
 	buffer_number(&writer->message, MAPPING_ID, id);
 	buffer_number(&writer->message, MAPPING_START, low);
 	buffer_number(&writer->message, MAPPING_LIMIT, high);
 	buffer_number(&writer->message, MAPPING_OFFSET, low);
-	buffer_number(&writer->message, MAPPING_FILE, string(writer, path));
+	buffer_number(&writer->message, MAPPING_FILE, pprof_string(writer, path));
 	buffer_number(&writer->message, MAPPING_HAS_FUNCTIONS, 1);
 	buffer_number(&writer->message, MAPPING_HAS_FILES, 1);
 	buffer_number(&writer->message, MAPPING_HAS_LINES, 1);
@@ -169,19 +170,20 @@ static void put_mapping(struct writer *writer, uint64_t id, uint64_t low, uint64
 }
 
 /* The program's is the first, if it is at hand; those of the images come behind it. */
-static void put_mappings(struct writer *writer)
+static void pprof_put_mappings(struct writer *writer)
 {
 	const struct profile *profile = writer->view->profile;
 	const struct elfsym *program = writer->view->program;
 
-	put_mapping(writer, 1, program != NULL ? program->text_start : 0,
-		    program != NULL ? program->text_end : UINT32_MAX, writer->view->program_path);
+	pprof_put_mapping(writer, 1, program != NULL ? program->text_start : 0,
+			  program != NULL ? program->text_end : UINT32_MAX,
+			  writer->view->program_path);
 	for (size_t i = 0; i < profile->n_images; i++)
-		put_mapping(writer, i + 2, profile->images[i].low, profile->images[i].high,
-			    profile->images[i].path != NULL ? profile->images[i].path : "");
+		pprof_put_mapping(writer, i + 2, profile->images[i].low, profile->images[i].high,
+				  profile->images[i].path != NULL ? profile->images[i].path : "");
 }
 
-static uint64_t mapping_of(const struct writer *writer, uint32_t function)
+static uint64_t pprof_mapping_of(const struct writer *writer, uint32_t function)
 {
 	const struct profile_image *image = writer->view->functions[function].image;
 
@@ -189,24 +191,24 @@ static uint64_t mapping_of(const struct writer *writer, uint32_t function)
 }
 
 /* pprof takes what is between < and > for a template's arguments, and leaves it out. */
-static uint64_t function_name(struct writer *writer, uint32_t function)
+static uint64_t pprof_function_name(struct writer *writer, uint32_t function)
 {
 	const char *name = view_name(writer->view, function);
 	char text[TEXT_MAX];
 
 	if (name[0] != '<')
-		return string(writer, name);
+		return pprof_string(writer, name);
 	snprintf(text, sizeof text, "[%.*s]", (int)strcspn(name + 1, ">"), name + 1);
-	return string(writer, text);
+	return pprof_string(writer, text);
 }
 
-static void put_source(struct writer *writer, uint32_t function)
+static void pprof_put_source(struct writer *writer, uint32_t function)
 {
 	const char *file = view_lines_file(&writer->lines, function);
 
 	if (file == NULL)
 		return;
-	buffer_number(&writer->message, FUNCTION_FILE, string(writer, file));
+	buffer_number(&writer->message, FUNCTION_FILE, pprof_string(writer, file));
 	buffer_number(&writer->message, FUNCTION_LINE,
 		      view_lines_of_function(&writer->lines, function));
 }
@@ -214,24 +216,24 @@ static void put_source(struct writer *writer, uint32_t function)
 static void pprof_put_functions(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->view->n_functions; i++) {
-		uint64_t name = function_name(writer, i);
+		uint64_t name = pprof_function_name(writer, i);
 
 		buffer_number(&writer->message, FUNCTION_ID, i + 1u);
 		buffer_number(&writer->message, FUNCTION_NAME, name);
 		buffer_number(&writer->message, FUNCTION_SYSTEM_NAME, name);
-		put_source(writer, i);
+		pprof_put_source(writer, i);
 		buffer_message(&writer->profile, PROFILE_FUNCTION, &writer->message);
 	}
 }
 
-static void put_locations(struct writer *writer)
+static void pprof_put_locations(struct writer *writer)
 {
 	for (size_t i = 0; i < writer->n_locations; i++) {
 		const struct view_frame *place = &writer->locations[i];
 
 		buffer_number(&writer->message, LOCATION_ID, i + 1);
 		buffer_number(&writer->message, LOCATION_MAPPING,
-			      mapping_of(writer, place->function));
+			      pprof_mapping_of(writer, place->function));
 		buffer_number(&writer->message, LOCATION_ADDRESS, place->address);
 		buffer_number(&writer->inner, LINE_FUNCTION, place->function + 1u);
 		buffer_number(&writer->inner, LINE_NUMBER,
@@ -244,10 +246,10 @@ static void put_locations(struct writer *writer)
 /* ---------------- Samples ---------------- */
 
 /* All are strings, for pprof takes the number 0 for none. */
-static void put_label(struct writer *writer, const char *key, const char *text)
+static void pprof_put_label(struct writer *writer, const char *key, const char *text)
 {
-	buffer_number(&writer->inner, LABEL_KEY, string(writer, key));
-	buffer_number(&writer->inner, LABEL_STRING, string(writer, text));
+	buffer_number(&writer->inner, LABEL_KEY, pprof_string(writer, key));
+	buffer_number(&writer->inner, LABEL_STRING, pprof_string(writer, text));
 	buffer_message(&writer->message, SAMPLE_LABEL, &writer->inner);
 }
 
@@ -255,13 +257,14 @@ static void pprof_put_labels(struct writer *writer, const struct profile_sample 
 {
 	char text[TEXT_MAX];
 
-	put_label(writer, "process",
-		  view_task_name(writer->view, sample->label, text, sizeof text));
-	put_label(writer, "task", view_task_name(writer->view, sample->task, text, sizeof text));
+	pprof_put_label(writer, "process",
+			view_task_name(writer->view, sample->label, text, sizeof text));
+	pprof_put_label(writer, "task",
+			view_task_name(writer->view, sample->task, text, sizeof text));
 	snprintf(text, sizeof text, "%" PRIu32, sample->thread);
-	put_label(writer, "thread", text);
+	pprof_put_label(writer, "thread", text);
 	snprintf(text, sizeof text, "%u", sample->cpu);
-	put_label(writer, "cpu", text);
+	pprof_put_label(writer, "cpu", text);
 }
 
 static void pprof_put_sample(struct writer *writer, const struct view_stack *stack)
@@ -271,7 +274,7 @@ static void pprof_put_sample(struct writer *writer, const struct view_stack *sta
 
 	for (uint32_t i = 0; i < stack->depth; i++)
 		buffer_packed(&writer->packed,
-			      location_of(writer, &view->frames[stack->frames + i]));
+			      pprof_location_of(writer, &view->frames[stack->frames + i]));
 	buffer_message(&writer->message, SAMPLE_LOCATION, &writer->packed);
 	for (uint32_t i = 0; i < view->profile->n_flavors; i++)
 		buffer_packed(&writer->packed, i == stack->flavor ? stack->count : 0);
@@ -284,32 +287,33 @@ static void pprof_put_sample(struct writer *writer, const struct view_stack *sta
 	buffer_message(&writer->profile, PROFILE_SAMPLE, &writer->message);
 }
 
-static void put_comments(struct writer *writer)
+static void pprof_put_comments(struct writer *writer)
 {
 	char word[VIEW_WORD_ROOM];
 
 	if (writer->view->is_guessed)
 		buffer_number(&writer->profile, PROFILE_COMMENT,
-			      string(writer, "callers are guessed from numbers of calls"));
+			      pprof_string(writer, "callers are guessed from numbers of calls"));
 	for (unsigned i = 0; i < VIEW_WORDS; i++)
 		if (view_word(writer->view->profile, i, word, sizeof word) != NULL)
-			buffer_number(&writer->profile, PROFILE_COMMENT, string(writer, word));
+			buffer_number(&writer->profile, PROFILE_COMMENT,
+				      pprof_string(writer, word));
 }
 
 void view_write_pprof(const struct view *view, FILE *out)
 {
 	struct writer writer = {.view = view};
 
-	string(&writer, "");
+	pprof_string(&writer, "");
 	view_lines_find(&writer.lines, view);
-	find_locations(&writer);
-	put_types(&writer);
-	put_mappings(&writer);
+	pprof_find_locations(&writer);
+	pprof_put_types(&writer);
+	pprof_put_mappings(&writer);
 	pprof_put_functions(&writer);
-	put_locations(&writer);
+	pprof_put_locations(&writer);
 	for (size_t i = 0; i < view->n_stacks; i++)
 		pprof_put_sample(&writer, &view->stacks[i]);
-	put_comments(&writer);
+	pprof_put_comments(&writer);
 	buffer_append(&writer.profile, writer.strings.bytes, writer.strings.used);
 	buffer_write_gzip(&writer.profile, out);
 	buffer_free(&writer.profile);

@@ -28,7 +28,7 @@ static bool programs_is_program(const struct opened *program)
 	return program->sum == 0 || own.sum == 0 || own.sum == program->sum;
 }
 
-static void read_symbols(struct opened *program)
+static void programs_read_symbols(struct opened *program)
 {
 	struct elfsym *symbols = allocate(1, sizeof(*symbols));
 	const char *error;
@@ -60,7 +60,7 @@ static struct opened programs_open_program(const struct profile_image *image, co
 
 	snprintf(program.name, room, "%s/%s", folder, image->path);
 	if (access(program.name, R_OK) == 0)
-		read_symbols(&program);
+		programs_read_symbols(&program);
 	return program;
 }
 

@@ -9,7 +9,7 @@
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-static void put_frames(const struct view *view, FILE *out)
+static void speedscope_put_frames(const struct view *view, FILE *out)
 {
 	fputs("\"shared\":{\"frames\":[", out);
 	for (uint32_t i = 0; i < view->n_functions; i++) {
@@ -26,7 +26,7 @@ static void put_frames(const struct view *view, FILE *out)
 	fputs("]}", out);
 }
 
-static void put_stacks(const struct view *view, size_t flavor, FILE *out)
+static void speedscope_put_stacks(const struct view *view, size_t flavor, FILE *out)
 {
 	const char *comma = "";
 
@@ -44,7 +44,7 @@ static void put_stacks(const struct view *view, size_t flavor, FILE *out)
 	}
 }
 
-static void put_weights(const struct view *view, size_t flavor, FILE *out)
+static void speedscope_put_weights(const struct view *view, size_t flavor, FILE *out)
 {
 	const char *comma = "";
 
@@ -56,7 +56,7 @@ static void put_weights(const struct view *view, size_t flavor, FILE *out)
 	}
 }
 
-static void put_profile(const struct view *view, size_t flavor, FILE *out)
+static void speedscope_put_profile(const struct view *view, size_t flavor, FILE *out)
 {
 	uint64_t lost = view_lost(view->profile);
 	char name[PROFILE_NAME + 64];
@@ -71,21 +71,21 @@ static void put_profile(const struct view *view, size_t flavor, FILE *out)
 	view_quote(out, name);
 	fprintf(out, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
 		view_total(view, flavor));
-	put_stacks(view, flavor, out);
+	speedscope_put_stacks(view, flavor, out);
 	fputs("],\n\"weights\":[", out);
-	put_weights(view, flavor, out);
+	speedscope_put_weights(view, flavor, out);
 	fputs("]}", out);
 }
 
 void view_write_speedscope(const struct view *view, FILE *out)
 {
 	fputs("{\"$schema\":\"" SCHEMA "\",\"exporter\":\"Assay gprof\",", out);
-	put_frames(view, out);
+	speedscope_put_frames(view, out);
 	fprintf(out, ",\"activeProfileIndex\":%zu,\"profiles\":[", view_main_flavor(view));
 	for (size_t i = 0; i < view->profile->n_flavors; i++) {
 		if (i > 0)
 			putc(',', out);
-		put_profile(view, i, out);
+		speedscope_put_profile(view, i, out);
 	}
 	fputs("]}\n", out);
 }

@@ -17,7 +17,7 @@
 /* ---------------- Functions ---------------- */
 
 /* In the table a place is an index plus one; 0 is a free one. */
-static uint32_t *find_slot(const struct view *view, const struct view_function *wanted)
+static uint32_t *view_find_slot(const struct view *view, const struct view_function *wanted)
 {
 	uint64_t hash = (wanted->start * 2 + wanted->is_kernel) * 0x9e3779b97f4a7c15ull;
 	size_t slot = (size_t)(hash >> 32) & (view->table_size - 1);
@@ -44,15 +44,15 @@ static void view_make_room(struct view *view)
 	view->table_size = view->table_size != 0 ? view->table_size * 2 : 1024;
 	view->table = allocate(view->table_size, sizeof *view->table);
 	for (size_t i = 0; i < view->n_functions; i++)
-		*find_slot(view, &view->functions[i]) = (uint32_t)i + 1;
+		*view_find_slot(view, &view->functions[i]) = (uint32_t)i + 1;
 }
 
-static uint32_t function_of(struct view *view, struct view_function wanted)
+static uint32_t view_function_of(struct view *view, struct view_function wanted)
 {
 	uint32_t *slot;
 
 	view_make_room(view);
-	slot = find_slot(view, &wanted);
+	slot = view_find_slot(view, &wanted);
 	if (*slot == 0) {
 		view->functions = grow(view->functions, view->n_functions, &view->functions_room,
 				       sizeof *view->functions);
@@ -62,7 +62,7 @@ static uint32_t function_of(struct view *view, struct view_function wanted)
 	return *slot - 1;
 }
 
-static const char *last_part(const char *path)
+static const char *view_last_part(const char *path)
 {
 	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
 
@@ -72,9 +72,9 @@ static const char *last_part(const char *path)
 /* A recording of the whole machine has many programs, of which one may be at hand. */
 static bool view_is_program(const struct view *view, const struct profile_image *image)
 {
-	const char *name = last_part(image->path);
+	const char *name = view_last_part(image->path);
 
-	if (image->is_kernel || strcmp(name, last_part(view->program_path)) == 0)
+	if (image->is_kernel || strcmp(name, view_last_part(view->program_path)) == 0)
 		return true;
 	if (view->program == NULL || image->low >= view->program->text_end ||
 	    image->high <= view->program->text_start)
@@ -82,7 +82,7 @@ static bool view_is_program(const struct view *view, const struct profile_image 
 	for (size_t i = 0; i < view->profile->n_images; i++) {
 		const struct profile_image *other = &view->profile->images[i];
 
-		if (!other->is_kernel && strcmp(last_part(other->path), name) != 0)
+		if (!other->is_kernel && strcmp(view_last_part(other->path), name) != 0)
 			return false;
 	}
 	return true;
@@ -99,8 +99,8 @@ const struct elfsym *view_symbols(const struct view *view, const struct profile_
  * Where an address is: in an image, or in none of the program that the task runs.  NULL if nothing
  * is known of the task.
  */
-static const struct profile_image *image_of(const struct view *view,
-					    const struct profile_sample *sample, uint64_t address)
+static const struct profile_image *
+view_image_of(const struct view *view, const struct profile_sample *sample, uint64_t address)
 {
 	const struct profile_image *image = NULL;
 
@@ -111,14 +111,14 @@ static const struct profile_image *image_of(const struct view *view,
 	return image;
 }
 
-static bool is_same_program(const struct profile_image *one, const struct profile_image *other)
+static bool view_is_same_program(const struct profile_image *one, const struct profile_image *other)
 {
 	return one->is_kernel == other->is_kernel && one->sum == other->sum &&
 	       one->symbols == other->symbols && strcmp(one->path, other->path) == 0;
 }
 
 /* What several processes ran is one program to look at, whose functions are there once. */
-static void find_firsts(struct view *view)
+static void view_find_firsts(struct view *view)
 {
 	const struct profile *profile = view->profile;
 
@@ -126,7 +126,7 @@ static void find_firsts(struct view *view)
 	for (uint32_t i = 0; i < profile->n_images; i++) {
 		uint32_t first = 0;
 
-		while (!is_same_program(&profile->images[first], &profile->images[i]))
+		while (!view_is_same_program(&profile->images[first], &profile->images[i]))
 			first++;
 		view->firsts[i] = first;
 	}
@@ -140,7 +140,7 @@ static const struct profile_image *view_first_of(const struct view *view,
 	return image == NULL ? NULL : &images[view->firsts[image - images]];
 }
 
-static bool has_programs(const struct view *view)
+static bool view_has_programs(const struct view *view)
 {
 	for (size_t i = 0; i < view->profile->n_images; i++)
 		if (!view->profile->images[i].is_kernel)
@@ -152,19 +152,19 @@ static bool has_programs(const struct view *view)
  * For what is in no function, or in a program that is not at hand.  A task that ended before its
  * program was known has only a name.
  */
-static struct view_function unknown(const struct view *view, const struct profile_image *image,
-				    const struct profile_sample *sample)
+static struct view_function view_unknown(const struct view *view, const struct profile_image *image,
+					 const struct profile_sample *sample)
 {
 	const struct profile_task *task = sample != NULL ? view_task(view, sample->task) : NULL;
 
 	if (image != NULL && view_symbols(view, image) == NULL && image->path != NULL)
-		return (struct view_function){.name = last_part(image->path), .image = image};
-	if (image == NULL && has_programs(view) && task != NULL && task->name != NULL)
+		return (struct view_function){.name = view_last_part(image->path), .image = image};
+	if (image == NULL && view_has_programs(view) && task != NULL && task->name != NULL)
 		return (struct view_function){.name = task->name};
 	return (struct view_function){.name = VIEW_UNKNOWN};
 }
 
-static struct view_frame kernel_place(struct view *view, uint64_t address, uint64_t inside)
+static struct view_frame view_kernel_place(struct view *view, uint64_t address, uint64_t inside)
 {
 	const struct profile_image *image =
 		view_first_of(view, profile_kernel_image(view->profile, inside));
@@ -175,7 +175,7 @@ static struct view_frame kernel_place(struct view *view, uint64_t address, uint6
 	if (function == NULL)
 		return view_kernel(view);
 	return (struct view_frame){
-		.function = function_of(
+		.function = view_function_of(
 			view, (struct view_function){function->name, image, function->start, true}),
 		.is_return = inside != address,
 		.address = address,
@@ -192,16 +192,16 @@ struct view_frame view_place(struct view *view, const struct profile_sample *sam
 	struct view_function wanted;
 
 	if (is_kernel)
-		return kernel_place(view, address, inside);
-	image = view_first_of(view, image_of(view, sample, inside));
-	symbols = image != NULL || !has_programs(view) ? view_symbols(view, image) : NULL;
+		return view_kernel_place(view, address, inside);
+	image = view_first_of(view, view_image_of(view, sample, inside));
+	symbols = image != NULL || !view_has_programs(view) ? view_symbols(view, image) : NULL;
 	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
-		wanted = unknown(view, image, sample);
+		wanted = view_unknown(view, image, sample);
 	else
 		wanted = (struct view_function){function->name, image, function->start, false};
 	return (struct view_frame){
-		.function = function_of(view, wanted),
+		.function = view_function_of(view, wanted),
 		.is_return = is_return,
 		.address = address,
 	};
@@ -211,7 +211,7 @@ struct view_frame view_kernel(struct view *view)
 {
 	const struct view_function kernel = {VIEW_KERNEL, NULL, 0, true};
 
-	return (struct view_frame){.function = function_of(view, kernel)};
+	return (struct view_frame){.function = view_function_of(view, kernel)};
 }
 
 /* ---------------- Stacks ---------------- */
@@ -236,7 +236,7 @@ void view_add_stack(struct view *view, size_t first, uint32_t flavor, uint64_t c
 }
 
 /* A kernel without symbols is one frame, whatever was found in it. */
-static void add_kernel_frame(struct view *view, size_t first, uint64_t address, bool is_return)
+static void view_add_kernel_frame(struct view *view, size_t first, uint64_t address, bool is_return)
 {
 	struct view_frame frame = view_place(view, NULL, true, address, is_return);
 
@@ -252,9 +252,9 @@ static void view_add_sample(struct view *view, const struct profile_sample *samp
 	size_t first = view->n_frames;
 
 	if (sample->is_kernel) {
-		add_kernel_frame(view, first, sample->kernel_pc, false);
+		view_add_kernel_frame(view, first, sample->kernel_pc, false);
 		for (unsigned i = 0; i < sample->kernel_frames; i++)
-			add_kernel_frame(view, first, frames[i], true);
+			view_add_kernel_frame(view, first, frames[i], true);
 	}
 	frames += sample->kernel_frames;
 	if (!sample->is_kernel || sample->pc != 0)
@@ -277,7 +277,7 @@ static bool view_find_flavor(const struct view *view, const struct view_source *
 }
 
 /* A sample in the program. */
-static const struct profile_sample *find_own(const struct view *view)
+static const struct profile_sample *view_find_own(const struct view *view)
 {
 	const struct profile *profile = view->profile;
 
@@ -285,16 +285,16 @@ static const struct profile_sample *find_own(const struct view *view)
 		const struct profile_sample *sample = &profile->samples[i];
 
 		if (!sample->is_strange &&
-		    view_symbols(view, image_of(view, sample, sample->pc)) != NULL)
+		    view_symbols(view, view_image_of(view, sample, sample->pc)) != NULL)
 			return sample;
 	}
 	return NULL;
 }
 
 /* Counts of calls beside samples: a gmon.out of the same run had them. */
-static void add_calls(struct view *view)
+static void view_add_calls(struct view *view)
 {
-	const struct profile_sample *sample = find_own(view);
+	const struct profile_sample *sample = view_find_own(view);
 	struct callers callers;
 
 	if (sample == NULL)
@@ -311,7 +311,7 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 		.program_path = source->path,
 		.kernel_path = source->kernel,
 	};
-	find_firsts(view);
+	view_find_firsts(view);
 	for (size_t i = 0; i < profile->n_samples; i++) {
 		uint32_t flavor;
 
@@ -321,7 +321,7 @@ void view_begin(struct view *view, const struct profile *profile, const struct v
 	if (profile->n_samples == 0)
 		view_guess(view);
 	else if (profile->n_arcs > 0)
-		add_calls(view);
+		view_add_calls(view);
 }
 
 void view_end(struct view *view)

@@ -33,7 +33,7 @@ static void view_lines_add(struct view_lines *lines, uint32_t function, uint64_t
 		(struct view_lines_place){.program = program, .address = address};
 }
 
-static void remove_repeated(struct view_lines *lines)
+static void view_lines_remove_repeated(struct view_lines *lines)
 {
 	size_t n = 0;
 
@@ -45,7 +45,7 @@ static void remove_repeated(struct view_lines *lines)
 }
 
 /* Those of one program; returns where the next one's begin. */
-static size_t ask(struct view_lines *lines, size_t first)
+static size_t view_lines_ask(struct view_lines *lines, size_t first)
 {
 	const char *program = lines->items[first].program;
 	uint64_t *addresses = allocate(lines->n - first, sizeof(*addresses));
@@ -73,9 +73,9 @@ void view_lines_find(struct view_lines *lines, const struct view *view)
 		view_lines_add(lines, view->sites[i].caller, view->sites[i].site - 1);
 	for (uint32_t i = 0; i < view->n_functions; i++)
 		view_lines_add(lines, i, view->functions[i].start);
-	remove_repeated(lines);
+	view_lines_remove_repeated(lines);
 	for (size_t i = 0; i < lines->n;)
-		i = ask(lines, i);
+		i = view_lines_ask(lines, i);
 }
 
 void view_lines_free(struct view_lines *lines)
