@@ -55,8 +55,11 @@ static void port_set_remove_all(struct list *members)
 void port_set_destroy(struct port_set *set)
 {
 	assert(set->magic == PORT_SET_MAGIC);
-	port_set_remove_all(&set->ready);
-	port_set_remove_all(&set->quiet);
+	/* A message that comes in a pause makes a quiet one ready. */
+	while (set->n_members > 0) {
+		port_set_remove_all(&set->ready);
+		port_set_remove_all(&set->quiet);
+	}
 	queue_interrupt_receivers(&set->receivers, MACH_RCV_PORT_DIED);
 	port_set_release(set);
 }
@@ -68,9 +71,10 @@ void port_set_add(struct port_set *set, struct port *port)
 	assert(port->state == PORT_HELD);
 	if (port->set != NULL)
 		port_set_remove(port);
+	/* First, for it pauses: a message that comes meanwhile must not find half a member. */
+	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_CHANGED);
 	port->set = set;
 	set->n_members++;
-	queue_interrupt_receivers(&port->receivers, MACH_RCV_PORT_CHANGED);
 	if (port->n_messages == 0) {
 		list_add_last(&set->quiet, &port->set_link);
 	} else {

@@ -303,12 +303,14 @@ kern_return_t mach_port_set_ktype(struct host *host, struct space *space, mach_p
 
 /* ---------------- Port sets ---------------- */
 
-/* Adds the names of ports on one of a set's lists to `names`; returns how many there are then. */
+/*
+ * Adds the names of ports on one of a set's lists to `names`; returns how many there are then.
+ * Without pauses: in one a port could get a message, and go to the other list.
+ */
 static uint32_t port_status_list_members(const struct list *members, uint32_t *names, uint32_t n)
 {
 	list_for_each_object (struct port, port, members, set_link) {
 		names[n++] = port->name;
-		pause_each();
 	}
 	return n;
 }

@@ -138,11 +138,10 @@ void queue_serve_set(struct port *port)
 
 	while (port->n_messages > 0 && queue_has_waiters(receivers)) {
 		struct message *message = list_first_object(&port->messages, struct message, link);
-		struct thread *receiver = queue_first_waiter(receivers);
 
-		if (message->header.msgh_size <= receiver->receive.room || !receiver->receive.large)
+		/* In this order: senders are woken with pauses, in which a receiver may time out. */
+		if (queue_offer(port, message, queue_first_waiter(receivers), NULL))
 			queue_dequeue(port);
-		queue_offer(port, message, receiver, NULL);
 		pause_each();
 	}
 }

@@ -63,19 +63,6 @@ struct space *space_reference(struct space *space)
 	return space;
 }
 
-/* Takes one reference; the last one frees the space, which must have been terminated. */
-void space_release(struct space *space)
-{
-	if (space == NULL)
-		return;
-	assert(space->magic == SPACE_MAGIC && space->refs > 0);
-	if (--space->refs > 0)
-		return;
-	assert(!space->active && space->n_entries == 0);
-	space->magic = 0;
-	zone_free(&space_zone, space);
-}
-
 /* ---------------- Nodes and leaves ---------------- */
 
 static unsigned space_slot_at(uint32_t name, unsigned shift)
@@ -223,6 +210,27 @@ static void space_free_near(struct space *space)
 	if (space->near != NULL)
 		zone_free(&node_zone, space->near);
 	space->near = NULL;
+}
+
+/*
+ * Takes one reference; the last one frees the space, which must have been terminated, with its
+ * leaves: until then an entry stays in its place, of whatever type (struct known_name).
+ */
+void space_release(struct space *space)
+{
+	if (space == NULL)
+		return;
+	assert(space->magic == SPACE_MAGIC && space->refs > 0);
+	if (--space->refs > 0)
+		return;
+	assert(!space->active && space->n_entries == 0);
+	space_free_near(space);
+	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
+		if (space->far[i] != NULL)
+			space_free_node(space->far[i], LEVEL_A);
+	}
+	space->magic = 0;
+	zone_free(&space_zone, space);
 }
 
 /* ---------------- Names ---------------- */
@@ -404,10 +412,4 @@ void space_terminate(struct space *space)
 	assert(space->n_entries == 0);
 	space->first_free = NULL;
 	space->asked = NULL;
-	space_free_near(space);
-	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
-		if (space->far[i] != NULL)
-			space_free_node(space->far[i], LEVEL_A);
-		space->far[i] = NULL;
-	}
 }

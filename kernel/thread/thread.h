@@ -81,7 +81,7 @@ struct wait_queue {
 	struct list waiters;
 };
 
-#define INBOX_SIZE 128u
+#define INBOX_SIZE 136u /* The answers of nearly all calls of Unix fit, stat() included. */
 
 /*
  * What a thread that waits for a message can take, and what it got.
@@ -103,7 +103,7 @@ struct receive_wait {
 	} inbox;
 };
 
-/* A name that was looked up; its entry stays where it is as long as the task has threads. */
+/* A name that was looked up; its entry stays there while the task has threads (space_release()). */
 struct known_name {
 	uint32_t name;
 	struct entry *entry; /* At first one that is not in use. */

@@ -18,7 +18,7 @@ PANICS = {
     "execute-data": (f"page fault in the kernel: cannot execute 0x{NUMBER}",
                      "crash_execute_data"),
     "undefined": ("exception 6 in the kernel", "crash_undefined"),
-    "overflow": ("kernel stack overflow", "recurse"),
+    "overflow": ("kernel stack overflow", "crash_recurse"),
     "double-fault": ("double fault", "crash_double_fault"),
     "assert": (r"kernel/i386/entry/crash\.c:\d+: assertion failed: some_data\[1\] == 1",
                "crash_assert"),

@@ -49,7 +49,7 @@ static inline bool copyout(user_address_t to, const void *from, uint32_t size)
  * Copies of at most SHORT_COPY bytes, checked the short way: an address that is nearer to the end
  * of the user's half than that is refused, too.
  */
-#define SHORT_COPY 128u
+#define SHORT_COPY 136u
 
 static inline bool short_is_user(user_address_t address)
 {
@@ -69,11 +69,12 @@ static inline bool copyin_word(uint32_t *to, user_address_t from)
 {
 	uint32_t word;
 
-	__asm__ goto("1: movl %1, %0\n" WORD_RECOVER
-		     : "=r"(word)
-		     : "m"(*(const uint32_t *)from)
-		     :
-		     : fault);
+	/* The thread may wait for the page: what is in memory may be another's afterwards. */
+	__asm__ volatile goto("1: movl %1, %0\n" WORD_RECOVER
+			      : "=r"(word)
+			      : "m"(*(const uint32_t *)from)
+			      : "memory"
+			      : fault);
 	*to = word;
 	return true;
 fault:

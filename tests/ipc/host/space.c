@@ -320,3 +320,24 @@ TEST(space_without_memory)
 	EXPECT(space_find(space, 1) != NULL && space_find(space, name) == NULL);
 	end(space);
 }
+
+/* A thread may have noted where an entry is, and look there when its task has ended. */
+TEST(slots_stay_until_the_space_is_released)
+{
+	struct space *space, *other;
+	struct entry *slot;
+	uint32_t name;
+
+	begin();
+	space = space_create();
+	name = take(space);
+	slot = space_near_slot(space, name);
+	space_terminate(space);
+	EXPECT_EQ(slot->type, 0);
+	other = space_create();
+	EXPECT_EQ(take(other), name);
+	EXPECT(space_near_slot(other, name) != slot);
+	EXPECT_EQ(slot->type, 0);
+	end(other);
+	space_release(space);
+}
