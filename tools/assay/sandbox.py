@@ -31,6 +31,7 @@ KINDS = ("bubblewrap", "user")
 PROGRAM = "bwrap"
 FOLDERS = ("bin", "lib", "lib32", "lib64", "libexec", "i686-linux-gnu")  # Of /usr.
 LINKS = ("bin", "lib", "lib32", "lib64")  # Of /: folders, or names of those in /usr.
+ALTERNATIVES = Path("/etc/alternatives")  # Where Debian's /usr/bin/awk and its like lead.
 FIRST_USER = 61184  # Of those that Debian's policy leaves free and systemd hands out for a while.
 USERS = 256
 
@@ -100,6 +101,8 @@ def readable(folders: Mapping[str, Path]) -> list[str]:
             words += ["--symlink", f"usr/{name}", str(path)]
         elif path.is_dir():
             words += ["--ro-bind", str(path), str(path)]
+    if ALTERNATIVES.is_dir():
+        words += ["--ro-bind", str(ALTERNATIVES), str(ALTERNATIVES)]
     for name, folder in folders.items():
         words += ["--ro-bind", str(folder.resolve()), f"/room/{name}"]
     return words
