@@ -139,7 +139,7 @@ void queue_serve_set(struct port *port)
 	while (port->n_messages > 0 && queue_has_waiters(receivers)) {
 		struct message *message = list_first_object(&port->messages, struct message, link);
 
-		/* In this order: senders are woken with pauses, in which a receiver may time out. */
+		/* In this order: to wake senders takes pauses, in which a receiver may time out. */
 		if (queue_offer(port, message, queue_first_waiter(receivers), NULL))
 			queue_dequeue(port);
 		pause_each();
