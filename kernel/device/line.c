@@ -118,20 +118,25 @@ static bool line_take_input(struct device_interrupt *interrupt)
 	return n > 0;
 }
 
-/* Readers that are gone would wait for input that may never come: the next one sees them off. */
+/*
+ * Readers that are gone would wait for input that may never come: the next one sees them off, the
+ * first PAUSE_TURNS of all.  Off the list first: in a pause input may come and serve what is on it.
+ */
 static void line_drop_orphans(struct line *line)
 {
-	struct list *link, *after;
-	unsigned turn = 0;
+	struct list orphans = LIST_INITIALIZER(orphans), *link, *after;
+	unsigned turns = PAUSE_TURNS;
 
 	list_for_each_removable (link, after, &line->readers) {
-		if (++turn % PAUSE_TURNS == 0)
-			return; /* The rest is for the next one after. */
-		if (!request_is_orphan(line_request_of(link)))
-			continue;
-		list_remove(link);
-		request_done(line_request_of(link), D_DEVICE_DOWN);
+		if (turns-- == 0)
+			break;
+		if (request_is_orphan(line_request_of(link))) {
+			list_remove(link);
+			list_add_last(&orphans, link);
+		}
 	}
+	while (!list_empty(&orphans))
+		request_done(line_request_of(list_take_first(&orphans)), D_DEVICE_DOWN);
 }
 
 static io_return_t line_read(struct device *device, struct device_request *request)

@@ -304,15 +304,21 @@ kern_return_t mach_port_set_ktype(struct host *host, struct space *space, mach_p
 /* ---------------- Port sets ---------------- */
 
 /*
- * Adds the names of ports on one of a set's lists to `names`; returns how many there are then.
- * Without pauses: in one a port could get a message, and go to the other list.
+ * Fills `names`, which has room for all of the set's members.  They are looked for in the space,
+ * which stays as it is in a pause: on the set's lists a message that comes meanwhile moves them.
  */
-static uint32_t port_status_list_members(const struct list *members, uint32_t *names, uint32_t n)
+static void port_status_list_members(struct space *space, const struct port_set *set,
+				     uint32_t *names)
 {
-	list_for_each_object (struct port, port, members, set_link) {
-		names[n++] = port->name;
+	uint32_t n = 0;
+
+	for (struct entry *entry = space_next(space, 0); entry != NULL;) {
+		if ((entry->type & MACH_PORT_TYPE_RECEIVE) != 0 && entry->port->set == set)
+			names[n++] = entry->name;
+		pause_each();
+		entry = space_next(space, entry->name + 1);
 	}
-	return n;
+	assert(n == set->n_members);
 }
 
 kern_return_t mach_port_get_set_status(struct space *space, mach_port_name_t name,
@@ -332,8 +338,7 @@ kern_return_t mach_port_get_set_status(struct space *space, mach_port_name_t nam
 
 		if (names == NULL)
 			return KERN_RESOURCE_SHORTAGE;
-		port_status_list_members(&entry->set->quiet, names,
-					 port_status_list_members(&entry->set->ready, names, 0));
+		port_status_list_members(space, entry->set, names);
 		copy = port_status_words_copy(names, n);
 		if (copy == NULL)
 			return KERN_RESOURCE_SHORTAGE;

@@ -69,12 +69,13 @@ static struct signal_note *signal_note_of(const struct signals_pending *pending,
 	return NULL;
 }
 
+/* Ordinary signals are few, and a fault's must be told: the limit is for real-time ones. */
 static bool signal_note_add(struct process *process, struct signals_pending *pending,
 			    const struct signal_info *info)
 {
 	struct signal_note *note = NULL;
 
-	if (process->signals.notes < UX_SIGNALS_MAX)
+	if (info->signal < SIGRTMIN || process->signals.notes < UX_SIGNALS_MAX)
 		note = ux_allocate(sizeof *note);
 	if (note == NULL)
 		return false;

@@ -34,7 +34,8 @@ struct signal_info {
 	uint32_t trap; /* Beside siginfo_t: the processor's number for the fault. */
 };
 
-/* What is pending.  Only where memory was short there is a signal without a note. */
+/* What is pending.  Without a note are signals when memory was short, and real-time ones that
+ * came without a value when there were UX_SIGNALS_MAX. */
 struct signals_pending {
 	sigset_t set;
 	struct list notes; /* Of `struct signal_note`, in the order in which they came. */
@@ -49,7 +50,7 @@ struct signal_action {
 
 struct process_signals {
 	struct signals_pending pending;
-	unsigned notes; /* With the process and its threads: at most UX_SIGNALS_MAX. */
+	unsigned notes; /* With the process and its threads: real-time ones up to UX_SIGNALS_MAX. */
 	struct signal_action actions[NSIG];
 	sigset_t acted;             /* Those whose action was set, in this program or before. */
 	uint32_t trampoline;        /* The last that was named; 0: none. */

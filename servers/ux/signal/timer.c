@@ -17,6 +17,9 @@
 #define US_PER_SECOND 1000000
 #define NS_PER_US     1000u
 
+/* Shorter intervals are made as long as this: how many have passed is found by counting them. */
+#define LEAST_INTERVAL_US 1000u
+
 static struct list running = LIST_INITIALIZER(running);
 
 /* ---------------- Units ---------------- */
@@ -31,6 +34,16 @@ static struct timeval timer_timeval_of(uint64_t microseconds)
 	uint32_t rest = divide(&microseconds, US_PER_SECOND);
 
 	return (struct timeval){.tv_sec = (time_t)microseconds, .tv_usec = (suseconds_t)rest};
+}
+
+/* As setitimer() takes it. */
+static uint64_t timer_interval_of(const struct timeval *time)
+{
+	uint64_t microseconds = timer_microseconds_of(time);
+
+	if (microseconds != 0 && microseconds < LEAST_INTERVAL_US)
+		return LEAST_INTERVAL_US;
+	return microseconds;
 }
 
 static bool timer_is_time(const struct timeval *time)
@@ -82,7 +95,7 @@ static void timer_set_real(struct process_timers *timers, const struct itimerval
 	uint64_t first = timer_microseconds_of(&value->it_value) * NS_PER_US;
 
 	timer_stop(timers);
-	timers->interval = timer_microseconds_of(&value->it_interval) * NS_PER_US;
+	timers->interval = timer_interval_of(&value->it_interval) * NS_PER_US;
 	if (first != 0)
 		timer_start(timers, ux_now() + first);
 }
@@ -105,19 +118,38 @@ static void timer_expire(struct process *process, uint64_t now)
 	signal_check_later(process);
 }
 
+/* Until the first is due; returns at once when one is. */
+static void timer_await_first(void)
+{
+	if (list_empty(&running))
+		ux_sleep(&running, NULL);
+	else
+		ux_sleep_until(&running, timer_process_of(running.next)->timers.deadline);
+}
+
+static bool timer_is_due(uint64_t now)
+{
+	return !list_empty(&running) && timer_process_of(running.next)->timers.deadline <= now;
+}
+
+/*
+ * Those that are due expire together, each once.  When the next are due by then, this thread rests
+ * for as long as it has worked: however many timers there are, half of the time is the callers'.
+ */
 static void timer_wait_for_timers(void *unused)
 {
 	(void)unused;
 	ux_lock();
 	for (;;) {
-		struct process *first = timer_process_of(running.next);
+		uint64_t began = ux_now(), ended;
 
-		if (list_empty(&running))
-			ux_sleep(&running, NULL);
-		else if (first->timers.deadline > ux_now())
-			ux_sleep_until(&running, first->timers.deadline);
+		while (timer_is_due(began))
+			timer_expire(timer_process_of(running.next), began);
+		ended = ux_now();
+		if (timer_is_due(ended))
+			ux_sleep_until(&began, ended + (ended - began));
 		else
-			timer_expire(first, ux_now());
+			timer_await_first();
 	}
 }
 

@@ -115,20 +115,33 @@ TEST(blocked_signals_wait)
 	EXPECT_EQ(pending, 0);
 }
 
-/* More than the server notes for a process fail, and disturb no others. */
+static siginfo_t told;
+
+static void keep_info(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	(void)context;
+	told = *info;
+}
+
+/* More than the server notes for a process fail, and disturb no others: those are told in full. */
 TEST(signals_are_queued_up_to_a_limit)
 {
 	const union sigval value = {.sival_int = 1};
 
+	const struct sigaction action = {.sa_sigaction = keep_info, .sa_flags = SA_SIGINFO};
+
 	act(SIGRTMIN, note, 0, 0);
-	act(SIGUSR1, note, 0, 0);
+	EXPECT_EQ(sigaction(SIGUSR1, &action, NULL), 0);
 	set_mask(SIGNAL_BIT(SIGRTMIN) | SIGNAL_BIT(SIGUSR1));
 	for (int n = 0; n < UX_SIGNALS_MAX; n++)
 		EXPECT_EQ(sigqueue(getpid(), SIGRTMIN, value), 0);
 	EXPECT_FAILS(sigqueue(getpid(), SIGRTMIN, value), EAGAIN);
 	EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
 	set_mask(0);
-	EXPECT_EQ(handled, UX_SIGNALS_MAX + 1);
+	EXPECT_EQ(handled, UX_SIGNALS_MAX);
+	EXPECT_EQ(told.si_signo, SIGUSR1);
+	EXPECT_EQ(told.si_pid, getpid());
 }
 
 TEST(some_cannot_be_blocked)

@@ -19,6 +19,8 @@
 #define SECOND_US 1000000
 #define SIGNALS   5
 
+#define SHORT_TIMERS 60
+
 static volatile sig_atomic_t counts[NSIG], expiries[NSIG];
 
 static void count(int signal, siginfo_t *info, void *context)
@@ -130,6 +132,46 @@ TEST(what_was_set_is_told)
 		EXPECT_EQ(old.it_interval.tv_usec, 5);
 		EXPECT(old.it_value.tv_sec == 1000 || old.it_value.tv_sec == 999);
 	}
+}
+
+static void run_short_timer(void)
+{
+	signal(SIGALRM, SIG_IGN);
+	set(ITIMER_REAL, 1, 1);
+	pause();
+	_exit(1);
+}
+
+/* Timers that are always due leave the server time for others, and for other timers. */
+TEST(many_short_timers)
+{
+	pid_t children[SHORT_TIMERS];
+
+	for (int n = 0; n < SHORT_TIMERS; n++) {
+		children[n] = fork();
+		if (children[n] == 0)
+			run_short_timer();
+		EXPECT(children[n] > 0);
+	}
+	handle(SIGALRM);
+	EXPECT_EQ(set(ITIMER_REAL, TICK_US, 0), 0);
+	sleep_until(&counts[SIGALRM], 1, SIGALRM);
+	for (int n = 0; n < SHORT_TIMERS; n++) {
+		EXPECT_EQ(kill(children[n], SIGKILL), 0);
+		EXPECT_EQ(waitpid(children[n], NULL, 0), children[n]);
+	}
+}
+
+/* A shorter interval is made a millisecond. */
+TEST(the_shortest_interval)
+{
+	const struct itimerval one = {{0, 1}, {1000, 0}};
+	struct itimerval old;
+
+	EXPECT_EQ(setitimer(ITIMER_REAL, &one, NULL), 0);
+	EXPECT_EQ(getitimer(ITIMER_REAL, &old), 0);
+	EXPECT_EQ(old.it_interval.tv_usec, 1000);
+	EXPECT_EQ(set(ITIMER_REAL, 0, 0), 0);
 }
 
 TEST(errors)
