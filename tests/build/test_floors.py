@@ -80,6 +80,27 @@ def test_a_reason_needs_an_arrow(house: Path) -> None:
     assert complaints(house) == [says]
 
 
+@pytest.mark.parametrize(("promises", "says"), [
+    ("lines 4 all\n", []),
+    ("lines 3 all\n", ["all has 4 lines of code, promised are 3"]),
+    ("lines 1,002 all\nlines 2 some: high\n", []),
+    ("lines 2 all\nlines 1 some: high\n", ["some has 2 lines of code, promised are 1"]),
+    ("lines 1 all\nlines 2 some: high\n", ["all has 2 lines of code, promised are 1"]),
+    ("lines 9 all\nlines 2 some: attic\n", ["some has lines of attic, which is no floor"]),
+])
+def test_a_promise_is_kept(house: Path, promises: str, says: list[str]) -> None:
+    """The one without floors is about those that no other names."""
+    add(house, "floors", promises)
+    assert complaints(house) == says
+
+
+def test_promises_are_drawn(house: Path) -> None:
+    add(house, "floors", "lines 1,002 all\nlines 2 some: high\n")
+    drawn = list(draw("small", House.read(house), Rules.read(house / "floors")))
+    assert "all: 2 lines of code of at most 1,002 (the other floors)" in drawn
+    assert "some: 2 lines of code of at most 2 (high)" in drawn
+
+
 @pytest.mark.parametrize(("line", "says"), [
     ("floor third  which nobody has built", "third is a folder or a floor, but not both"),
     ("up low -> high/b.h", "this line is neither a floor nor an arrow: up low -> high/b.h"),

@@ -5,6 +5,8 @@ A house is a folder with a file `floors`, whose lines say
 
     floor NAME                 what it is        from the ground up; NAME is a folder, or `.`
     up FLOOR -> HEADER         why               an arrow that may run up
+    lines NUMBER NAME: FLOOR...                  how many lines of code these floors have at most;
+                                                 without `: FLOOR...` those that no other line names
 """
 
 import re
@@ -20,6 +22,7 @@ INCLUDE = re.compile(r'^#\s*include\s*"([^"]+)"', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 FLOOR = re.compile(r"floor (\S+)\s+(\S.*)")
 UP = re.compile(r"up (\S+) -> (\S+)\s+(\S.*)")
+PROMISE = re.compile(r"lines ([\d,]+) +([^:]+?)(?:: +(\S.*))?")
 
 
 def lines_of_code(text: str) -> int:
@@ -34,6 +37,14 @@ class Arrow(NamedTuple):
     @property
     def to(self) -> str:
         return str(Path(self.header).parent)
+
+
+class Promise(NamedTuple):
+    """How many lines of code the floors of a part of the house have at most."""
+
+    most: int
+    part: str
+    floors: list[str]  # Empty: those of no other promise.
 
 
 @dataclass
@@ -68,6 +79,7 @@ class Rules:
 
     floors: dict[str, str] = field(default_factory=dict)  # From the ground up, with what they are.
     reasons: dict[Arrow, str] = field(default_factory=dict)
+    promises: list[Promise] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
     @classmethod
@@ -78,6 +90,9 @@ class Rules:
                 rules.floors[floor[1]] = floor[2]
             elif up := UP.fullmatch(line):
                 rules.reasons[Arrow(up[1], up[2])] = up[3]
+            elif promise := PROMISE.fullmatch(line):
+                rules.promises.append(Promise(int(promise[1].replace(",", "")), promise[2],
+                                              (promise[3] or "").split()))
             elif line and not line.startswith("#"):
                 rules.unread.append(line)
         return rules
@@ -85,6 +100,19 @@ class Rules:
     def runs_up(self, arrow: Arrow) -> bool:
         order = list(self.floors)
         return order.index(arrow.to) > order.index(arrow.floor)
+
+    def lines(self, house: House, promise: Promise) -> int:
+        """The lines of code that the promise is about."""
+        named = [floor for other in self.promises for floor in other.floors]
+        floors = promise.floors or set(house.lines) - set(named)
+        return sum(house.lines[floor] for floor in floors)
+
+    def broken_promises(self, house: House) -> Iterator[str]:
+        for promise in self.promises:
+            if wrong := set(promise.floors) - set(self.floors):
+                yield f"{promise.part} has lines of {', '.join(sorted(wrong))}, which is no floor"
+            elif (lines := self.lines(house, promise)) > promise.most:
+                yield f"{promise.part} has {lines:,} lines of code, promised are {promise.most:,}"
 
     def complaints(self, house: House) -> Iterator[str]:
         yield from (f"this line is neither a floor nor an arrow: {line}" for line in self.unread)
@@ -98,6 +126,7 @@ class Rules:
             yield f"{names} of {floor} includes {header}, which is above it"
         for floor, header in sorted(set(self.reasons) - up):
             yield f"{floor} -> {header} has a reason, but does not run up or is not there"
+        yield from self.broken_promises(house)
 
 
 def draw(name: str, house: House, rules: Rules) -> Iterator[str]:
@@ -112,6 +141,12 @@ def draw(name: str, house: House, rules: Rules) -> Iterator[str]:
                  if arrow.floor == floor and arrow.to in numbers and not rules.runs_up(arrow)}
         yield (f"{numbers[floor]:3}  {floor:{width}} {house.files[floor]:5} "
                f"{house.lines[floor]:6,}  {' '.join(map(str, sorted(below)))}".rstrip())
+    if rules.promises:
+        yield ""
+    for promise in rules.promises:
+        floors = " ".join(promise.floors) or "the other floors"
+        yield (f"{promise.part}: {rules.lines(house, promise):,} lines of code of at most "
+               f"{promise.most:,} ({floors})")
     up = {arrow: names for arrow, names in house.arrows.items()
           if arrow.to in numbers and rules.runs_up(arrow)}
     yield ""
