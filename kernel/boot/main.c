@@ -6,6 +6,7 @@
 #include "host/host.h"
 #include "i386/mmu/pmap.h"
 #include "ipc/fast_path.h"
+#include "ipc/kernel_object.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
@@ -42,6 +43,7 @@ void objects_init(void)
 	port_set_module_init();
 	request_module_init();
 	message_module_init();
+	kernel_object_module_init();
 	fast_path_init();
 	host_module_init();
 	device_module_init();

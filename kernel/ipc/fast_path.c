@@ -50,102 +50,6 @@ void fast_path_init(void)
 		fast_path_option |= OPTION_UNUSED;
 }
 
-/* ---------------- Calls of the kernel ---------------- */
-
-/* Whether whoever receives from the port must wait, and gets the port's name as it is. */
-static inline bool fast_path_port_is_quiet(const struct port *port)
-{
-	return port->n_messages == 0 && port->set == NULL && !port->has_payload;
-}
-
-/*
- * Whether the answer can go to the caller at once: it fits, and the call has not changed who
- * receives it.
- */
-static inline bool fast_path_answers_directly(const struct mach_msg_words *words,
-					      const struct space *space,
-					      const struct message *answer, const struct port *port)
-{
-	return kernel_call_replies(answer) && answer->header.msgh_size <= words->rcv_size &&
-	       port->receiver == space && port->name == words->rcv_name &&
-	       fast_path_port_is_quiet(port) && list_empty(&port->receivers.waiters);
-}
-
-/* Takes the answer, which carries nothing, with its right to the caller's own port. */
-static inline mach_msg_return_t fast_path_answer_directly(const struct mach_msg_words *words,
-							  struct task *task,
-							  mach_msg_header_t *answer,
-							  struct port *port)
-{
-	answer->msgh_bits = BITS_REPLY_GIVEN;
-	answer->msgh_remote_port = MACH_PORT_NULL;
-	answer->msgh_local_port = port->name;
-	answer->msgh_seqno = port->seqno++;
-	task->messages_received++;
-	port_use_send_once(port);
-	return copyout(words->message, answer, answer->msgh_size) ? MACH_MSG_SUCCESS
-								  : MACH_RCV_INVALID_DATA;
-}
-
-/* The same for an answer that carries rights or memory, or is not for the caller at once. */
-static __attribute__((noinline)) mach_msg_return_t
-fast_path_answer_as_message(const struct mach_msg_words *words, struct thread *thread,
-			    struct message *answer, bool directly)
-{
-	const mach_msg_header_t *asked = &thread->receive.inbox.message.header;
-	struct port *port = (struct port *)asked->msgh_local_port;
-
-	if (thread->answer == answer)
-		thread->answer = NULL;
-	if (!directly) {
-		kernel_call_answer(asked, answer);
-		return mach_msg_receive(words, NULL);
-	}
-	kernel_call_answered(asked, answer);
-	answer->label = port->label;
-	answer->header.msgh_seqno = port->seqno++;
-	thread->task->messages_received++;
-	return message_copyout(answer, words->message, MACH_PORT_NULL);
-}
-
-/* A call by the request in the inbox to the object of `port`, for an answer to `reply`. */
-static __attribute__((noinline)) mach_msg_return_t
-fast_path_call_kernel(const struct mach_msg_words *words, struct thread *thread, struct port *port,
-		      struct port *reply)
-{
-	struct message *request = &thread->receive.inbox.message;
-	uint32_t room = kernel_call_room(request->header.msgh_id);
-	struct message *answer = thread->answer;
-	mach_msg_return_t result;
-	bool directly;
-
-	if (answer == NULL || room != MESSAGE_SMALL) {
-		answer = message_alloc(room);
-		if (room == MESSAGE_SMALL)
-			thread->answer = answer;
-		if (answer == NULL)
-			return FAST_PATH_DECLINED;
-	}
-	port->send_rights++;
-	port->refs++;
-	reply->send_once_rights++;
-	reply->refs++;
-	reply->label = thread->label;
-	request->header.msgh_bits = BITS_REQUEST_TAKEN;
-	request->header.msgh_size = words->send_size;
-	message_set_ports(request, port, reply);
-	thread->task->messages_sent++;
-	kernel_call(request, answer);
-	port_release_send(port);
-	directly = fast_path_answers_directly(words, thread->task->space, answer, reply);
-	if (!directly || answer->header.msgh_bits != 0)
-		return fast_path_answer_as_message(words, thread, answer, directly);
-	result = fast_path_answer_directly(words, thread->task, &answer->header, reply);
-	if (room != MESSAGE_SMALL)
-		message_free(answer);
-	return result;
-}
-
 /* ---------------- Calls of a server ---------------- */
 
 /* Whether somebody waits for a message of the port, and the first takes so many bytes directly. */
@@ -334,9 +238,9 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	from = fast_path_known_entry(space, &thread->receives_from, words->rcv_name);
 	if (request && (to->type & MACH_PORT_TYPE_SEND) != 0 &&
 	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
-	    header->msgh_local_port == words->rcv_name && fast_path_port_is_quiet(from->port)) {
+	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {
 		if (to->port->kind != OBJECT_NONE)
-			return fast_path_call_kernel(words, thread, to->port, from->port);
+			return kernel_object_call(words, to->port, from->port);
 		queue = &from->port->receivers;
 		receiver = fast_path_send_request(thread, to->port, from->port, size);
 	} else if (!request && to->type == MACH_PORT_TYPE_SEND_ONCE &&

@@ -9,12 +9,16 @@
 #include "ipc/kernel_object.h"
 
 #include <mach/messages.h>
+#include <mach/mig_errors.h>
 
 #include "base/assert.h"
 #include "base/string.h"
+#include "i386/mmu/copy.h"
+#include "ipc/fast_path.h"
 #include "ipc/ipc_port.h"
 #include "ipc/queue.h"
 #include "ipc/right.h"
+#include "task/task.h"
 #include "thread/thread.h"
 
 #include "mach/assay_server.h"
@@ -53,25 +57,79 @@ static void kernel_call_end_string(struct message *request)
 		memset((char *)&request->header + size, 0, longest - size);
 }
 
-/* The stub for the request, which is ready for it then; NULL if no interface has its id. */
-static inline mig_routine_t kernel_call_routine_of(struct message *request)
-{
-	const mach_msg_header_t *header = &request->header;
+/* ---------------- Which stub ---------------- */
 
-	/* clang-format off */
-	switch ((uint32_t)header->msgh_id / INTERFACE_SIZE) {
-	case 20: return mach_server_routine(header);
-	case 26: return mach_host_server_routine(header);
-	case 28: return device_server_routine(header);
-	case 32: return mach_port_server_routine(header);
-	case 38: return mach_i386_server_routine(header);
-	case 40: return mach4_server_routine(header);
-	case 42: kernel_call_end_string(request); return gnumach_server_routine(header);
-	case 46: return assay_server_routine(header);
-	default: return NULL;
-	}
-	/* clang-format on */
+/* The ids of all interfaces, device's among them. */
+#define ID_FIRST  2000u
+#define ID_N      2700u
+#define ID_DEVICE 2800u
+
+/* What there is to know of a call before it is made; for an id that is no interface's, no stub. */
+struct kernel_call {
+	mig_routine_t routine;
+	uint16_t room; /* Bytes that the reply may need. */
+	bool strings;  /* The request may have strings. */
+};
+
+static struct kernel_call kernel_calls[ID_N + 1]; /* The last is of all other ids. */
+
+static inline const struct kernel_call *kernel_call_of(const struct message *request)
+{
+	uint32_t n = (uint32_t)request->header.msgh_id - ID_FIRST;
+
+	return &kernel_calls[n < ID_N ? n : ID_N];
 }
+
+static uint16_t kernel_call_room(mach_msg_id_t id)
+{
+	switch (id) {
+	case ID_TASK_INFO:
+	case ID_THREAD_GET_STATE:
+	case ID_THREAD_INFO:
+	case ID_HOST_KERNEL_VERSION:
+	case ID_HOST_INFO:
+	case ID_PROCESSOR_INFO:
+	case ID_PROCESSOR_SET_INFO:
+	case ID_HOST_GET_KERNEL_VERSION:
+	case ID_DEVICE_GET_STATUS:
+	case ID_I386_GET_LDT:
+	case ID_VM_PAGES_PHYS:
+		return MESSAGE_PAGE;
+	case ID_TASK_GET_SAMPLED_PCS:
+	case ID_THREAD_GET_SAMPLED_PCS:
+		return MESSAGE_BIG;
+	default:
+		return MESSAGE_SMALL;
+	}
+}
+
+/* Enters the calls of an interface, whose stubs `routine_of` finds. */
+static void kernel_object_add(uint32_t first, bool strings,
+			      mig_routine_t (*routine_of)(const mach_msg_header_t *header))
+{
+	for (uint32_t id = first; id < first + INTERFACE_SIZE; id++) {
+		mach_msg_header_t header = {.msgh_id = (mach_msg_id_t)id};
+
+		kernel_calls[id - ID_FIRST].routine = routine_of(&header);
+		kernel_calls[id - ID_FIRST].strings = strings;
+	}
+}
+
+void kernel_object_module_init(void)
+{
+	for (uint32_t n = 0; n <= ID_N; n++)
+		kernel_calls[n].room = kernel_call_room((mach_msg_id_t)(ID_FIRST + n));
+	kernel_object_add(2000, false, mach_server_routine);
+	kernel_object_add(2600, false, mach_host_server_routine);
+	kernel_object_add(ID_DEVICE, false, device_server_routine);
+	kernel_object_add(3200, false, mach_port_server_routine);
+	kernel_object_add(3800, false, mach_i386_server_routine);
+	kernel_object_add(4000, false, mach4_server_routine);
+	kernel_object_add(4200, true, gnumach_server_routine);
+	kernel_object_add(4600, false, assay_server_routine);
+}
+
+/* ---------------- The call ---------------- */
 
 /* Writes a reply that says no more than `result`, but for where it goes. */
 static inline void kernel_call_reply_init(mig_reply_header_t *reply,
@@ -84,17 +142,38 @@ static inline void kernel_call_reply_init(mig_reply_header_t *reply,
 	reply->RetCode = result;
 }
 
-void kernel_call(struct message *request, struct message *reply)
+/*
+ * Makes the call: what the request's body carried is gone then, and `reply`, which has room for it,
+ * is the answer, but for where it goes.  The caller has the right to the object, as before, and
+ * sees to kernel_call_answered().  May block.
+ */
+static inline void kernel_call(const struct kernel_call *call, struct message *request,
+			       struct message *reply)
 {
 	mig_reply_header_t *answer = (mig_reply_header_t *)&reply->header;
-	mig_routine_t routine = kernel_call_routine_of(request);
 
+	if (call->strings)
+		kernel_call_end_string(request);
 	kernel_call_reply_init(answer, &request->header, MIG_BAD_ID);
-	if (routine != NULL)
-		routine(&request->header, &answer->Head);
+	if (call->routine != NULL)
+		call->routine(&request->header, &answer->Head);
 	assert(answer->Head.msgh_size <= reply->room);
 	if (answer->RetCode != KERN_SUCCESS && answer->RetCode != MIG_NO_REPLY)
 		message_destroy_body(request);
+}
+
+/* ---------------- The answer ---------------- */
+
+static inline kern_return_t kernel_call_result(const struct message *reply)
+{
+	return ((const mig_reply_header_t *)&reply->header)->RetCode;
+}
+
+/* Whether a reply right is all that the answer needs to be sent. */
+static inline bool kernel_call_replies(const struct message *reply)
+{
+	return kernel_call_result(reply) != MIG_NO_REPLY &&
+	       (reply->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) == 0;
 }
 
 /*
@@ -102,10 +181,15 @@ void kernel_call(struct message *request, struct message *reply)
  */
 static bool kernel_call_keeps_reply_right(const mach_msg_header_t *asked)
 {
-	return (uint32_t)asked->msgh_id / INTERFACE_SIZE == 28;
+	return (uint32_t)asked->msgh_id / INTERFACE_SIZE == ID_DEVICE / INTERFACE_SIZE;
 }
 
-bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
+/*
+ * Gives the reply to a request whose header was `asked` that one's reply right; whether it is to be
+ * sent.  If not nothing is left of it but the message: it was a routine without a reply, there is
+ * no such right or the routine has taken it for later, or a reply like this cannot be sent.
+ */
+static bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
 {
 	struct port *port = (struct port *)asked->msgh_local_port;
 	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(asked->msgh_bits);
@@ -115,7 +199,7 @@ bool kernel_call_answered(const mach_msg_header_t *asked, struct message *reply)
 	reply->header.msgh_seqno = 0;
 	if (port_is_valid(port) && kernel_call_replies(reply))
 		return true;
-	if (message_result(reply) == MIG_NO_REPLY && kernel_call_keeps_reply_right(asked))
+	if (kernel_call_result(reply) == MIG_NO_REPLY && kernel_call_keeps_reply_right(asked))
 		return false;
 	message_destroy_body(reply);
 	if (port_is_valid(port))
@@ -134,7 +218,8 @@ static uint32_t kernel_call_label_of_reply(const struct message *reply)
 	return current_thread()->label;
 }
 
-void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
+/* The same, and sends or frees the reply. */
+static void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
 {
 	if (kernel_call_answered(asked, reply)) {
 		reply->label = kernel_call_label_of_reply(reply);
@@ -142,6 +227,95 @@ void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
 	} else {
 		message_free(reply);
 	}
+}
+
+/* ---------------- The fast path ---------------- */
+
+/*
+ * Whether the answer can go to the caller at once: it fits, and the call has not changed who
+ * receives it.
+ */
+static inline bool kernel_object_answers_at_once(const struct mach_msg_words *words,
+						 const struct space *space,
+						 const struct message *answer,
+						 const struct port *port)
+{
+	return kernel_call_replies(answer) && answer->header.msgh_size <= words->rcv_size &&
+	       port->receiver == space && port->name == words->rcv_name && port_is_quiet(port) &&
+	       list_empty(&port->receivers.waiters);
+}
+
+/* Takes the answer, which carries nothing, with its right to the caller's own port. */
+static inline mach_msg_return_t kernel_object_answer_at_once(const struct mach_msg_words *words,
+							     struct task *task,
+							     mach_msg_header_t *answer,
+							     struct port *port)
+{
+	answer->msgh_bits = BITS_REPLY_GIVEN;
+	answer->msgh_remote_port = MACH_PORT_NULL;
+	answer->msgh_local_port = port->name;
+	answer->msgh_seqno = port->seqno++;
+	task->messages_received++;
+	port_use_send_once(port);
+	return copyout(words->message, answer, answer->msgh_size) ? MACH_MSG_SUCCESS
+								  : MACH_RCV_INVALID_DATA;
+}
+
+/* The same for an answer that carries rights or memory, or is not for the caller at once. */
+static __attribute__((noinline)) mach_msg_return_t
+kernel_object_answer_as_message(const struct mach_msg_words *words, struct thread *thread,
+				struct message *answer)
+{
+	const mach_msg_header_t *asked = &thread->receive.inbox.message.header;
+	struct port *port = (struct port *)asked->msgh_local_port;
+
+	if (thread->answer == answer)
+		thread->answer = NULL;
+	if (!kernel_object_answers_at_once(words, thread->task->space, answer, port)) {
+		kernel_call_answer(asked, answer);
+		return mach_msg_receive(words, NULL);
+	}
+	kernel_call_answered(asked, answer);
+	answer->label = port->label;
+	answer->header.msgh_seqno = port->seqno++;
+	thread->task->messages_received++;
+	return message_copyout(answer, words->message, MACH_PORT_NULL);
+}
+
+mach_msg_return_t kernel_object_call(const struct mach_msg_words *words, struct port *port,
+				     struct port *reply)
+{
+	struct thread *thread = current_thread();
+	struct message *request = &thread->receive.inbox.message;
+	const struct kernel_call *call = kernel_call_of(request);
+	struct message *answer = thread->answer;
+	mach_msg_return_t result;
+
+	if (answer == NULL || call->room != MESSAGE_SMALL) {
+		answer = message_alloc(call->room);
+		if (call->room == MESSAGE_SMALL)
+			thread->answer = answer;
+		if (answer == NULL)
+			return FAST_PATH_DECLINED;
+	}
+	port->send_rights++;
+	port->refs++;
+	reply->send_once_rights++;
+	reply->refs++;
+	reply->label = thread->label;
+	request->header.msgh_bits = BITS_REQUEST_TAKEN;
+	request->header.msgh_size = words->send_size;
+	message_set_ports(request, port, reply);
+	thread->task->messages_sent++;
+	kernel_call(call, request, answer);
+	port_release_send(port);
+	if (answer->header.msgh_bits != 0 ||
+	    !kernel_object_answers_at_once(words, thread->task->space, answer, reply))
+		return kernel_object_answer_as_message(words, thread, answer);
+	result = kernel_object_answer_at_once(words, thread->task, &answer->header, reply);
+	if (answer != thread->answer)
+		message_free(answer);
+	return result;
 }
 
 /* ---------------- The general path ---------------- */
@@ -177,7 +351,7 @@ static void kernel_call_without_reply(struct message *request)
 	bool answered;
 
 	message_init(&reply.message, MESSAGE_SMALL);
-	kernel_call(request, &reply.message);
+	kernel_call(kernel_call_of(request), request, &reply.message);
 	kernel_call_use_up_right(&request->header);
 	answered = kernel_call_answered(&request->header, &reply.message);
 	assert(!answered);
@@ -186,19 +360,19 @@ static void kernel_call_without_reply(struct message *request)
 
 void kernel_object_send(struct message *request)
 {
-	uint32_t room = kernel_call_room(request->header.msgh_id);
+	const struct kernel_call *call = kernel_call_of(request);
 	struct message *reply;
 
-	if (!port_is_valid(message_local(request)) && room == MESSAGE_SMALL) {
+	if (!port_is_valid(message_local(request)) && call->room == MESSAGE_SMALL) {
 		kernel_call_without_reply(request);
 		return;
 	}
-	reply = message_alloc(room);
+	reply = message_alloc(call->room);
 	if (reply == NULL) {
 		kernel_call_answer_shortage(request);
 		return;
 	}
-	kernel_call(request, reply);
+	kernel_call(call, request, reply);
 	kernel_call_use_up_right(&request->header);
 	kernel_call_answer(&request->header, reply);
 	message_free(request);

@@ -220,6 +220,12 @@ static inline void port_use_send_once(struct port *port)
 	port_release(port);
 }
 
+/* Whether whoever receives from the port must wait, and gets the port's name as it is. */
+static inline bool port_is_quiet(const struct port *port)
+{
+	return port->n_messages == 0 && port->set == NULL && !port->has_payload;
+}
+
 /*
  * Takes the receive right out of its holder's space, whose entry the caller sees to: the port
  * leaves its set, waiting receivers get MACH_RCV_PORT_DIED, what the receiver had set is forgotten.

@@ -13,8 +13,6 @@
 #include "ipc/right.h"
 #include "thread/work.h"
 
-#define SPACE_MAGIC 0x53504143u
-
 /* How many names lie below a slot of each level of nodes, as powers of two; the last one's are
  * leaves. */
 #define TOP_SHIFT    29
@@ -212,17 +210,9 @@ static void space_free_near(struct space *space)
 	space->near = NULL;
 }
 
-/*
- * Takes one reference; the last one frees the space, which must have been terminated, with its
- * leaves: until then an entry stays in its place, of whatever type (struct known_name).
- */
-void space_release(struct space *space)
+/* With its leaves: until now an entry has stayed in its place, of whatever type (known_name). */
+void space_free(struct space *space)
 {
-	if (space == NULL)
-		return;
-	assert(space->magic == SPACE_MAGIC && space->refs > 0);
-	if (--space->refs > 0)
-		return;
 	assert(!space->active && space->n_entries == 0);
 	space_free_near(space);
 	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {

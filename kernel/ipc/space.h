@@ -62,6 +62,8 @@ struct entry {
 /* Stands for the entry of a name that has none. */
 extern struct entry space_no_entry;
 
+#define SPACE_MAGIC 0x53504143u
+
 struct leaf {
 	struct entry entries[LEAF_ENTRIES];
 };
@@ -91,7 +93,19 @@ void space_module_init(void);
 /* An empty space with one reference; NULL when there is no memory. */
 struct space *space_create(void);
 struct space *space_reference(struct space *space);
-void space_release(struct space *space);
+
+/* For space_release(): nothing points to the space any more, which has been terminated. */
+void space_free(struct space *space);
+
+/* Takes one reference, if `space` is not NULL. */
+static inline void space_release(struct space *space)
+{
+	if (space == NULL)
+		return;
+	assert(space->magic == SPACE_MAGIC && space->refs > 0);
+	if (--space->refs == 0)
+		space_free(space);
+}
 
 /* Destroys all rights of a space, which is inactive from then on; does nothing to one that is
  * already.  Takes no reference. */

@@ -119,14 +119,8 @@ struct task *task_find(uint32_t id)
 	return NULL;
 }
 
-void task_release(struct task *task)
+void task_free(struct task *task)
 {
-	if (task == NULL)
-		return;
-	assert(task->magic == TASK_MAGIC);
-	assert(task->refs > 0);
-	if (--task->refs > 0)
-		return;
 	assert(task->map == NULL && task->n_threads == 0);
 	assert(list_empty(&task->thread_gone.waiters));
 	task->magic = 0;

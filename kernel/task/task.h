@@ -98,7 +98,17 @@ static inline struct task *task_reference(struct task *task)
 	return task;
 }
 
-void task_release(struct task *task);
+/* For task_release(): nothing points to the task any more, which has ended. */
+void task_free(struct task *task);
+
+static inline void task_release(struct task *task)
+{
+	if (task == NULL)
+		return;
+	assert(task->magic == TASK_MAGIC && task->refs > 0);
+	if (--task->refs == 0)
+		task_free(task);
+}
 
 /* What a thread begins with that is made without a word of its priority. */
 unsigned task_first_priority(const struct task *task);

@@ -82,8 +82,8 @@ def large_replies() -> set[int]:
 
 
 def test_the_kernel_knows_the_large_replies() -> None:
-    text = (ROOT / "kernel" / "ipc" / "kernel_object.h").read_text()
-    body = text[text.index("uint32_t kernel_call_room("):]
+    text = (ROOT / "kernel" / "ipc" / "kernel_object.c").read_text()
+    body = text[text.index("uint16_t kernel_call_room("):]
     ids = {name.upper(): id_ for path in interfaces() for id_, name in defined(path)[1].items()}
     named = re.findall(r"case ID_(\w+):", body)
     assert len(named) > 10 and {ids[name] for name in named} == large_replies()

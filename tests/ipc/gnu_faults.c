@@ -281,7 +281,7 @@ TEST(samples_tell_no_addresses_of_the_kernel)
 
 	EXPECT_EQ(call_for_samples(ID_TASK_ENABLE_PC_SAMPLING, 2, SAMPLED_PC_PERIODIC),
 		  KERN_SUCCESS);
-	for (uint32_t i = 0; i < 60000; i++)
+	for (uint32_t i = 0; i < 80000; i++)
 		EXPECT_EQ(port_type(self()), MACH_PORT_TYPE_SEND);
 	EXPECT_EQ(call_for_samples(ID_TASK_GET_SAMPLED_PCS, 2, 0), KERN_SUCCESS);
 	n = answer.body[3];

@@ -118,13 +118,8 @@ void map_terminate(struct vm_map *map)
 	}
 }
 
-void map_release(struct vm_map *map)
+void map_free(struct vm_map *map)
 {
-	if (map == NULL)
-		return;
-	assert(map->magic == MAP_MAGIC && map->refs > 0);
-	if (--map->refs > 0)
-		return;
 	assert(!map->active);
 	map->magic = 0;
 	zone_free(&map_zone, map);

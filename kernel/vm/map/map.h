@@ -96,8 +96,18 @@ static inline struct vm_map *map_reference(struct vm_map *map)
 	return map;
 }
 
+/* For map_release(): nothing points to the map any more. */
+void map_free(struct vm_map *map);
+
 /* Gives up one reference; with the last goes the structure, whose map must have been terminated. */
-void map_release(struct vm_map *map);
+static inline void map_release(struct vm_map *map)
+{
+	if (map == NULL)
+		return;
+	assert(map->magic == MAP_MAGIC && map->refs > 0);
+	if (--map->refs == 0)
+		map_free(map);
+}
 
 /* Unmaps all and frees the page tables; loaded on no CPU.  Takes no reference. */
 void map_terminate(struct vm_map *map);
