@@ -17,6 +17,7 @@ typedef const char *const_path_t;
 typedef char *bytes_t;
 typedef const char *const_bytes_t;
 typedef char *long_bytes_t;
+typedef int *mib_t;
 typedef unsigned *groups_t;
 typedef const unsigned *const_groups_t;
 

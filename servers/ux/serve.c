@@ -209,8 +209,9 @@ static int serve_bring_data(const union buffer *request)
 {
 	int error;
 
-	/* The two calls with data out of line. */
-	if (request->head.msgh_id != ID_BSD_EXECVE && request->head.msgh_id != ID_BSD_WRITE_LONG)
+	/* The calls with data out of line. */
+	if (request->head.msgh_id != ID_BSD_EXECVE && request->head.msgh_id != ID_BSD_WRITE_LONG &&
+	    request->head.msgh_id != ID_BSD_SYSCTL)
 		return 0;
 	ux_unlock();
 	error = body_wire(&request->head);

@@ -38,6 +38,17 @@ LINES = {
     "who one is": ("id -u; pwd", "100\n/home/student\n", 0),
     "an error": ("cat /nothing 2>/dev/null || echo there is none", "there is none\n", 0),
     "a script": ("echo 'echo $0 $#' >s; chmod 755 s; ./s a b; rm s", "./s 2\n", 0),
+    "values of the system": (
+        "sysctl -n kern.ostype hw.machine hw.ncpu; sysctl kern.clockrate; uname -snr",
+        "Assay\ni386\n1\nkern.clockrate = { hz = 100, tick = 10000, profhz = 1000, "
+        "stathz = 1000 }\nAssay assay 1\n", 0),
+    "values that are not, and not to be set": (
+        "{ sysctl no.name; sysctl -w kern.hostname=x; sysctl -w hw.ncpu=2; sysctl -w hw.ncpu; } "
+        "2>&1; sysctl hw | wc -l",
+        "sysctl: no.name: there is no such name: sysctl -a prints all\n"
+        "sysctl: kern.hostname: only root may change it\n"
+        "sysctl: hw.ncpu: it can be read, but not set\n"
+        "usage: sysctl [-n] NAME... | sysctl [-n] -a | sysctl [-n] -w NAME=VALUE...\n6\n", 0),
     "a function and a loop": (
         "f() { while [ $1 -gt 0 ]; do echo $1; set $(($1 - 1)); done; }; f 3", "3\n2\n1\n", 0),
 }
@@ -76,6 +87,12 @@ def test_line(typed, name: str) -> None:
 def test_user(typed, user: str) -> None:
     ids = {"root": "0", "student": "100", "ta": "101"}
     assert typed("id -u", user=user) == (f"{ids[user]}\n", 0)
+
+
+def test_root_renames_the_host(typed) -> None:
+    assert typed("sysctl -w kern.hostname=other && uname -n; sysctl -w kern.hostname= 2>&1",
+                 user="root") == ("kern.hostname = other\nother\n"
+                                  "sysctl: kern.hostname: it cannot have this value\n", 1)
 
 
 def test_a_signal_is_told(unix_machine) -> None:

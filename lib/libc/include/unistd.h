@@ -87,6 +87,7 @@ int getopt(int argc, char *const argv[], const char *options);
 /* ---------------- The system ---------------- */
 
 int gethostname(char *name, size_t room);
+int sethostname(const char *name, size_t length); /* Root's. */
 int getpagesize(void);
 long sysconf(int what);
 

@@ -4,9 +4,8 @@
 #include <mach.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
+#include <sys/sysctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,36 +16,23 @@
 
 bool swtch(void);
 
-static const char host_name[] = "assay";
-
-int gethostname(char *name, size_t room)
+/* A name that does not fit is cut. */
+static int ask(int number, char *to)
 {
-	if (is_bad(name, room))
-		return finish(EFAULT);
-	if (room < sizeof host_name)
-		return finish(ENAMETOOLONG);
-	memcpy(name, host_name, sizeof host_name);
-	return 0;
-}
+	const int mib[] = {CTL_KERN, number};
+	size_t room = _UTSNAME_SIZE - 1;
 
-/* The kernel says of itself which version it is. */
-static void kernel_version(char *to, size_t room)
-{
-	new_kernel_version_t version = "";
-	mach_port_t host = mach_host_self();
-
-	host_get_kernel_version(host, version);
-	syscall_mach_port_deallocate(mach_task_self_cached(), host);
-	snprintf(to, room, "%s", version);
+	return sysctl(mib, 2, to, &room, NULL, 0) == 0 || errno == ENOMEM ? 0 : -1;
 }
 
 int uname(struct utsname *names)
 {
 	if (is_bad(names, sizeof *names))
 		return finish(EFAULT);
-	*names = (struct utsname){.sysname = "Assay", .release = "1", .machine = "i386"};
-	memcpy(names->nodename, host_name, sizeof host_name);
-	kernel_version(names->version, sizeof names->version);
+	*names = (struct utsname){.machine = "i386"};
+	if (ask(KERN_OSTYPE, names->sysname) != 0 || ask(KERN_HOSTNAME, names->nodename) != 0 ||
+	    ask(KERN_OSRELEASE, names->release) != 0 || ask(KERN_VERSION, names->version) != 0)
+		return -1;
 	return 0;
 }
 

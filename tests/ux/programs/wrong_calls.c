@@ -9,6 +9,7 @@
 #include <servers/gprof_types.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/sysctl.h>
 #include <sys/time.h>
 
 #include "wrong.h"
@@ -331,6 +332,39 @@ TEST(name_servers_that_cannot_be)
 	mach_port_mod_refs(mach_task_self(), port, MACH_PORT_RIGHT_RECEIVE, -1);
 	WRONG(bsd_name_server(UX, &found), ENOENT);
 	WRONG(bsd_set_name_server(UX, port), EINVAL);
+}
+
+static kern_return_t ask_mib(const int *mib, unsigned length, unsigned flags, const char *new_value,
+			     unsigned size)
+{
+	mach_msg_type_number_t sent = 0;
+	unsigned whole;
+	char *old;
+
+	return bsd_sysctl(UX, (int *)(uintptr_t)mib, length, flags, 0, (char *)(uintptr_t)new_value,
+			  size, &whole, &old, &sent);
+}
+
+TEST(values_that_there_are_not)
+{
+	static const int host_name[] = {CTL_KERN, KERN_HOSTNAME, 0}, clocks[] = {CTL_KERN, 12};
+	static const int none[] = {CTL_KERN, -1}, no_group[CTL_MAXNAME] = {-1};
+	static const char text[HOST_NAME_ROOM + 1] = "a", two[] = "a\0b";
+	static char many[UX_TRANSFER_MAX + PAGE];
+
+	WRONG(ask_mib(host_name, 0, 0, NULL, 0), EINVAL);
+	WRONG(ask_mib(none, 2, 0, NULL, 0), ENOENT);
+	WRONG(ask_mib(no_group, CTL_MAXNAME, 0, NULL, 0), ENOENT);
+	WRONG(ask_mib(no_group, CTL_MAXNAME + 1, 0, NULL, 0), MIG_ARRAY_TOO_LARGE);
+	WRONG(ask_mib(host_name, 1, 0, NULL, 0), EISDIR);
+	WRONG(ask_mib(host_name, 3, 0, NULL, 0), ENOTDIR);
+	WRONG(ask_mib(clocks, 2, SYSCTL_WRITES, text, 4), EPERM);
+	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, NULL, 0), EINVAL);
+	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, text, sizeof text), EINVAL);
+	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, two, sizeof two), EINVAL);
+	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, many, sizeof many), E2BIG);
+	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, (const char *)8, PAGE),
+	      MACH_SEND_INVALID_MEMORY);
 }
 
 static void do_as_student(void)

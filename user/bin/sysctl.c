@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* sysctl: prints values of the system by their names, and sets them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysctl.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/common.h"
+
+#define USAGE "sysctl [-n] NAME... | sysctl [-n] -a | sysctl [-n] -w NAME=VALUE..."
+
+#define DATE_ROOM 64
+
+static struct sysctl_name *names;
+static size_t n_names;
+static bool without_names; /* -n */
+static bool all_is_well = true;
+
+static void fail(const char *name, const char *why)
+{
+	report("%s: %s", name, why);
+	all_is_well = false;
+}
+
+/* ---------------- Printing ---------------- */
+
+static void print_clocks(const struct clockinfo *clocks)
+{
+	printf("{ hz = %d, tick = %d, profhz = %d, stathz = %d }\n", clocks->hz, clocks->tick,
+	       clocks->profhz, clocks->stathz);
+}
+
+static void print_time(const struct timeval *time)
+{
+	char date[DATE_ROOM] = "";
+	struct tm *broken = gmtime(&time->tv_sec);
+
+	if (broken != NULL)
+		strftime(date, sizeof(date), "%a %b %e %H:%M:%S UTC %Y", broken);
+	printf("{ sec = %lld, usec = %ld } %s\n", (long long)time->tv_sec, (long)time->tv_usec,
+	       date);
+}
+
+static bool is_of(const struct sysctl_name *name, int kind, int number)
+{
+	return name->mib[0] == kind && name->mib[1] == number && name->length == 2;
+}
+
+static bool is_printable(const struct sysctl_name *name)
+{
+	return name->type != CTLTYPE_STRUCT || is_of(name, CTL_KERN, KERN_CLOCKRATE) ||
+	       is_of(name, CTL_KERN, KERN_BOOTTIME);
+}
+
+static void print_value(const struct sysctl_name *name, const void *data)
+{
+	if (!without_names)
+		printf("%s = ", name->name);
+	if (name->type == CTLTYPE_STRING)
+		printf("%s\n", (const char *)data);
+	else if (name->type == CTLTYPE_INT)
+		printf("%d\n", *(const int *)data);
+	else if (is_of(name, CTL_KERN, KERN_CLOCKRATE))
+		print_clocks(data);
+	else
+		print_time(data);
+}
+
+/* The value may become longer between the two calls. */
+static void *get_value(const struct sysctl_name *name)
+{
+	const int *mib = (const int *)name->mib;
+	void *data = NULL;
+	size_t size;
+
+	do {
+		if (sysctl(mib, name->length, NULL, &size, NULL, 0) != 0)
+			break;
+		data = reallocate(data, size + 1);
+		if (sysctl(mib, name->length, data, &size, NULL, 0) == 0)
+			return data;
+	} while (errno == ENOMEM);
+	free(data);
+	return NULL;
+}
+
+static void print(const struct sysctl_name *name)
+{
+	void *data = get_value(name);
+
+	if (data == NULL)
+		fail(name->name, strerror(errno));
+	else
+		print_value(name, data);
+	free(data);
+}
+
+/* ---------------- Finding ---------------- */
+
+/* Whether a name is this one, or below it. */
+static bool is_below(const char *name, const char *above)
+{
+	size_t length = strlen(above);
+
+	return strncmp(name, above, length) == 0 && (name[length] == '\0' || name[length] == '.');
+}
+
+static void print_below(const char *above)
+{
+	bool is_there = false;
+
+	for (size_t n = 0; n < n_names; n++) {
+		if (!is_below(names[n].name, above))
+			continue;
+		is_there = true;
+		if (is_printable(&names[n]))
+			print(&names[n]);
+		else if (strcmp(names[n].name, above) == 0)
+			fail(above, "a table, which programs read: it is not text");
+	}
+	if (!is_there)
+		fail(above, "there is no such name: sysctl -a prints all");
+}
+
+static void print_all(void)
+{
+	for (size_t n = 0; n < n_names; n++)
+		if (is_printable(&names[n]))
+			print(&names[n]);
+}
+
+static const struct sysctl_name *find(const char *text)
+{
+	for (size_t n = 0; n < n_names; n++)
+		if (strcmp(names[n].name, text) == 0)
+			return &names[n];
+	fail(text, "there is no such name: sysctl -a prints all");
+	return NULL;
+}
+
+/* ---------------- Setting ---------------- */
+
+static void explain_refusal(const struct sysctl_name *name)
+{
+	if (errno == EPERM)
+		fail(name->name, "only root may change it");
+	else if (errno == EINVAL)
+		fail(name->name, "it cannot have this value");
+	else
+		fail(name->name, strerror(errno));
+}
+
+static bool set_to(const struct sysctl_name *name, const char *text)
+{
+	long long number = 0;
+	int value;
+
+	if (name->type == CTLTYPE_STRING)
+		return sysctl((const int *)name->mib, name->length, NULL, NULL, text,
+			      strlen(text)) == 0;
+	if (!parse_number(text, &number) || number < INT_MIN || number > INT_MAX) {
+		errno = EINVAL;
+		return false;
+	}
+	value = (int)number;
+	return sysctl((const int *)name->mib, name->length, NULL, NULL, &value, sizeof(value)) == 0;
+}
+
+static void set(char *word)
+{
+	char *text = strchr(word, '=');
+	const struct sysctl_name *name;
+
+	if (text == NULL)
+		usage(USAGE);
+	*text++ = '\0';
+	name = find(word);
+	if (name == NULL)
+		return;
+	if (!name->is_writable || !is_printable(name))
+		fail(word, "it can be read, but not set");
+	else if (!set_to(name, text))
+		explain_refusal(name);
+	else
+		print(name);
+}
+
+/* ---------------- The command line ---------------- */
+
+int main(int count, char **arguments)
+{
+	bool all = false, sets = false;
+	int option;
+
+	program_start(arguments);
+	while ((option = getopt(count, arguments, "anw")) != -1) {
+		all |= option == 'a';
+		sets |= option == 'w';
+		without_names |= option == 'n';
+		if (option == '?')
+			usage(USAGE);
+	}
+	if (all ? sets || optind < count : optind == count)
+		usage(USAGE);
+	names = sysctl_names(&n_names);
+	if (names == NULL)
+		report_exit(1, "the Unix server does not tell its names: %s", strerror(errno));
+	if (all)
+		print_all();
+	for (; optind < count; optind++)
+		if (sets)
+			set(arguments[optind]);
+		else
+			print_below(arguments[optind]);
+	return program_end(all_is_well ? 0 : 1);
+}
