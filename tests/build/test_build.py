@@ -297,6 +297,15 @@ def test_variant_builds_and_boots(tree: Path, machine, variants, variant: str) -
     assert b"This is Assay." in result.output
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variant_tells_debuggers_of_its_entries(tree: Path, variants, variant: str) -> None:
+    """That what was interrupted has a stack of its own, and registers by numbers that there are."""
+    assert variants[variant].returncode == 0
+    told = subprocess.run(["readelf", "--debug-dump=frames", tree / VARIANTS[variant][1]],
+                          text=True, capture_output=True, check=True).stdout
+    assert re.search(r'Augmentation: +"S"', told) and "bad register" not in told
+
+
 def test_san_has_the_checks(tree: Path, variants) -> None:
     assert variants["SAN=1"].returncode == 0
     assert "__ubsan_handle_" in (tree / "out/san/mach_kernel.sym").read_text()

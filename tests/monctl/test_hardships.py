@@ -41,10 +41,11 @@ rm fill; while ps -a | grep -q '[m]onctl'; do sleep 0.05; done
 
 # $P is the program's number.
 ENDS = {
-    # It has ended before the file has been read, which is made long for that.
+    # It runs by then, and has ended before the file has been read, which is made long for that.
     "while it gets ready": "S=/bin/sh; cat $S $S $S $S $S $S $S $S >c; cp /bin/sleep long; "
                            "cat c c c c c c c c c c c c >>long; "
-                           "sleep 0.01 & monctl -pid $! -proxy -execfile long -on periodic; "
+                           "sleep 0.055 & sleep 0.03; "
+                           "monctl -pid $! -proxy -execfile long -on periodic; "
                            "rm -f c long",
     "before": "sleep 0 & P=$!; wait $P; monctl -pid $P -proxy",
     "not waited for": "sh -c 'sleep 0 & echo $! >z; exec sleep 1000' & Q=$!; sleep 0.2; "

@@ -107,8 +107,9 @@ def test_threads_and_what_one_of_them_waits_in(tmp_path: Path) -> None:
 
 
 def test_ports_of_a_task(tmp_path: Path) -> None:
-    """By number and by name; its own port, and the one that the program says it has allocated."""
-    said = look(tmp_path, "assay ports hello", "assay ports 1", "up", "printf \"port %x\\n\", port")
+    """By number and by name; its own port, and the one that the program's samples come to."""
+    said = look(tmp_path, "assay ports hello", "assay ports 1", "hbreak *task_sample_stop",
+                "continue", "printf \"port %x\\n\", reply->name")
     assert said.count("0x1  send                2  task hello\n") == 2
     name = re.search(r"^port (\w+)$", said, re.MULTILINE)[1]
     assert f"0x{name}  receive             1  hello's 0x{name}, 0 of 5 messages\n" in said

@@ -13,7 +13,7 @@ LOOP = "n=0; while [ $n -lt {} ]; do /bin/true; n=$((n + 1)); done"
 class Counts(NamedTuple):
     ends: int  # Of processes,
     sleeps: int  # calls that waited for something in the server,
-    wakes: int  # and those of them that were woken.
+    wakes: int  # words that somebody was woken at, of a wait or of the lock.
     deaths: int  # Of which the kernel told the server.
 
 
@@ -25,7 +25,7 @@ def count(folder: Path, times: int) -> Counts:
     assert (result.outcome, result.status) == ("exit", 0), result.output + result.log
     lines = hot.histogram(hot.read_counts(counts), kernel, [server]).lines
     calls = {line.function: line.calls for line in lines if line.image == "ux"}
-    return Counts(calls["process_finish"], calls["ux_sleep"], calls["lock_end"],
+    return Counts(calls["process_finish"], calls["ux_sleep"], calls["gsync_wake"],
                   calls.get("do_mach_notify_dead_name", 0))
 
 

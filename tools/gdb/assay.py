@@ -66,11 +66,15 @@ def owner(thread: gdb.Value) -> str:
 
 
 def place(pc: int) -> str:
-    """function+offset, and the line of the source if it is known."""
-    symbol = gdb.execute(f"info symbol {pc:#x}", to_string=True).partition(" in section")[0].strip()
-    symbol = symbol.replace(" + ", "+")
-    line = gdb.find_pc_line(pc)
+    """function+offset of a return address, and the line of the call if it is known.
+
+    Behind a call that does not return may be another function already.
+    """
+    said = gdb.execute(f"info symbol {pc - 1:#x}", to_string=True).partition(" in section")[0]
+    name, _, offset = said.strip().partition(" + ")
+    line = gdb.find_pc_line(pc - 1)
     source = f" ({line.symtab.filename}:{line.line})" if line.symtab else ""
+    symbol = name if name.startswith("No ") else f"{name}+{int(offset or 0) + 1}"
     return f"{pc:#010x} {symbol}{source}"
 
 

@@ -74,7 +74,7 @@ static void crash_assert(void)
 	assert(some_data[1] == 1);
 }
 
-static void crash_hang(void)
+static void __attribute__((noinline)) crash_hang(void)
 {
 	for (;;)
 		__asm__ volatile("");
@@ -84,6 +84,13 @@ static void crash_hang_off(void)
 {
 	interrupts_off();
 	crash_hang();
+}
+
+/* The compiler must not know whom this calls: each is to have its own name in the backtrace. */
+static void crash_call(void (*crash)(void))
+{
+	__asm__("" : "+r"(crash));
+	crash();
 }
 
 void crash_if_asked(void)
@@ -109,7 +116,7 @@ void crash_if_asked(void)
 		return;
 	for (unsigned n = 0; n < sizeof kinds / sizeof kinds[0]; n++)
 		if (strcmp(kinds[n].name, kind) == 0)
-			kinds[n].crash();
+			crash_call(kinds[n].crash);
 	machine_refuse("crash=%s is no way to crash; there are null, write-text, write-constant, "
 		       "execute-data, undefined, overflow, double-fault, assert, hang and hang-off",
 		       kind);

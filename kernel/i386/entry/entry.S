@@ -16,7 +16,6 @@
 #include <mach/traps.h>
 
 #define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
-#define EFLAGS       9 /* DWARF's number: clang knows no name. */
 
 	/* Where a fault at `from` goes on: see i386/entry/entry.h. */
 	.macro	RECOVER from, landing
@@ -38,7 +37,7 @@
 	.macro	CFI_FRAME depth=FRAME_ESP	/* So far above %esp the CFA is. */
 	/* Who was interrupted may have another stack: a signal frame says that. */
 	.cfi_startproc simple; .cfi_signal_frame; .cfi_def_cfa %esp, \depth
-	.cfi_offset %eip, -12; .cfi_offset %cs, -8; .cfi_offset EFLAGS, -4
+	.cfi_offset %eip, -12; .cfi_offset %cs, -8; .cfi_offset %eflags, -4
 	.if	\depth == FRAME_ESP
 	CFI_SAVED_REGISTERS
 	.endif
@@ -112,14 +111,14 @@
 	 */
 	.balign	16
 FUNCTION gate_entry, CFI_GATE, 8
-	.cfi_offset %eip, -8; .cfi_offset %cs, -4; .cfi_same_value EFLAGS
+	.cfi_offset %eip, -8; .cfi_offset %cs, -4; .cfi_same_value %eflags
 	PUSH	(%esp)			/* eip eip cs esp ss */
 	PUSH	8(%esp)			/* cs eip eip cs esp ss */
 	POP	4(%esp)			/* eip cs cs esp ss */
 	.cfi_offset %eip, -12; .cfi_offset %cs, -8
 	pushfl
 	popl	8(%esp)			/* eip cs eflags esp ss */
-	.cfi_offset EFLAGS, -4
+	.cfi_offset %eflags, -4
 .Lgate_flags_saved:
 	PUSH	%eax
 	PUSH	$VECTOR_CALL_GATE
@@ -183,16 +182,16 @@ END gate_wait
 	 * into the push of the word before it.
 	 */
 	.macro	PUSH_ARGUMENT n
-gate_push_\n:
+.Lgate_push_\n:
 	pushl	4 * \n(%esi)
-	RECOVER	gate_push_\n, gate_lost_\n
+	RECOVER	.Lgate_push_\n, gate_lost_\n
 	.pushsection .text.landings, "ax"
 gate_lost_\n:
 	movl	$\n, %ecx
 	jmp	gate_bad_arguments
 	.popsection
 	.pushsection .rodata.gate_pushes, "a"
-	.long	gate_push_\n
+	.long	.Lgate_push_\n
 	.popsection
 	.endm
 
