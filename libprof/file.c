@@ -145,7 +145,7 @@ static int place(const char *usual, const struct whose *own, const char *data, s
 		return errno;
 	error = write_and_close(fd, data, size);
 	if (error == 0)
-		error = __whose_place(temporary, usual, own, path, &other, &is_beside);
+		error = prof_whose_place(temporary, usual, own, path, &other, &is_beside);
 	if (error != 0)
 		unlink(temporary);
 	else if (is_beside)

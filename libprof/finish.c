@@ -8,17 +8,17 @@
  */
 #include <limits.h>
 #include <mach.h>
+#include <prof/collector.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/collector.h"
 #include "core/ports.h"
 #include "gprof.h"
 #include "internal.h"
-#include "whose.h"
+#include <prof/whose.h>
 
 bool swtch(void);
 
@@ -118,10 +118,15 @@ static bool write_to(const char *path)
 	return is_written;
 }
 
+static uint32_t beginnings(void)
+{
+	return __gprof_own() != NULL ? prof_collector_beginnings(__gprof_own()) : 0;
+}
+
 /* Whether something was collected that is in no file of the program's own making. */
 static bool has_something(void)
 {
-	return is_automatic && __collector_beginnings() != written;
+	return is_automatic && beginnings() != written;
 }
 
 static void end_sampling(void)
@@ -140,7 +145,7 @@ int gprof_stop(char *mon_file_name)
 	end_sampling();
 	is_done = write_to(mon_file_name);
 	if (is_done)
-		written = __collector_beginnings();
+		written = beginnings();
 	unlock(&mask);
 	return is_done ? 0 : -1;
 }
@@ -209,9 +214,9 @@ void __gprof_write_at_end(void)
 /* The child is sampled as its parent is, from its first moment on. */
 void __profile_fork_child(void)
 {
-	bool was_prepared = __collector_port() != MACH_PORT_NULL;
 	gprof_options_t options;
-	sampled_pc_flavor_t flavors = __collector_forget(&options);
+	sampled_pc_flavor_t flavors;
+	bool was_prepared = __gprof_forget(&flavors, &options);
 
 	writing = 0;
 	written = 0;

@@ -9,8 +9,15 @@
 #include <mach/kern_return.h>
 #include <mach/message.h>
 #include <mach/pc_sample.h>
+#include <prof/collector.h>
 
-#include "whose.h"
+#include <prof/whose.h>
+
+/* The program's own collector; NULL: there is none. */
+struct prof_collector *__gprof_own(void);
+
+/* prof_collector_forget() for that; false if there was none. */
+bool __gprof_forget(sampled_pc_flavor_t *flavors, gprof_options_t *options);
 
 /* Makes the collector and its thread; nothing if they are there. */
 kern_return_t __gprof_prepare(void);
@@ -31,7 +38,7 @@ void __gprof_say(const char *what, const char *advice);
 void __gprof_write_at_end(void);
 
 /* Takes what has come to a port of the collector's set that is server.c's. */
-void __gprof_hear(mach_msg_header_t *message);
+void __gprof_hear(void *context, mach_msg_header_t *message);
 
 /*
  * In the child of a fork, whose ports are others; and then, when it has a collector, it is to be

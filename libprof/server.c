@@ -7,14 +7,13 @@
  * that has said gprof_control_server_init().
  */
 #include <mach.h>
+#include <prof/collector.h>
 #include <servers/gprof_types.h>
 #include <servers/netname.h>
 #include <stdio.h>
 #include <sys/ux.h>
 #include <unistd.h>
 
-#include "core/collector.h"
-#include "core/ports.h"
 #include "gprof.h"
 #include "internal.h"
 
@@ -35,14 +34,16 @@ static kern_return_t check_in(void)
 	netname_watch(call_port, news_port, &server);
 	if (!MACH_PORT_VALID(server))
 		return MIG_SERVER_DIED;
-	result = netname_check_in(server, name, call_port, __collector_public_port());
+	result = netname_check_in(server, name, call_port,
+				  prof_collector_public_port(__gprof_own()));
 	syscall_mach_port_deallocate(mach_task_self_cached(), server);
 	return result == MACH_SEND_INVALID_DEST ? MIG_SERVER_DIED : result;
 }
 
 /* In the collector's thread.  If it cannot be now, it is tried with the next name server. */
-void __gprof_hear(mach_msg_header_t *message)
+void __gprof_hear(void *context, mach_msg_header_t *message)
 {
+	(void)context;
 	if (netname_is_next(message))
 		check_in();
 	else
@@ -54,7 +55,7 @@ static kern_return_t prepare(void)
 	kern_return_t result = __gprof_prepare();
 
 	if (result == KERN_SUCCESS && news_port == MACH_PORT_NULL)
-		result = __prof_port_member(&news_port, __collector_set());
+		result = prof_collector_add_port(__gprof_own(), &news_port);
 	call_port = ux_server_port();
 	snprintf(name, sizeof name, GPROF_NAME_PREFIX "%d", getpid());
 	return result;

@@ -6,12 +6,12 @@
  * had is collected.
  */
 #include <mach.h>
+#include <prof/collector.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ux.h>
 #include <unistd.h>
 
-#include "core/collector.h"
 #include "gprof.h"
 #include "internal.h"
 
@@ -32,9 +32,11 @@ static void get_token(gprof_token_t token)
 			    "this needs a server of the same version");
 }
 
-static struct collector_target this_program(void)
+static struct prof_collector *own; /* This program's; NULL: there is none. */
+
+static struct prof_collector_target this_program(void)
 {
-	struct collector_target target = {
+	struct prof_collector_target target = {
 		.task = mach_task_self_cached(),
 		.low = (uint32_t)(uintptr_t)__executable_start,
 		.high = (uint32_t)(uintptr_t)etext,
@@ -53,22 +55,40 @@ static struct collector_target this_program(void)
 	return target;
 }
 
+struct prof_collector *__gprof_own(void)
+{
+	return own;
+}
+
 kern_return_t __gprof_prepare(void)
 {
 	const gprof_options_t options = {.format = (unsigned)gprof_format};
-	struct collector_target target;
+	struct prof_collector_target target;
 	kern_return_t result;
 
-	if (__collector_port() != MACH_PORT_NULL)
+	if (own != NULL)
 		return KERN_SUCCESS;
 	target = this_program();
-	result = __collector_prepare(&target);
-	if (result == KERN_SUCCESS && __collector_options(&options) != KERN_SUCCESS)
+	result = prof_collector_make(&target, &own);
+	if (result == KERN_SUCCESS && prof_collector_options(own, &options) != KERN_SUCCESS)
 		__gprof_say("gprof_format is none of enum gprof_format: GNU's is used",
 			    "see <servers/gprof_types.h>");
 	if (result == KERN_SUCCESS)
-		result = __collector_run();
+		result = prof_collector_run(own);
+	if (result != KERN_SUCCESS && own != NULL) {
+		prof_collector_end(own);
+		own = NULL;
+	}
 	return result;
+}
+
+bool __gprof_forget(sampled_pc_flavor_t *flavors, gprof_options_t *options)
+{
+	if (own == NULL)
+		return false;
+	*flavors = prof_collector_forget(own, options);
+	own = NULL;
+	return true;
 }
 
 /* ---------------- Beginning ---------------- */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose profile a file is: see whose.h.
+ * Whose profile a file is: see <prof/whose.h>.
  *
  * Programs are told apart by their names, not by their code: whoever changes a program and runs it
  * again wants the new profile in the place of the old one.  Of two that ran at once neither is old.
  */
-#include "whose.h"
+#include <prof/whose.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gmon.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,8 +128,7 @@ static bool may_replace(const char *path, const struct whose *own, struct whose 
 	return is_same_name(own, other) && !ran_at_once(other, own);
 }
 
-bool __whose_choose(const char *usual, const struct whose *own, char path[PATH_MAX],
-		    struct whose *other)
+bool prof_whose_choose(const char *usual, const struct whose *own, char *path, struct whose *other)
 {
 	struct whose next;
 
@@ -176,13 +176,13 @@ static int replace(const char *file, const char *path, const struct whose *own)
 	return error;
 }
 
-int __whose_place(const char *file, const char *usual, const struct whose *own, char path[PATH_MAX],
-		  struct whose *other, bool *is_beside)
+int prof_whose_place(const char *file, const char *usual, const struct whose *own, char *path,
+		     struct whose *other, bool *is_beside)
 {
 	int error = EEXIST;
 
 	for (unsigned n = 0; n < TRIES && error == EEXIST; n++) {
-		*is_beside = !__whose_choose(usual, own, path, other);
+		*is_beside = !prof_whose_choose(usual, own, path, other);
 		error = name(file, path);
 		if (error == EEXIST)
 			error = replace(file, path, own);

@@ -1,373 +1,149 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector: see collector.h.
+ * Collectors, their ports and their threads: see <prof/collector.h>.
  *
- * Samples and requests come to ports of one set, from which its thread receives: so nothing here is
- * guarded.  What has been taken reaches the collection when the kernel sends it; to have all of it,
- * the stream is flushed, and goes on.
+ * Samples and requests come to ports of one set, from which the collector's thread receives: so
+ * nothing in it is guarded.  The list of all collectors is, by `list_lock`, which is held for a few
+ * instructions: a request's routine gets the number of a port, and finds the collector there.
  */
 #include "collector.h"
 
 #include <mach.h>
-#include <mach/prof.h>
+#include <mach/thread_switch.h>
 #include <servers/gprof_server.h>
 
 #include "arcs.h"
-#include "collection.h"
-#include "gmon_file.h"
 #include "message.h"
 #include "pages.h"
 #include "ports.h"
 #include "prof_thread.h"
 
-#define MESSAGE_MAX 1024u  /* No request or answer is as long. */
-#define STACK_SIZE  65536u /* Of its thread. */
-#define END_WAIT_MS 10000u /* An end comes at once; without a kernel that sends it, none comes. */
+#define STACK_SIZE 65536u /* Of its thread. */
+#define IDLE_MS    60000u /* Until a thread is terminated, which it is at once. */
+
+#define STATUS_ENDS 128u /* What an answer with counts has around them, at most. */
 
 boolean_t gprof_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+kern_return_t thread_switch(mach_port_t thread, int option, mach_msg_timeout_t milliseconds);
 
 union buffer {
 	mach_msg_header_t head;
 	mig_reply_header_t reply;
-	char room[MESSAGE_MAX];
+	char room[PROF_MESSAGE_MAX];
 };
 
-_Static_assert(sizeof(gprof_status_t) + 128 < MESSAGE_MAX, "the longest answer");
+_Static_assert(sizeof(gprof_status_t) + STATUS_ENDS < PROF_MESSAGE_MAX, "the longest answer");
 
-static struct {
-	struct collector_target target;
-	mach_port_t set;
-	mach_port_t samples;     /* Where the kernel sends them. */
-	mach_port_t control;     /* Where requests come, */
-	mach_port_t known;       /* and where everybody's come: perhaps the same. */
-	gprof_options_t options; /* For the next beginning, */
-	gprof_options_t chosen;  /* and those that the last one was with. */
-	uint32_t flavors;        /* Of the stream under way; 0: none is. */
-	uint32_t beginnings;
-	bool target_died;  /* Its task is gone, */
-	bool target_ended; /* and all its samples have come. */
-	struct collection collection;
-	void *stack; /* Of its own thread, if it has one. */
-} collector;
+/* What prof_collector_end() sends to a collector's own thread.  No kernel sends such a message. */
+#define ID_END_THREAD 1
 
-/* ---------------- Streams ---------------- */
+/* ---------------- All of them ---------------- */
 
-static void note_end(void)
+static struct prof_collector *list; /* Those with ports, the newest first. */
+static int list_lock;
+
+/* Whoever holds it may have a lower priority than we. */
+static void lock(void)
 {
-	collector.target_ended = true;
-	collector.flavors = 0;
+	while (__atomic_exchange_n(&list_lock, 1, __ATOMIC_ACQUIRE) != 0)
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_DEPRESS, 1);
 }
 
-static void take_samples(mach_msg_header_t *message)
+static void unlock(void)
 {
-	size_t count = 0;
-	const uint32_t *words = __message_samples(message, &count);
+	__atomic_store_n(&list_lock, 0, __ATOMIC_RELEASE);
+}
 
-	if (words != NULL) {
-		if (collector.target.watch != NULL)
-			collector.target.watch(words, count);
-		__collection_add(&collector.collection, words, count);
+/* False, and it is not listed: the program's calls are another's. */
+static bool enlist(struct prof_collector *collector)
+{
+	bool is_possible = true;
+
+	lock();
+	for (const struct prof_collector *other = list; other != NULL; other = other->next)
+		is_possible &= !other->target.counts_calls || !collector->target.counts_calls;
+	if (is_possible) {
+		collector->next = list;
+		list = collector;
 	}
-	mach_msg_destroy(message);
-	if (collector.collection.is_over && collector.collection.end == PROF_END_TARGET)
-		note_end();
+	unlock();
+	return is_possible;
 }
 
-/* What came to the port of the samples. */
-static void take(mach_msg_header_t *message)
+/* Nothing, if it is not listed. */
+static void delist(const struct prof_collector *collector)
 {
-	if (message->msgh_id != MACH_NOTIFY_DEAD_NAME) {
-		take_samples(message);
-		return;
-	}
-	collector.target_died = true;
-	mach_msg_destroy(message);
+	struct prof_collector **place = &list;
+
+	lock();
+	while (*place != NULL && *place != collector)
+		place = &(*place)->next;
+	if (*place != NULL)
+		*place = collector->next;
+	unlock();
 }
 
-static kern_return_t start(uint32_t flavors, uint32_t rate, sample_options_t options)
+struct prof_collector *__collector_of(mach_port_t port)
 {
-	const struct collector_target *target = &collector.target;
+	struct prof_collector *collector;
 
-	return target->begin != NULL
-		       ? target->begin(flavors, rate, options, collector.samples)
-		       : task_sample_start(target->task, flavors, rate, options, collector.samples);
-}
-
-/* By whose right a stream is stopped: of a job the receiver's, as its own task may be over. */
-static mach_port_t speaker(const struct collector_target *target)
-{
-	return target->with_children ? mach_task_self_cached() : target->task;
-}
-
-static kern_return_t stop(void)
-{
-	const struct collector_target *target = &collector.target;
-
-	return target->end != NULL ? target->end(collector.samples)
-				   : task_sample_stop(speaker(target), collector.samples);
-}
-
-static kern_return_t flush(uint64_t *delivered)
-{
-	const struct collector_target *target = &collector.target;
-
-	return target->begin != NULL
-		       ? target->flush(collector.samples, delivered)
-		       : task_sample_flush(speaker(target), collector.samples, delivered);
-}
-
-static kern_return_t begin_stream(uint32_t flavors)
-{
-	const gprof_options_t *chosen = &collector.chosen;
-	sample_options_t options = {
-		.flags = chosen->flags, .age_ms = chosen->age_ms, .depth = chosen->depth};
-	kern_return_t result;
-
-	if (collector.target.with_children)
-		options.flags |= SAMPLE_CHILDREN;
-	result = start(flavors, chosen->rate, options);
-	if (result == KERN_RESOURCE_SHORTAGE)
-		return GPROF_NO_SAMPLING;
-	if (result != KERN_SUCCESS)
-		return collector.target.proxy != 0 ? GPROF_ENDED : GPROF_NO_SAMPLING;
-	collector.flavors = flavors;
-	return KERN_SUCCESS;
-}
-
-/*
- * Receives a message, and more until so many samples of the stream are there, or its end.  Requests
- * wait meanwhile: the port is taken out of the set, as nobody can receive from a port that is in
- * one.
- */
-static void await(uint64_t delivered, mach_msg_timeout_t timeout_ms)
-{
-	const struct collection *collection = &collector.collection;
-	mach_port_t self = mach_task_self_cached();
-	union buffer message;
-	bool is_enough = false;
-
-	if (mach_port_move_member(self, collector.samples, MACH_PORT_NULL) != KERN_SUCCESS)
-		return;
-	while (!collection->is_over && !is_enough &&
-	       mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof message,
-			collector.samples, timeout_ms, MACH_PORT_NULL) == MACH_MSG_SUCCESS) {
-		take(&message.head);
-		is_enough = collection->stream.delivered >= delivered;
-	}
-	mach_port_move_member(self, collector.samples, collector.set);
-}
-
-static void await_end(mach_msg_timeout_t timeout_ms)
-{
-	await(UINT64_MAX, timeout_ms);
-	if (collector.target_died)
-		note_end();
-}
-
-/* If it cannot be stopped, it has ended with its target: the end comes, too, or has come. */
-static void end_stream(void)
-{
-	stop();
-	await_end(END_WAIT_MS);
-	collector.flavors = 0;
-}
-
-/* The task's own stream ends with it; another one is not of the task alone, and goes on. */
-static void end_with_target(void)
-{
-	if (collector.flavors != 0 && collector.target.begin != NULL)
-		end_stream();
-	else
-		await_end(collector.flavors != 0 ? END_WAIT_MS : 0);
-}
-
-/*
- * Brings all that was taken up to now.  Without the memory that it takes to send it, there is what
- * has come already.  A stream that cannot be flushed otherwise has ended with its target.
- */
-static void bring_all(void)
-{
-	uint64_t delivered = 0;
-	kern_return_t result;
-
-	if (collector.flavors == 0)
-		return;
-	result = flush(&delivered);
-	if (result == KERN_RESOURCE_SHORTAGE)
-		return;
-	if (result == KERN_SUCCESS)
-		await(delivered, END_WAIT_MS);
-	if (result != KERN_SUCCESS || collector.target_died)
-		end_with_target();
-}
-
-/* ---------------- Requests ---------------- */
-
-static void count_calls(bool is_on)
-{
-	if (!collector.target.counts_calls)
-		return;
-	__atomic_store_n(&__mcount_is_on, is_on, __ATOMIC_RELEASE);
-}
-
-/* What the kernel is asked for; it says what it gives with the first samples. */
-static uint32_t wanted_rate(uint32_t flavors)
-{
-	if ((flavors & SAMPLED_PC_PERIODIC) == 0)
-		return 0;
-	return collector.chosen.rate != 0 ? collector.chosen.rate : SAMPLE_RATE_DEFAULT;
-}
-
-/* Whether what was collected may be added to: each sample of it is worth the same. */
-static bool may_resume(uint32_t flavors)
-{
-	return collector.chosen.resume != 0 && collector.collection.flavors == flavors &&
-	       collector.collection.rate == wanted_rate(flavors);
-}
-
-static void forget_collected(uint32_t flavors)
-{
-	__collection_clear(&collector.collection, flavors);
-	collector.collection.rate = wanted_rate(flavors);
-	if (collector.target.counts_calls)
-		__arcs_clear();
-}
-
-/* Where nothing can be sampled any more, what was collected stays, lest it be in no file. */
-static kern_return_t begin(uint32_t flavors)
-{
-	kern_return_t result;
-
-	if (collector.target_ended)
-		return GPROF_ENDED;
-	collector.chosen = collector.options;
-	result = begin_stream(flavors);
-	if (result == GPROF_ENDED)
-		return result;
-	if (may_resume(flavors))
-		__collection_next_stream(&collector.collection);
-	else
-		forget_collected(flavors);
-	collector.beginnings++;
-	count_calls(true);
-	return result;
-}
-
-kern_return_t __collector_switch(uint32_t *flavors)
-{
-	uint32_t wanted = *flavors, before = collector.flavors;
-
-	if ((wanted & ~(uint32_t)SAMPLED_PC_ALL) != 0)
-		return GPROF_BAD_FLAVOR;
-	count_calls(false);
-	if (before != 0)
-		end_stream();
-	*flavors = before;
-	if (wanted == 0)
-		return KERN_SUCCESS;
-	return begin(wanted);
-}
-
-kern_return_t __collector_options(const gprof_options_t *options)
-{
-	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI;
-
-	if ((options->flags & ~flags) != 0 || options->rate > SAMPLE_RATE_MAX ||
-	    options->depth > SAMPLE_DEPTH_MAX || options->format > GPROF_BSD)
-		return GPROF_BAD_OPTIONS;
-	collector.options = *options;
-	return KERN_SUCCESS;
-}
-
-static void put_u64(unsigned words[2], uint64_t number)
-{
-	words[0] = (unsigned)number;
-	words[1] = (unsigned)(number >> 32);
-}
-
-static void put_clock(struct gprof_clock *clock, struct clock_counts counts)
-{
-	put_u64(clock->due, counts.due);
-	put_u64(clock->fired, counts.fired);
-	put_u64(clock->missed, counts.missed);
-	put_u64(clock->parked, counts.parked);
-	put_u64(clock->idle, counts.idle);
-	put_u64(clock->elsewhere, counts.elsewhere);
-	put_u64(clock->taken, counts.taken);
-}
-
-void __collector_status(gprof_status_t *status)
-{
-	const struct collection *collection = &collector.collection;
-	struct stream_counts counts;
-	struct clock_counts clocks;
-
-	bring_all();
-	counts = __collection_counts(collection);
-	clocks = __collection_clocks(collection);
-	*status = (gprof_status_t){
-		.pid = collection->pid,
-		.flavors = collector.flavors,
-		.rate = collection->rate,
-		.proxy = collector.target.proxy,
-		.arcs = collector.target.counts_calls,
-		.low = collection->low,
-		.high = collection->high,
-		.task = collection->task,
-		.options = collector.options,
-		.cpus = collection->cpus,
-		.in_turn = collection->cpus_in_turn,
-	};
-	put_u64(status->taken, counts.taken);
-	put_u64(status->delivered, counts.delivered);
-	put_u64(status->lost, counts.lost);
-	put_u64(status->buffered, counts.buffered);
-	put_u64(status->due, clocks.due);
-	put_u64(status->fired, clocks.fired);
-	put_u64(status->missed, clocks.missed);
-	for (uint32_t cpu = 0; cpu < GPROF_CPUS; cpu++)
-		put_clock(&status->clocks[cpu], __collection_clock(collection, cpu));
-}
-
-kern_return_t __collector_dump(char **data, size_t *size)
-{
-	size_t room, kept;
-
-	bring_all();
-	*data = __gmon_make(&collector.collection, collector.target.counts_calls,
-			    collector.options.format, size, &room);
-	if (*data == NULL)
-		return GPROF_NO_MEMORY;
-	/* As many pages as its size says: whoever gets it gives no more back. */
-	kept = (*size + PROF_PAGE - 1) & ~(size_t)(PROF_PAGE - 1);
-	if (room > kept)
-		__prof_pages_free(*data + kept, room - kept);
-	return KERN_SUCCESS;
+	lock();
+	for (collector = list; collector != NULL; collector = collector->next)
+		if (collector->control == port || collector->known == port)
+			break;
+	unlock();
+	return collector;
 }
 
 /* ---------------- Serving ---------------- */
 
-static void handle(union buffer *message)
+static void answer(mach_msg_header_t *request)
 {
-	mach_port_t port = message->head.msgh_local_port;
 	union buffer reply;
 
-	if (port == collector.samples) {
-		take(&message->head);
-		if (collector.target_died && !collector.target_ended)
-			end_with_target();
-	} else if (port == collector.control || port == collector.known) {
-		gprof_server(&message->head, &reply.head);
-		message->head.msgh_remote_port = MACH_PORT_NULL; /* It is the answer's now. */
-		mach_msg_destroy(&message->head);
-		__message_answer(&reply.reply);
-	} else if (collector.target.other != NULL) {
-		collector.target.other(&message->head);
-	}
+	gprof_server(request, &reply.head);
+	request->msgh_remote_port = MACH_PORT_NULL; /* It is the answer's now. */
+	mach_msg_destroy(request);
+	__message_answer(&reply.reply);
+}
+
+/* It is not answered yet: first its thread ends what it does. */
+static void note_end_thread(struct prof_collector *collector, mach_msg_header_t *message)
+{
+	collector->ended = message->msgh_remote_port;
+	message->msgh_remote_port = MACH_PORT_NULL;
+	mach_msg_destroy(message);
+}
+
+bool prof_collector_feed(struct prof_collector *collector, mach_msg_header_t *message)
+{
+	mach_port_t port = message->msgh_local_port;
+
+	if (port == MACH_PORT_NULL)
+		return false;
+	if (port == collector->samples && message->msgh_id == ID_END_THREAD)
+		note_end_thread(collector, message);
+	else if (port == collector->samples)
+		__collector_take(collector, message);
+	else if (port == collector->control || port == collector->known)
+		answer(message);
+	else
+		return false;
+	return true;
+}
+
+static void handle(struct prof_collector *collector, mach_msg_header_t *message)
+{
+	if (prof_collector_feed(collector, message))
+		return;
+	if (collector->target.other != NULL)
+		collector->target.other(collector->target.context, message);
+	else
+		mach_msg_destroy(message);
 }
 
 /* A message that could not be received whole is one less; its sender knows. */
-kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
+kern_return_t prof_collector_serve(struct prof_collector *collector, mach_msg_timeout_t timeout_ms)
 {
 	mach_msg_option_t option = MACH_RCV_MSG;
 	union buffer message;
@@ -375,11 +151,11 @@ kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
 
 	if (timeout_ms != MACH_MSG_TIMEOUT_NONE)
 		option |= MACH_RCV_TIMEOUT;
-	result = mach_msg(&message.head, option, 0, sizeof message, collector.set, timeout_ms,
+	result = mach_msg(&message.head, option, 0, sizeof message, collector->set, timeout_ms,
 			  MACH_PORT_NULL);
 	switch (result & ~MACH_MSG_MASK) {
 	case MACH_MSG_SUCCESS:
-		handle(&message);
+		handle(collector, &message.head);
 		return KERN_SUCCESS;
 	case MACH_RCV_BODY_ERROR:
 		mach_msg_destroy(&message.head);
@@ -394,95 +170,166 @@ kern_return_t __collector_serve(mach_msg_timeout_t timeout_ms)
 
 /* ---------------- Its own thread ---------------- */
 
-static _Noreturn void run(void)
+/*
+ * Whoever has asked for the end terminates this thread when the answer has come: had it called the
+ * kernel for that itself, it would have kept a reply port.
+ */
+static _Noreturn void tell_ended(mach_port_t asker)
 {
-	while (__collector_serve(MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
+	mach_msg_header_t message = {
+		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0),
+		.msgh_size = sizeof message,
+		.msgh_remote_port = asker,
+		.msgh_id = ID_END_THREAD,
+	};
+
+	mach_msg(&message, MACH_SEND_MSG, sizeof message, 0, MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE,
+		 MACH_PORT_NULL);
+	for (;;)
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, IDLE_MS);
+}
+
+/* Without an end that was asked for its ports are gone. */
+static _Noreturn void run(void *argument)
+{
+	struct prof_collector *collector = argument;
+
+	while (collector->ended == MACH_PORT_NULL &&
+	       prof_collector_serve(collector, MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
 		continue;
-	thread_terminate(mach_thread_self()); /* Its ports are gone. */
+	if (collector->ended != MACH_PORT_NULL)
+		tell_ended(collector->ended);
+	thread_terminate(collector->thread);
 	__builtin_trap();
 }
 
-kern_return_t __collector_run(void)
+static void free_stack(struct prof_collector *collector)
 {
-	collector.stack = __prof_pages(STACK_SIZE);
-	if (collector.stack == NULL)
+	if (collector->stack != NULL)
+		__prof_pages_free(collector->stack, STACK_SIZE);
+	collector->stack = NULL;
+}
+
+kern_return_t prof_collector_run(struct prof_collector *collector)
+{
+	kern_return_t result;
+
+	if (collector->stack != NULL || collector->set == MACH_PORT_NULL)
+		return KERN_INVALID_ARGUMENT;
+	collector->stack = __prof_pages(STACK_SIZE);
+	if (collector->stack == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	return __prof_thread_start(run, (char *)collector.stack + STACK_SIZE,
-				   &collector.collection.own_thread);
+	result = __prof_thread_start(run, collector, (char *)collector->stack + STACK_SIZE,
+				     &collector->thread, &collector->collection.own_thread);
+	if (result != KERN_SUCCESS)
+		free_stack(collector);
+	return result;
+}
+
+/* When this returns, the thread is done with all it had in hand, and runs no more. */
+static void end_thread(struct prof_collector *collector)
+{
+	mach_port_t self = mach_task_self_cached();
+	union buffer message = {.head = {.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND,
+								     MACH_MSG_TYPE_MAKE_SEND_ONCE),
+					 .msgh_size = sizeof message.head,
+					 .msgh_remote_port = collector->samples,
+					 .msgh_id = ID_END_THREAD}};
+
+	if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &message.head.msgh_local_port) ==
+	    KERN_SUCCESS) {
+		mach_port_t reply = message.head.msgh_local_port;
+
+		mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
+			 sizeof message, reply, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+		mach_port_destroy(self, reply);
+	}
+	thread_terminate(collector->thread);
+	mach_port_deallocate(self, collector->thread);
+	free_stack(collector);
 }
 
 /* ---------------- Its ports ---------------- */
 
-kern_return_t __collector_prepare(const struct collector_target *target)
+static bool has_stream(const struct prof_collector_target *target)
 {
-	kern_return_t result;
+	return target->task != MACH_PORT_NULL || target->begin != NULL;
+}
 
-	collector.target = *target;
-	collector.collection = (struct collection){.low = target->low,
-						   .high = target->high,
-						   .pid = target->pid,
-						   .name = target->name,
-						   .task = __prof_task_number(target->task),
-						   .of_kernel = target->of_kernel,
-						   .runs_here = target->runs_here,
-						   .only_task = target->only_task};
-	if (target->program != NULL)
-		collector.collection.program = *target->program;
-	collector.collection.has_program =
-		target->program != NULL ? target->program->high > 0
-					: gmon_program_read(&collector.collection.program,
-							    target->image, target->image_size);
-	result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
-				    &collector.set);
+static kern_return_t make_ports(struct prof_collector *collector)
+{
+	const struct prof_collector_target *target = &collector->target;
+	kern_return_t result = KERN_SUCCESS;
+
+	collector->set = target->set;
+	if (collector->set == MACH_PORT_NULL)
+		result = mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_PORT_SET,
+					    &collector->set);
 	if (result == KERN_SUCCESS)
-		result = __prof_port_member(&collector.samples, collector.set);
+		result = __prof_port_member(&collector->samples, collector->set);
 	if (result == KERN_SUCCESS)
-		result = __prof_port_member(&collector.control, collector.set);
-	collector.known = collector.control;
+		result = __prof_port_member(&collector->control, collector->set);
+	collector->known = collector->control;
 	if (result == KERN_SUCCESS && target->owner_only)
-		result = __prof_port_member(&collector.known, collector.set);
+		result = __prof_port_member(&collector->known, collector->set);
 	if (result == KERN_SUCCESS && target->proxy != 0 && target->task != MACH_PORT_NULL &&
 	    !target->with_children)
-		result = __prof_port_watch(target->task, collector.samples);
+		result = __prof_port_watch(target->task, collector->samples);
 	return result;
 }
 
-mach_port_t __collector_public_port(void)
+static void destroy_port(mach_port_t port)
 {
-	return collector.known;
+	if (port != MACH_PORT_NULL)
+		mach_port_destroy(mach_task_self_cached(), port);
 }
 
-mach_port_t __collector_port(void)
+static void destroy_ports(struct prof_collector *collector)
 {
-	return collector.control;
+	destroy_port(collector->samples);
+	if (collector->known != collector->control)
+		destroy_port(collector->known);
+	destroy_port(collector->control);
+	if (collector->target.set == MACH_PORT_NULL)
+		destroy_port(collector->set);
 }
 
-mach_port_t __collector_set(void)
+kern_return_t prof_collector_add_port(struct prof_collector *collector, mach_port_t *port)
 {
-	return collector.set;
+	return __prof_port_member(port, collector->set);
 }
 
-uint32_t __collector_beginnings(void)
+mach_port_t prof_collector_public_port(const struct prof_collector *collector)
 {
-	return collector.beginnings;
+	return collector->known;
 }
 
-bool __collector_target_ended(void)
+mach_port_t prof_collector_port(const struct prof_collector *collector)
 {
-	return collector.target_ended;
+	return collector->control;
+}
+
+uint32_t prof_collector_beginnings(const struct prof_collector *collector)
+{
+	return collector->beginnings;
+}
+
+bool prof_collector_target_ended(const struct prof_collector *collector)
+{
+	return collector->target_ended;
 }
 
 /* Takes the same time for every wrong token.  No token at all is nobody's. */
-bool __collector_admits(const char *token)
+bool __collector_admits(const struct prof_collector *collector, const char *token)
 {
-	const char *ours = collector.target.token;
+	const char *ours = collector->target.token;
 	unsigned different = 0;
 
-	if (!collector.target.owner_only)
+	if (!collector->target.owner_only)
 		return true;
 	if (ours[0] == '\0')
 		return false;
-	for (size_t n = 0; n < sizeof collector.target.token; n++) {
+	for (size_t n = 0; n < sizeof collector->target.token; n++) {
 		different |= (unsigned)(token[n] ^ ours[n]);
 		if (ours[n] == '\0')
 			break; /* What is behind the string is anything. */
@@ -490,17 +337,93 @@ bool __collector_admits(const char *token)
 	return different == 0;
 }
 
-uint32_t __collector_forget(gprof_options_t *options)
-{
-	uint32_t flavors = collector.flavors;
+/* ---------------- Making and ending ---------------- */
 
-	*options = flavors != 0 ? collector.chosen : collector.options;
-	options->format = collector.options.format;
-	__collection_clear(&collector.collection, 0);
-	if (collector.stack != NULL)
-		__prof_pages_free(collector.stack, STACK_SIZE);
-	__builtin_memset(&collector, 0, sizeof collector);
-	__atomic_store_n(&__mcount_is_on, 0, __ATOMIC_RELEASE);
-	__arcs_clear();
+static void fill_in(struct prof_collector *collector, const struct prof_collector_target *target)
+{
+	struct collection *collection = &collector->collection;
+
+	collector->target = *target;
+	*collection = (struct collection){.low = target->low,
+					  .high = target->high,
+					  .pid = target->pid,
+					  .name = target->name,
+					  .task = target->task_id,
+					  .of_kernel = target->of_kernel,
+					  .runs_here = target->runs_here,
+					  .only_task = target->only_task};
+	if (target->task != MACH_PORT_NULL)
+		collection->task = __prof_task_number(target->task);
+	if (target->program != NULL)
+		collection->program = *target->program;
+	collection->has_program = target->program != NULL
+					  ? target->program->high > 0
+					  : gmon_program_read(&collection->program, target->image,
+							      target->image_size);
+}
+
+static void free_memory(struct prof_collector *collector)
+{
+	free_stack(collector);
+	__collection_clear(&collector->collection, 0);
+	__prof_pages_free(collector, sizeof *collector);
+}
+
+static bool is_sensible(const struct prof_collector_target *target)
+{
+	return (target->begin != NULL) == (target->end != NULL) &&
+	       (target->begin != NULL) == (target->flush != NULL);
+}
+
+kern_return_t prof_collector_make(const struct prof_collector_target *target,
+				  struct prof_collector **collector)
+{
+	struct prof_collector *made;
+	kern_return_t result = KERN_SUCCESS;
+
+	if (!is_sensible(target))
+		return KERN_INVALID_ARGUMENT;
+	made = __prof_pages(sizeof *made);
+	if (made == NULL)
+		return KERN_RESOURCE_SHORTAGE;
+	fill_in(made, target);
+	if (has_stream(target))
+		result = make_ports(made);
+	if (result == KERN_SUCCESS && has_stream(target) && !enlist(made))
+		result = KERN_NAME_EXISTS;
+	if (result != KERN_SUCCESS) {
+		destroy_ports(made);
+		free_memory(made);
+		return result;
+	}
+	*collector = made;
+	return KERN_SUCCESS;
+}
+
+void prof_collector_end(struct prof_collector *collector)
+{
+	if (collector->stack != NULL)
+		end_thread(collector);
+	__collector_count_calls(collector, false);
+	if (collector->flavors != 0)
+		__collector_end_stream(collector);
+	delist(collector);
+	destroy_ports(collector);
+	free_memory(collector);
+}
+
+/* Nobody else runs in the child: if somebody had the lock, that is over. */
+uint32_t prof_collector_forget(struct prof_collector *collector, gprof_options_t *options)
+{
+	uint32_t flavors = collector->flavors;
+
+	*options = flavors != 0 ? collector->chosen : collector->options;
+	options->format = collector->options.format;
+	unlock();
+	delist(collector);
+	__collector_count_calls(collector, false);
+	if (collector->target.counts_calls)
+		__arcs_clear();
+	free_memory(collector);
 	return flavors;
 }

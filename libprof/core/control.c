@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The routines of <servers/gprof.h>, as the note of Mach 3.0 has them: with MACH_PORT_NULL any
- * thread of the program may call them, and they ask the collector's thread; with one of its ports
- * they are what that thread does for a request.
+ * thread of the program may call them, and they ask the thread of the program's own collector; with
+ * a port of a collector they are what its thread does for a request.
  */
 #include <mach.h>
 #include <servers/gprof.h>
@@ -10,38 +10,45 @@
 
 #include "collector.h"
 
-/* Makes a collector, in a program that has none yet. */
+/* The program's own collector, and the making of it; they are there with all of libprof1. */
+struct prof_collector *__gprof_own(void) __attribute__((weak));
 kern_return_t __gprof_prepare(void) __attribute__((weak));
 
-/* GPROF_NOT_ALLOWED for what came to the port that everybody knows, if not everybody may ask. */
-static kern_return_t check(mach_port_t port)
+/* Where the program's own collector takes requests; MACH_PORT_NULL: there is none. */
+static mach_port_t own_port(void)
 {
-	return port == __collector_port() ? KERN_SUCCESS : GPROF_NOT_ALLOWED;
+	const struct prof_collector *own = __gprof_own != NULL ? __gprof_own() : NULL;
+
+	return own != NULL ? prof_collector_port(own) : MACH_PORT_NULL;
 }
 
-static kern_return_t check_prepared(void)
+/* GPROF_NOT_ALLOWED for what came to a port that everybody knows, if not everybody may ask. */
+static kern_return_t find(mach_port_t port, struct prof_collector **collector)
 {
-	return __collector_port() != MACH_PORT_NULL ? KERN_SUCCESS : GPROF_NOT_PROFILED;
+	*collector = __collector_of(port);
+	return *collector != NULL && (*collector)->control == port ? KERN_SUCCESS
+								   : GPROF_NOT_ALLOWED;
 }
 
 kern_return_t do_gprof_mon_switch(mach_port_t port, sampled_pc_flavor_t *flavors)
 {
-	kern_return_t result;
+	struct prof_collector *collector;
+	kern_return_t result = KERN_SUCCESS;
 
 	if (port != MACH_PORT_NULL) {
-		result = check(port);
-		return result == KERN_SUCCESS ? __collector_switch(flavors) : result;
+		result = find(port, &collector);
+		return result == KERN_SUCCESS ? prof_collector_switch(collector, flavors) : result;
 	}
-	result = check_prepared();
-	if (result != KERN_SUCCESS && __gprof_prepare != NULL)
-		result = __gprof_prepare();
-	return result == KERN_SUCCESS ? gprof_mon_switch(__collector_port(), flavors) : result;
+	if (own_port() == MACH_PORT_NULL)
+		result = __gprof_prepare != NULL ? __gprof_prepare() : GPROF_NOT_PROFILED;
+	return result == KERN_SUCCESS ? gprof_mon_switch(own_port(), flavors) : result;
 }
 
-static kern_return_t dump(mon_data_t *mon_data, mach_msg_type_number_t *mon_data_cnt)
+static kern_return_t dump(struct prof_collector *collector, mon_data_t *mon_data,
+			  mach_msg_type_number_t *mon_data_cnt)
 {
 	size_t size = 0;
-	kern_return_t result = __collector_dump(mon_data, &size);
+	kern_return_t result = prof_collector_dump(collector, mon_data, &size);
 
 	*mon_data_cnt = (mach_msg_type_number_t)size;
 	return result;
@@ -50,41 +57,52 @@ static kern_return_t dump(mon_data_t *mon_data, mach_msg_type_number_t *mon_data
 kern_return_t do_gprof_mon_dump(mach_port_t port, mon_data_t *mon_data,
 				mach_msg_type_number_t *mon_data_cnt)
 {
-	kern_return_t result = port == MACH_PORT_NULL ? check_prepared() : check(port);
+	struct prof_collector *collector;
+	kern_return_t result;
 
-	if (result != KERN_SUCCESS)
-		return result;
-	return port == MACH_PORT_NULL ? gprof_mon_dump(__collector_port(), mon_data, mon_data_cnt)
-				      : dump(mon_data, mon_data_cnt);
+	if (port == MACH_PORT_NULL && own_port() == MACH_PORT_NULL)
+		return GPROF_NOT_PROFILED;
+	if (port == MACH_PORT_NULL)
+		return gprof_mon_dump(own_port(), mon_data, mon_data_cnt);
+	result = find(port, &collector);
+	return result == KERN_SUCCESS ? dump(collector, mon_data, mon_data_cnt) : result;
 }
 
 kern_return_t do_gprof_mon_status(mach_port_t port, gprof_status_t *status)
 {
-	kern_return_t result = port == MACH_PORT_NULL ? check_prepared() : check(port);
+	struct prof_collector *collector;
+	kern_return_t result;
 
-	if (result != KERN_SUCCESS)
-		return result;
+	if (port == MACH_PORT_NULL && own_port() == MACH_PORT_NULL)
+		return GPROF_NOT_PROFILED;
 	if (port == MACH_PORT_NULL)
-		return gprof_mon_status(__collector_port(), status);
-	__collector_status(status);
-	return KERN_SUCCESS;
+		return gprof_mon_status(own_port(), status);
+	result = find(port, &collector);
+	if (result == KERN_SUCCESS)
+		prof_collector_status(collector, status);
+	return result;
 }
 
 kern_return_t do_gprof_mon_options(mach_port_t port, gprof_options_t options)
 {
-	kern_return_t result = port == MACH_PORT_NULL ? check_prepared() : check(port);
+	struct prof_collector *collector;
+	kern_return_t result;
 
-	if (result != KERN_SUCCESS)
-		return result;
-	return port == MACH_PORT_NULL ? gprof_mon_options(__collector_port(), options)
-				      : __collector_options(&options);
+	if (port == MACH_PORT_NULL && own_port() == MACH_PORT_NULL)
+		return GPROF_NOT_PROFILED;
+	if (port == MACH_PORT_NULL)
+		return gprof_mon_options(own_port(), options);
+	result = find(port, &collector);
+	return result == KERN_SUCCESS ? prof_collector_options(collector, &options) : result;
 }
 
+/* Any port of a collector's will do to ask for the one that serves. */
 kern_return_t do_gprof_mon_open(mach_port_t port, const_gprof_token_t token, mach_port_t *control)
 {
-	(void)port;
-	if (!__collector_admits(token))
+	const struct prof_collector *collector = __collector_of(port);
+
+	if (collector == NULL || !__collector_admits(collector, token))
 		return GPROF_NOT_ALLOWED;
-	*control = __collector_port();
+	*control = prof_collector_port(collector);
 	return KERN_SUCCESS;
 }

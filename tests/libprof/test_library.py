@@ -358,7 +358,8 @@ def test_without_snames_the_program_is_sampled(tmp_path) -> None:
 
 MCOUNT_MOST = 25  # Instructions, with the call and the return.
 CALLS, RAISED, TIMED = 400000, 50, 10000
-COLLECTOR = {"__collector_serve", "handle"}  # The profiler's own thread is in them alone.
+# The profiler's own thread is in them alone.
+COLLECTOR = {"prof_collector_serve", "prof_collector_feed"}
 
 
 @pytest.mark.parametrize("cpus", [1, 2])

@@ -183,7 +183,8 @@ def test_no_header_of_the_host_is_seen(compiler: Compiler) -> None:
 
 FOLDERS = ("lib/libc/include", "lib/threads", "lib/cpuprofile")
 HEADERS = ["mach.h", "gprof.h", "servers/gprof.h", "servers/gprof_server.h",
-           *sorted(f"sys/{header.name}" for header in ROOT.glob("include/sys/*.h")),
+           *sorted(f"{folder}/{header.name}" for folder in ("prof", "sys")
+                   for header in (ROOT / "include" / folder).glob("*.h")),
            *sorted(str(header.relative_to(ROOT / folder))
                    for folder in FOLDERS for header in (ROOT / folder).glob("**/*.h")
                    if (SDK / "include" / header.relative_to(ROOT / folder)).exists())]

@@ -7,9 +7,9 @@
  */
 #include "measure.h"
 
-#include "libprof/core/collector.h"
 #include "mach.h"
-#include <servers/gprof_server.h>
+#include <prof/collector.h>
+#include <servers/gprof.h>
 
 #define PLACES 1000 /* Where one of the programs may be found. */
 
@@ -17,9 +17,11 @@ extern char __executable_start[], etext[];
 
 /* ---------------- The collector ---------------- */
 
+static struct prof_collector *collector;
+
 static void prepare(void)
 {
-	const struct collector_target target = {
+	const struct prof_collector_target target = {
 		.task = mach_task_self_cached(),
 		.low = (uint32_t)__executable_start,
 		.high = (uint32_t)etext,
@@ -28,8 +30,8 @@ static void prepare(void)
 		.runs_here = true,
 	};
 
-	must(__collector_prepare(&target), "a collector");
-	must(__collector_run(), "its thread");
+	must(prof_collector_make(&target, &collector), "a collector");
+	must(prof_collector_run(collector), "its thread");
 }
 
 static void begin(uint32_t rate)
@@ -37,8 +39,8 @@ static void begin(uint32_t rate)
 	const gprof_options_t options = {.rate = rate};
 	uint32_t flavors = SAMPLED_PC_PERIODIC;
 
-	must(do_gprof_mon_options(MACH_PORT_NULL, options), "the rate of a profile");
-	must(do_gprof_mon_switch(MACH_PORT_NULL, &flavors), "a profile");
+	must(gprof_mon_options(prof_collector_port(collector), options), "the rate of a profile");
+	must(gprof_mon_switch(prof_collector_port(collector), &flavors), "a profile");
 }
 
 /* When this returns, all samples are in the table. */
@@ -46,14 +48,14 @@ static void end(void)
 {
 	uint32_t flavors = 0;
 
-	must(do_gprof_mon_switch(MACH_PORT_NULL, &flavors), "the end of a profile");
+	must(gprof_mon_switch(prof_collector_port(collector), &flavors), "the end of a profile");
 }
 
 static uint32_t samples_collected(void)
 {
 	gprof_status_t status;
 
-	must(do_gprof_mon_status(MACH_PORT_NULL, &status), "the counts of a profile");
+	must(gprof_mon_status(prof_collector_port(collector), &status), "the counts of a profile");
 	if (status.delivered[0] == status.taken[0])
 		return status.taken[0];
 	print("bench: %u samples were taken, but %u collected\n", status.taken[0],

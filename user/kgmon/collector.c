@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The collector: a process in the background that receives the host's samples and keeps those of
- * the kernel, by the kernel's own program counters (libprof/core/collector.h).
+ * the kernel, by the kernel's own program counters (<prof/collector.h>).
  *
  * It ends by a signal, and what it has with it.  The kernel then ends the stream, since nobody
  * receives it any more, and the name server forgets the name.
@@ -17,36 +17,45 @@
 #include <unistd.h>
 
 #include "lib/elfsym/elfsym.h"
-#include "libprof/core/collector.h"
-#include "libprof/core/ports.h"
+#include <prof/collector.h>
 #include <servers/netname.h>
 
 #include "common/common.h"
 #include "common/name_server.h"
 #include "kgmon.h"
 
-static mach_port_t host;
-static mach_port_t news_port; /* In the collector's set: that there is another name server. */
+/* The context of its collector. */
+struct kernel_profile {
+	struct prof_collector *collector;
+	mach_port_t host;
+	mach_port_t news_port; /* In the collector's set: that there is another name server. */
+};
 
-static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
-				mach_port_t reply)
+static kern_return_t begin_host(void *context, uint32_t flavors, uint32_t rate,
+				sample_options_t options, mach_port_t reply)
 {
-	return host_sample_start(host, 0, flavors, rate, options, reply);
+	const struct kernel_profile *profile = context;
+
+	return host_sample_start(profile->host, 0, flavors, rate, options, reply);
 }
 
-static kern_return_t end_host(mach_port_t reply)
+static kern_return_t end_host(void *context, mach_port_t reply)
 {
-	return host_sample_stop(host, reply);
+	const struct kernel_profile *profile = context;
+
+	return host_sample_stop(profile->host, reply);
 }
 
-static kern_return_t flush_host(mach_port_t reply, uint64_t *delivered)
+static kern_return_t flush_host(void *context, mach_port_t reply, uint64_t *delivered)
 {
-	return host_sample_flush(host, reply, delivered);
+	const struct kernel_profile *profile = context;
+
+	return host_sample_flush(profile->host, reply, delivered);
 }
 
 /* ---------------- Where the kernel's text is ---------------- */
 
-static bool find_text(struct collector_target *target)
+static bool find_text(struct prof_collector_target *target)
 {
 	struct elfsym elf;
 	const char *wrong = elfsym_open(&elf, target->image, target->image_size);
@@ -62,7 +71,7 @@ static bool find_text(struct collector_target *target)
 }
 
 /* The file stays in memory, for whoever prepares the target. */
-static bool read_kernel(struct collector_target *target)
+static bool read_kernel(struct prof_collector_target *target)
 {
 	int descriptor = open_input(KERNEL_FILE);
 	struct stat status = {0};
@@ -85,58 +94,62 @@ static bool read_kernel(struct collector_target *target)
 /* ---------------- The process ---------------- */
 
 /* Says nothing: it is in the background. */
-static kern_return_t check_in(void)
+static kern_return_t check_in(const struct kernel_profile *profile)
 {
 	kern_return_t result;
 	mach_port_t server;
 
-	netname_watch(ux_server_port(), news_port, &server);
-	result = netname_check_in(server, KERNEL_NAME, ux_server_port(), __collector_public_port());
+	netname_watch(ux_server_port(), profile->news_port, &server);
+	result = netname_check_in(server, KERNEL_NAME, ux_server_port(),
+				  prof_collector_public_port(profile->collector));
 	if (MACH_PORT_VALID(server))
 		mach_port_deallocate(mach_task_self_cached(), server);
 	return result;
 }
 
-static void hear(mach_msg_header_t *message)
+static void hear(void *context, mach_msg_header_t *message)
 {
 	if (netname_is_next(message))
-		check_in();
+		check_in(context);
+	else
+		mach_msg_destroy(message);
 }
 
-static bool prepare(void)
+static bool prepare(struct kernel_profile *profile)
 {
-	struct collector_target target = {
+	struct prof_collector_target target = {
 		.pid = PID_KERNEL,
 		.proxy = (uint32_t)getpid(),
 		.of_kernel = true,
 		.owner_only = true,
+		.context = profile,
 		.begin = begin_host,
 		.end = end_host,
 		.flush = flush_host,
 		.other = hear,
 	};
 
-	host = host_find();
-	if (host == MACH_PORT_NULL || !read_kernel(&target))
+	profile->host = host_find();
+	if (profile->host == MACH_PORT_NULL || !read_kernel(&target))
 		return false;
 	if (ux_gprof_token(0, target.token) != 0) {
 		report_errno("the token that only root is to know");
 		return false;
 	}
-	if (__collector_prepare(&target) == KERN_SUCCESS &&
-	    __prof_port_member(&news_port, __collector_set()) == KERN_SUCCESS)
+	if (prof_collector_make(&target, &profile->collector) == KERN_SUCCESS &&
+	    prof_collector_add_port(profile->collector, &profile->news_port) == KERN_SUCCESS)
 		return true;
 	report("no memory left to sample with");
 	return false;
 }
 
-static bool become_known(void)
+static bool become_known(const struct kernel_profile *profile)
 {
 	kern_return_t result;
 
 	if (name_server_find() == MACH_PORT_NULL)
 		return false;
-	result = check_in();
+	result = check_in(profile);
 	if (result == NETNAME_NOT_YOURS)
 		report("the name %s is another process's: end that one first", KERNEL_NAME);
 	else if (result != NETNAME_SUCCESS)
@@ -159,12 +172,14 @@ static void go_to_background(void)
 
 static _Noreturn void run(int ready_end)
 {
-	if (!prepare() || !become_known())
+	struct kernel_profile profile = {0};
+
+	if (!prepare(&profile) || !become_known(&profile))
 		exit(EXIT_FAILED);
 	go_to_background();
 	write_all(ready_end, ".", 1);
 	close(ready_end);
-	while (__collector_serve(MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
+	while (prof_collector_serve(profile.collector, MACH_MSG_TIMEOUT_NONE) == KERN_SUCCESS)
 		continue;
 	exit(EXIT_FAILED);
 }

@@ -86,20 +86,21 @@ static void count(const struct prof_sample *sample)
 	live.samples++;
 }
 
-static void take_record(const struct prof_record *record)
+static void take_record(void *context, const struct prof_record *record)
 {
+	const struct stream *stream = context;
 	const struct prof_sample *sample = record_as_sample(record);
 
-	if (sample != NULL && stream_wants(sample))
+	if (sample != NULL && stream_wants(stream, sample))
 		count(sample);
 	else if (record_is(record, PROF_STREAM, sizeof(struct prof_stream)))
 		live.lost = prof_u64(((const struct prof_stream *)record)->lost);
 }
 
-static void take_message(const uint32_t *words, size_t left)
+static void take_message(void *context, const uint32_t *words, size_t left)
 {
 	programs_new_message();
-	records_take(words, left, take_record);
+	records_take(words, left, take_record, context);
 }
 
 /* ---------------- The table ---------------- */
@@ -239,10 +240,11 @@ static void print_table(bool is_first)
 bool live_sample(const struct arguments *arguments, const struct target *target,
 		 struct executable *executable, started_t started)
 {
-	const struct stream stream = {.arguments = arguments,
-				      .target = target,
-				      .executable = executable,
-				      .watch = take_message};
+	struct stream stream = {.arguments = arguments,
+				.target = target,
+				.executable = executable,
+				.watch = take_message,
+				.context = &stream};
 	uint64_t next;
 	unsigned tables = 0;
 
@@ -252,17 +254,17 @@ bool live_sample(const struct arguments *arguments, const struct target *target,
 		return false;
 	if (executable != NULL)
 		program_add(target, executable);
-	if (!stream_begin(live.flavors))
+	if (!stream_begin(&stream, live.flavors))
 		return false;
-	session_started(started);
+	session_started(&stream, started);
 	next = now_ms();
 	do {
 		next += REFRESH_MS;
-		if (stream_serve_until(next))
+		if (stream_serve_until(&stream, next))
 			break;
 		print_table(tables++ == 0);
 	} while (arguments->tables == 0 || tables < arguments->tables);
-	stream_end();
+	stream_end(&stream);
 	/* What was taken since the last table. */
 	if (arguments->tables == 0 || tables < arguments->tables)
 		print_table(tables == 0);

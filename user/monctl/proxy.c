@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libprof/core/collector.h"
-#include "libprof/whose.h"
+#include <prof/whose.h>
 
 #include "children.h"
 #include "common/common.h"
@@ -15,7 +14,6 @@
 #include "keeper.h"
 #include "output.h"
 #include "programs.h"
-#include "registration.h"
 #include "session.h"
 #include "stream.h"
 
@@ -38,19 +36,19 @@ static void choose_path(void)
 	static char chosen[PATH_MAX];
 	struct whose other;
 
-	if (!__whose_choose(DEFAULT_FILE, &profile.own, chosen, &other))
+	if (!prof_whose_choose(DEFAULT_FILE, &profile.own, chosen, &other))
 		report("%s is the profile of %s, process %u, and stays; "
 		       "say -monfile FILE to choose",
 		       DEFAULT_FILE, other.name, other.pid);
 	profile.path = chosen;
 }
 
-static bool dump(const struct arguments *arguments)
+static bool dump(struct prof_collector *collector, const struct arguments *arguments)
 {
 	gprof_options_t options = arguments_options(arguments);
 
-	return __collector_options(&options) == KERN_SUCCESS &&
-	       __collector_dump(&profile.data, &profile.size) == KERN_SUCCESS;
+	return prof_collector_options(collector, &options) == KERN_SUCCESS &&
+	       prof_collector_dump(collector, &profile.data, &profile.size) == KERN_SUCCESS;
 }
 
 static bool write_late(void)
@@ -62,29 +60,30 @@ static bool write_late(void)
 	return done;
 }
 
-static bool has_samples(void)
+static bool has_samples(struct prof_collector *collector)
 {
 	gprof_status_t status = {0};
 
-	__collector_status(&status);
+	prof_collector_status(collector, &status);
 	return prof_u64((const uint32_t *)status.taken) != 0;
 }
 
-static bool write_profile(const struct arguments *arguments, const struct target *target)
+static bool write_profile(const struct stream *stream)
 {
+	const struct arguments *arguments = stream->arguments;
 	char *kept = NULL;
 	bool done;
 
 	if (arguments->monfile == NULL)
 		choose_path();
-	if (dump(arguments))
+	if (dump(stream->collector, arguments))
 		kept = output_keep(profile.path, profile.pid, profile.data, profile.size);
 	else
-		report("process %d: no memory left for its profile", target->pid);
-	if (kept == NULL && profile.data != NULL && has_samples())
+		report("process %d: no memory left for its profile", stream->target->pid);
+	if (kept == NULL && profile.data != NULL && has_samples(stream->collector))
 		keeper_leave("the profile", profile.path, write_late);
 	/* A command's own output is not to be mixed with ours. */
-	session_summary(arguments->command != NULL ? stderr : stdout, target,
+	session_summary(arguments->command != NULL ? stderr : stdout, stream,
 			kept != NULL ? kept : NOT_WRITTEN);
 	done = kept != NULL && strcmp(kept, profile.path) == 0;
 	free(kept);
@@ -92,14 +91,15 @@ static bool write_profile(const struct arguments *arguments, const struct target
 }
 
 /* One for each program; the first line says how many samples there are of all of them. */
-static bool write_profiles(const struct arguments *arguments, const struct target *target)
+static bool write_profiles(const struct stream *stream, struct children *children)
 {
+	const struct arguments *arguments = stream->arguments;
 	FILE *to = arguments->command != NULL ? stderr : stdout;
 
 	if (arguments->monfile == NULL)
 		choose_path();
-	session_summary(to, target, "");
-	return children_write(to, profile.path, arguments->format);
+	session_summary(to, stream, "");
+	return children_write(children, to, profile.path, arguments->format);
 }
 
 /* Whether the program was linked with libprof1, and so exports its profiling, or will. */
@@ -109,9 +109,10 @@ static bool has_own_profiling(const struct executable *executable)
 }
 
 /* A command that we started is sampled without a name, too. */
-static bool export_command(const struct arguments *arguments, const struct target *target,
-			   struct executable *executable)
+static bool export_command(struct stream *stream)
 {
+	const struct arguments *arguments = stream->arguments;
+	const struct executable *executable = stream->executable;
 	bool is_own = has_own_profiling(executable);
 
 	if (is_own && arguments->monfile == NULL) {
@@ -119,17 +120,19 @@ static bool export_command(const struct arguments *arguments, const struct targe
 		       executable->path, DEFAULT_FILE);
 		return false;
 	}
-	return is_own || registration_begin_if_any(target->pid);
+	return is_own || registration_begin_if_any(&stream->registration, stream->target->pid);
 }
 
 bool proxy_sample(const struct arguments *arguments, const struct target *target,
 		  struct executable *executable, started_t started)
 {
-	const struct stream stream = {.arguments = arguments,
-				      .target = target,
-				      .executable = executable,
-				      .is_owners = !arguments->open,
-				      .watch = arguments->children ? children_watch : NULL};
+	struct children children = {0};
+	struct stream stream = {.arguments = arguments,
+				.target = target,
+				.executable = executable,
+				.is_owners = !arguments->open,
+				.watch = arguments->children ? children_watch : NULL,
+				.context = &children};
 
 	profile.path = arguments->monfile != NULL ? arguments->monfile : DEFAULT_FILE;
 	profile.pid = target->pid;
@@ -139,21 +142,20 @@ bool proxy_sample(const struct arguments *arguments, const struct target *target
 		return false;
 	if (!stream_prepare(&stream))
 		return false;
-	if (arguments->command != NULL ? !export_command(arguments, target, executable)
-				       : !registration_begin(target->pid))
+	if (arguments->command != NULL ? !export_command(&stream)
+				       : !registration_begin(&stream.registration, target->pid))
 		return false;
 	if (arguments->children)
-		children_begin(program_add(target, executable));
-	if (!stream_begin(arguments->flavors)) {
-		registration_end();
+		children_begin(&children, program_add(target, executable));
+	if (!stream_begin(&stream, arguments->flavors)) {
+		registration_end(&stream.registration);
 		return false;
 	}
-	session_started(started);
-	stream_serve();
-	registration_end();
-	stream_end();
-	return arguments->children ? write_profiles(arguments, target)
-				   : write_profile(arguments, target);
+	session_started(&stream, started);
+	stream_serve(&stream);
+	registration_end(&stream.registration);
+	stream_end(&stream);
+	return arguments->children ? write_profiles(&stream, &children) : write_profile(&stream);
 }
 
 int proxy_run(const struct arguments *arguments)

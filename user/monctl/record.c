@@ -140,9 +140,9 @@ static void put_samples(void)
 
 /* ---------------- Records ---------------- */
 
-static void take_sample(const struct prof_sample *sample)
+static void take_sample(const struct stream *stream, const struct prof_sample *sample)
 {
-	if (stream_wants(sample))
+	if (stream_wants(stream, sample))
 		put_in_order(sample);
 	else
 		recording.others++;
@@ -157,13 +157,13 @@ static void take_counts(const struct prof_stream *counts)
 	recording.counts = *counts;
 }
 
-static void take_record(const struct prof_record *record)
+static void take_record(void *context, const struct prof_record *record)
 {
 	const struct prof_sample *sample = record_as_sample(record);
 	const struct prof_clock *clock = (const struct prof_clock *)record;
 
 	if (sample != NULL) {
-		take_sample(sample);
+		take_sample(context, sample);
 	} else if (record_is(record, PROF_BEGIN, sizeof(recording.begin))) {
 		recording.begin = *(const struct prof_begin *)record;
 		perf_begin(&recording.file, &recording.begin);
@@ -190,10 +190,10 @@ static bool write_records(void)
 }
 
 /* What a message brings is written together, so the file is whole after each. */
-static void take_message(const uint32_t *words, size_t count)
+static void take_message(void *context, const uint32_t *words, size_t count)
 {
 	programs_new_message();
-	records_take(words, count, take_record);
+	records_take(words, count, take_record, context);
 	put_samples();
 	put_counts();
 	if (write_records() || recording.is_late)
@@ -214,9 +214,9 @@ static bool write_rest(void)
 
 /* ---------------- From beginning to end ---------------- */
 
-static void serve(void)
+static void serve(struct stream *stream)
 {
-	while (recording.file.used < UNWRITTEN_MAX && stream_serve_once())
+	while (recording.file.used < UNWRITTEN_MAX && stream_serve_once(stream))
 		continue;
 }
 
@@ -227,17 +227,17 @@ static void put_ends(void)
 	put_counts();
 }
 
-static bool record(const struct target *target, started_t started)
+static bool record(struct stream *stream, started_t started)
 {
 	const struct arguments *arguments = recording.arguments;
 	bool done;
 
-	session_started(started);
-	serve();
-	stream_end();
+	session_started(stream, started);
+	serve(stream);
+	stream_end(stream);
 	put_ends();
 	done = write_rest();
-	session_summary(arguments->command != NULL ? stderr : stdout, target,
+	session_summary(arguments->command != NULL ? stderr : stdout, stream,
 			done ? arguments->record : NOT_WRITTEN);
 	return done;
 }
@@ -245,10 +245,11 @@ static bool record(const struct target *target, started_t started)
 bool record_sample(const struct arguments *arguments, const struct target *target,
 		   struct executable *executable, started_t started)
 {
-	const struct stream stream = {.arguments = arguments,
-				      .target = target,
-				      .executable = executable,
-				      .watch = take_message};
+	struct stream stream = {.arguments = arguments,
+				.target = target,
+				.executable = executable,
+				.watch = take_message,
+				.context = &stream};
 	bool done;
 
 	recording.arguments = arguments;
@@ -262,11 +263,11 @@ bool record_sample(const struct arguments *arguments, const struct target *targe
 	}
 	if (executable != NULL)
 		program_add(target, executable);
-	if (!stream_begin(session_flavors(arguments))) {
+	if (!stream_begin(&stream, session_flavors(arguments))) {
 		output_undo(&recording.output);
 		return false;
 	}
-	done = record(target, started);
+	done = record(&stream, started);
 	if (output_close(&recording.output))
 		return done;
 	report_errno(arguments->record);

@@ -9,14 +9,15 @@
 
 /* Hands over each in turn, up to the end or to what does not make sense. */
 static inline void records_take(const uint32_t *words, size_t left,
-				void (*take)(const struct prof_record *record))
+				void (*take)(void *context, const struct prof_record *record),
+				void *context)
 {
 	while (left > 0) {
 		const struct prof_record *record = (const struct prof_record *)words;
 
 		if (record->words == 0 || record->words > left)
 			return;
-		take(record);
+		take(context, record);
 		words += record->words;
 		left -= record->words;
 	}

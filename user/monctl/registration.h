@@ -13,21 +13,33 @@
 #include <stdbool.h>
 
 #include <mach/message.h>
+#include <prof/collector.h>
+#include <servers/netname_types.h>
+
+/* The names of one collector; zeroes before they are begun. */
+struct registration {
+	struct prof_collector *collector;
+	mach_port_t name_server;
+	mach_port_t news_port;   /* In the collector's set: that there is another name server. */
+	netname_name_t name;     /* Of what is sampled, */
+	netname_name_t own_name; /* and of this proxy; "": there is none. */
+	bool is_ready;           /* No other name will come. */
+};
 
 /* Checks them in for the collector's port.  False, with a report, if others have them, or if there
  * is no name server. */
-bool registration_begin(int pid);
+bool registration_begin(struct registration *registration, int pid);
 
 /* The same for a proxy that can do without a name: true if there is no name server. */
-bool registration_begin_if_any(int pid);
+bool registration_begin_if_any(struct registration *registration, int pid);
 
 /* No name is to be checked in any more: nobody is to wait for one. */
-void registration_ready(void);
+void registration_ready(struct registration *registration);
 
 /* Looks at a message to a port of the collector's set: another name server is told the names. */
-void registration_hear(const mach_msg_header_t *message);
+void registration_hear(struct registration *registration, const mach_msg_header_t *message);
 
 /* Takes back what there is of them. */
-void registration_end(void);
+void registration_end(struct registration *registration);
 
 #endif

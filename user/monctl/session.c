@@ -6,24 +6,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libprof/core/collector.h"
-
 #include "common/common.h"
-#include "registration.h"
 #include "session.h"
-#include "stream.h"
 
 sampled_pc_flavor_t session_flavors(const struct arguments *arguments)
 {
 	return arguments->flavors != 0 ? arguments->flavors : SAMPLED_PC_PERIODIC;
 }
 
-void session_summary(FILE *file, const struct target *target, const char *path)
+void session_summary(FILE *file, const struct stream *stream, const char *path)
 {
+	const struct target *target = stream->target;
 	bool with_children = target != NULL && target->with_children;
 	gprof_status_t status = {0};
 
-	__collector_status(&status);
+	prof_collector_status(stream->collector, &status);
 	if (target != NULL)
 		fprintf(file, "process %d%s: ", target->pid,
 			with_children ? " and its children" : "");
@@ -36,10 +33,10 @@ void session_summary(FILE *file, const struct target *target, const char *path)
 		target_note_exec(target);
 }
 
-void session_started(started_t started)
+void session_started(struct stream *stream, started_t started)
 {
-	stream_watch_signals();
-	registration_ready();
+	stream_watch_signals(stream);
+	registration_ready(&stream->registration);
 	started();
 }
 

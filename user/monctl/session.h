@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "monctl.h"
+#include "stream.h"
 #include "target.h"
 
 #define NOT_WRITTEN "not written" /* For the name of a file. */
@@ -26,7 +27,7 @@ bool live_sample(const struct arguments *arguments, const struct target *target,
 		 struct executable *executable, started_t started);
 
 /* All is ready, and no name is to be checked in any more: tells those who wait for one. */
-void session_started(started_t started);
+void session_started(struct stream *stream, started_t started);
 
 /* The flavors of -on, or what is sampled if nothing was said. */
 sampled_pc_flavor_t session_flavors(const struct arguments *arguments);
@@ -39,7 +40,7 @@ int session_run(const struct arguments *arguments,
 		bool (*sample)(const struct arguments *, const struct target *, struct executable *,
 			       started_t));
 
-/* Prints `process N: ... samples, ... lost, FILE` for what the collector has; "": no file. */
-void session_summary(FILE *file, const struct target *target, const char *path);
+/* Prints `process N: ... samples, ... lost, FILE` for what its collector has; "": no file. */
+void session_summary(FILE *file, const struct stream *stream, const char *path);
 
 #endif

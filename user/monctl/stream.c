@@ -8,13 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libprof/core/collector.h"
-
 #include "clock.h"
 #include "common/common.h"
 #include "control.h"
 #include "programs.h"
-#include "registration.h"
 #include "stream.h"
 
 /* Samples of a table that is printed each second should not be older than this, */
@@ -31,13 +28,6 @@
 
 /* How soon it is seen that nobody is left of a job that is served. */
 #define LOOK_MS 100u
-
-static const struct stream *stream;
-static mach_port_t thread;   /* If one alone is sampled. */
-static mach_port_t host;     /* If it is the host's stream, */
-static uint32_t label;       /* of this label; 0: of all, */
-static struct target served; /* which is this process's. */
-static bool has_warned;
 
 /* ---------------- Signals ---------------- */
 
@@ -66,21 +56,21 @@ static void wake(int signal)
 }
 
 /* That of a signal has done its work by having come. */
-static void take_message(mach_msg_header_t *message)
+static void take_message(void *context, mach_msg_header_t *message)
 {
-	registration_hear(message);
+	struct stream *stream = context;
+
+	registration_hear(&stream->registration, message);
+	mach_msg_destroy(message);
 }
 
-static bool make_wake_port(void)
+static bool make_wake_port(struct prof_collector *collector)
 {
-	mach_port_t self = mach_task_self_cached();
-
-	return mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &wake_port) == KERN_SUCCESS &&
-	       mach_port_move_member(self, wake_port, __collector_set()) == KERN_SUCCESS;
+	return prof_collector_add_port(collector, &wake_port) == KERN_SUCCESS;
 }
 
 /* Before that they end us at once.  Of a command that monctl has started, they are run.c's. */
-void stream_watch_signals(void)
+void stream_watch_signals(const struct stream *stream)
 {
 	if (stream->arguments->command != NULL)
 		return;
@@ -91,64 +81,79 @@ void stream_watch_signals(void)
 
 /* ---------------- Which stream ---------------- */
 
-static kern_return_t begin_thread(uint32_t flavors, uint32_t rate, sample_options_t options,
-				  mach_port_t reply)
+static kern_return_t begin_thread(void *context, uint32_t flavors, uint32_t rate,
+				  sample_options_t options, mach_port_t reply)
 {
-	return thread_sample_start(thread, flavors, rate, options, reply);
+	const struct stream *stream = context;
+
+	return thread_sample_start(stream->thread, flavors, rate, options, reply);
 }
 
-static kern_return_t end_thread(mach_port_t reply)
+static kern_return_t end_thread(void *context, mach_port_t reply)
 {
-	return thread_sample_stop(thread, reply);
+	const struct stream *stream = context;
+
+	return thread_sample_stop(stream->thread, reply);
 }
 
-static kern_return_t flush_thread(mach_port_t reply, uint64_t *delivered)
+static kern_return_t flush_thread(void *context, mach_port_t reply, uint64_t *delivered)
 {
-	return thread_sample_flush(thread, reply, delivered);
+	const struct stream *stream = context;
+
+	return thread_sample_flush(stream->thread, reply, delivered);
 }
 
-static kern_return_t begin_host(uint32_t flavors, uint32_t rate, sample_options_t options,
-				mach_port_t reply)
+static kern_return_t begin_host(void *context, uint32_t flavors, uint32_t rate,
+				sample_options_t options, mach_port_t reply)
 {
-	return host_sample_start(host, label, flavors, rate, options, reply);
+	const struct stream *stream = context;
+
+	return host_sample_start(stream->host, stream->label, flavors, rate, options, reply);
 }
 
-static kern_return_t end_host(mach_port_t reply)
+static kern_return_t end_host(void *context, mach_port_t reply)
 {
-	return host_sample_stop(host, reply);
+	const struct stream *stream = context;
+
+	return host_sample_stop(stream->host, reply);
 }
 
-static kern_return_t flush_host(mach_port_t reply, uint64_t *delivered)
+static kern_return_t flush_host(void *context, mach_port_t reply, uint64_t *delivered)
 {
-	return host_sample_flush(host, reply, delivered);
+	const struct stream *stream = context;
+
+	return host_sample_flush(stream->host, reply, delivered);
 }
 
 /* Warns once, by what the kernel says of its clock. */
-static void watch_clock(const uint32_t *words, size_t count)
+static void watch_clock(void *context, const uint32_t *words, size_t count)
 {
+	struct stream *stream = context;
 	const struct prof_begin *begin = (const struct prof_begin *)words;
 
 	if (count * sizeof(*words) >= sizeof(*begin) && begin->record.type == PROF_BEGIN &&
-	    begin->clock_is_block && !has_warned) {
-		has_warned = true;
+	    begin->clock_is_block && !stream->has_warned) {
+		stream->has_warned = true;
 		clock_warn();
 	}
 	if (stream->watch != NULL)
-		stream->watch(words, count);
+		stream->watch(stream->context, words, count);
 }
 
-static bool find_label(const struct arguments *arguments)
+static bool find_label(struct stream *stream)
 {
-	host = target_host("-for");
-	if (host == MACH_PORT_NULL)
+	const struct arguments *arguments = stream->arguments;
+
+	stream->host = target_host("-for");
+	if (stream->host == MACH_PORT_NULL)
 		return false;
 	if (arguments->beneficiary == FOR_ALL)
 		return true;
-	if (!target_find(&served, arguments->for_pid))
+	if (!target_find(&stream->served, arguments->for_pid))
 		return false;
 	/* The kernel knows of one task; of others monctl chooses: stream_wants(). */
 	if (arguments->proxy)
-		label = served.task_id;
+		stream->label = stream->served.task_id;
 	return true;
 }
 
@@ -160,7 +165,7 @@ static bool is_served_only(const struct arguments *arguments)
 }
 
 /* By the token of our own process, which is its user's and root's to know. */
-static bool make_owners(struct collector_target *target)
+static bool make_owners(struct prof_collector_target *target)
 {
 	target->owner_only = true;
 	if (ux_gprof_token(0, target->token) == 0)
@@ -169,65 +174,72 @@ static bool make_owners(struct collector_target *target)
 	return false;
 }
 
-bool stream_prepare(const struct stream *wanted)
+bool stream_prepare(struct stream *stream)
 {
-	const struct arguments *arguments = wanted->arguments;
-	struct collector_target target = {
-		.proxy = (uint32_t)getpid(), .watch = watch_clock, .other = take_message};
+	const struct arguments *arguments = stream->arguments;
+	struct prof_collector_target target = {
+		.proxy = (uint32_t)getpid(),
+		.context = stream,
+		.watch = watch_clock,
+		.other = take_message,
+	};
 
-	stream = wanted;
-	if (wanted->target != NULL && !is_served_only(arguments)) {
-		target.task = wanted->target->task;
-		target.pid = (uint32_t)wanted->target->pid;
+	if (stream->target != NULL && !is_served_only(arguments)) {
+		target.task = stream->target->task;
+		target.pid = (uint32_t)stream->target->pid;
 		target.with_children = arguments->children;
 		target.only_task = arguments->children;
 	}
-	if (wanted->executable != NULL) {
-		target.low = (uint32_t)wanted->executable->elf.text_start;
-		target.high = (uint32_t)wanted->executable->elf.text_end;
-		target.program = &wanted->executable->program;
-		target.name = executable_name(wanted->executable);
+	if (stream->executable != NULL) {
+		target.low = (uint32_t)stream->executable->elf.text_start;
+		target.high = (uint32_t)stream->executable->elf.text_end;
+		target.program = &stream->executable->program;
+		target.name = executable_name(stream->executable);
 	}
 	if (arguments->thread != 0) {
-		thread = target_thread(wanted->target, arguments->thread);
-		if (thread == MACH_PORT_NULL)
+		stream->thread = target_thread(stream->target, arguments->thread);
+		if (stream->thread == MACH_PORT_NULL)
 			return false;
 		target.begin = begin_thread;
 		target.end = end_thread;
 		target.flush = flush_thread;
 	}
 	if (arguments->beneficiary != FOR_ANYBODY) {
-		if (!find_label(arguments))
+		if (!find_label(stream))
 			return false;
 		target.begin = begin_host;
 		target.end = end_host;
 		target.flush = flush_host;
 		target.only_task = arguments->pid != NO_PID;
 	}
-	if (wanted->is_owners && !make_owners(&target))
+	if (stream->is_owners && !make_owners(&target))
 		return false;
-	if (__collector_prepare(&target) == KERN_SUCCESS && make_wake_port())
+	if (prof_collector_make(&target, &stream->collector) == KERN_SUCCESS &&
+	    make_wake_port(stream->collector)) {
+		stream->registration.collector = stream->collector;
 		return true;
+	}
 	report("no memory left to sample with");
 	return false;
 }
 
 /* Of a process, or a job, that is served: what is done for it, in whichever of its programs. */
-static bool is_served(uint32_t task)
+static bool is_served(const struct stream *stream, uint32_t task)
 {
 	const struct arguments *arguments = stream->arguments;
 
 	switch (arguments->beneficiary) {
 	case FOR_PROCESS:
-		return program_is_of(program_of(task), arguments->for_pid, served.task_id);
+		return program_is_of(program_of(task), arguments->for_pid, stream->served.task_id);
 	case FOR_JOB:
-		return program_descends(program_of(task), arguments->for_pid, served.task_id);
+		return program_descends(program_of(task), arguments->for_pid,
+					stream->served.task_id);
 	default:
 		return true;
 	}
 }
 
-bool stream_wants(const struct prof_sample *sample)
+bool stream_wants(const struct stream *stream, const struct prof_sample *sample)
 {
 	const struct arguments *arguments = stream->arguments;
 
@@ -235,19 +247,19 @@ bool stream_wants(const struct prof_sample *sample)
 		return true;
 	if (arguments->pid != NO_PID && sample->task != stream->target->task_id)
 		return false;
-	return is_served(sample->label);
+	return is_served(stream, sample->label);
 }
 
 /* ---------------- Beginning and end ---------------- */
 
-static bool explain(kern_return_t result)
+static bool explain(const struct stream *stream, kern_return_t result)
 {
 	const struct control control = {.pid = stream->target != NULL ? stream->target->pid : 0};
-	const struct target *target = label != 0 ? &served : stream->target;
+	const struct target *target = stream->label != 0 ? &stream->served : stream->target;
 
 	if (result == GPROF_ENDED && target != NULL && target_report_ended(target))
 		return false;
-	if (result == GPROF_ENDED && thread != MACH_PORT_NULL)
+	if (result == GPROF_ENDED && stream->thread != MACH_PORT_NULL)
 		report("process %d: thread %u has ended meanwhile", control.pid,
 		       stream->arguments->thread);
 	else
@@ -255,30 +267,30 @@ static bool explain(kern_return_t result)
 	return false;
 }
 
-bool stream_begin(sampled_pc_flavor_t flavors)
+bool stream_begin(struct stream *stream, sampled_pc_flavor_t flavors)
 {
 	gprof_options_t options = arguments_options(stream->arguments);
 	kern_return_t result;
 
-	stream_watch_signals();
+	stream_watch_signals(stream);
 	if (stream->arguments->live)
 		options.age_ms = LIVE_AGE_MS;
 	else if (stream->arguments->record != NULL)
 		options.age_ms = stream->arguments->beneficiary == FOR_ANYBODY ? RECORD_AGE_MS
 									       : RECORD_ALL_AGE_MS;
-	result = __collector_options(&options);
+	result = prof_collector_options(stream->collector, &options);
 	if (result == KERN_SUCCESS)
-		result = __collector_switch(&flavors);
-	return result == KERN_SUCCESS || explain(result);
+		result = prof_collector_switch(stream->collector, &flavors);
+	return result == KERN_SUCCESS || explain(stream, result);
 }
 
-void stream_end(void)
+void stream_end(struct stream *stream)
 {
 	sampled_pc_flavor_t none = 0;
-	kern_return_t result = __collector_switch(&none);
+	kern_return_t result = prof_collector_switch(stream->collector, &none);
 
-	if (result != KERN_SUCCESS && !__collector_target_ended())
-		explain(result);
+	if (result != KERN_SUCCESS && !prof_collector_target_ended(stream->collector))
+		explain(stream, result);
 }
 
 /* ---------------- Meanwhile ---------------- */
@@ -292,7 +304,7 @@ uint64_t now_ms(void)
 }
 
 /* Nobody is left of the process or the job that is served. */
-static bool nobody_is_served(void)
+static bool nobody_is_served(const struct stream *stream)
 {
 	struct ux_process_info processes[UX_PROCESSES_MAX];
 	int found;
@@ -302,38 +314,40 @@ static bool nobody_is_served(void)
 	found = ux_processes(processes, UX_PROCESSES_MAX);
 	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++)
 		if (processes[i].state != UX_ZOMBIE && processes[i].task_id != 0 &&
-		    is_served(processes[i].task_id))
+		    is_served(stream, processes[i].task_id))
 			return false;
 	return found > 0;
 }
 
-static bool is_over(void)
+static bool is_over(const struct stream *stream)
 {
-	return has_signal || __collector_target_ended() || nobody_is_served();
+	return has_signal || prof_collector_target_ended(stream->collector) ||
+	       nobody_is_served(stream);
 }
 
-bool stream_serve_until(uint64_t deadline_ms)
+bool stream_serve_until(struct stream *stream, uint64_t deadline_ms)
 {
-	while (!is_over()) {
+	while (!is_over(stream)) {
 		uint64_t now = now_ms();
 
 		if (now >= deadline_ms)
 			return false;
-		__collector_serve((mach_msg_timeout_t)(deadline_ms - now));
+		prof_collector_serve(stream->collector, (mach_msg_timeout_t)(deadline_ms - now));
 	}
 	return true;
 }
 
-bool stream_serve_once(void)
+bool stream_serve_once(struct stream *stream)
 {
-	if (is_over())
+	if (is_over(stream))
 		return false;
-	__collector_serve(is_served_only(stream->arguments) ? LOOK_MS : MACH_MSG_TIMEOUT_NONE);
+	prof_collector_serve(stream->collector,
+			     is_served_only(stream->arguments) ? LOOK_MS : MACH_MSG_TIMEOUT_NONE);
 	return true;
 }
 
-void stream_serve(void)
+void stream_serve(struct stream *stream)
 {
-	while (stream_serve_once())
+	while (stream_serve_once(stream))
 		continue;
 }

@@ -8,30 +8,32 @@
  * The server is also linked without that library (UX_PROFILE=none in the Makefile): hence the weak
  * names.  Compiled with -pg it refers to mcount, and has calls to tell of.
  */
-#include <servers/gprof_server.h>
+#include <prof/collector.h>
+#include <servers/gprof.h>
 #include <ux/bsd_server.h>
 
-#include "core/collector.h"
 #include "process/process.h"
 #include "process/thread.h"
 
-#pragma weak __collector_prepare
-#pragma weak __collector_run
-#pragma weak do_gprof_mon_dump
-#pragma weak do_gprof_mon_options
-#pragma weak do_gprof_mon_status
-#pragma weak do_gprof_mon_switch
+#pragma weak prof_collector_make
+#pragma weak prof_collector_port
+#pragma weak prof_collector_run
+#pragma weak gprof_mon_dump
+#pragma weak gprof_mon_options
+#pragma weak gprof_mon_status
+#pragma weak gprof_mon_switch
 #pragma weak mcount
 
 extern char __executable_start[], etext[];
 void mcount(void);
 
-static bool is_prepared, is_running; /* The collector, and its thread. */
+static struct prof_collector *collector;
+static bool is_running; /* It has its thread. */
 
 /* When it is first asked for: a server that nobody profiles has neither. */
 static kern_return_t profiling_start(void)
 {
-	const struct collector_target target = {
+	const struct prof_collector_target target = {
 		.task = mach_task_self_cached(),
 		.low = (uint32_t)__executable_start,
 		.high = (uint32_t)etext,
@@ -41,11 +43,10 @@ static kern_return_t profiling_start(void)
 	};
 	kern_return_t result = KERN_SUCCESS;
 
-	if (!is_prepared)
-		result = __collector_prepare(&target);
-	is_prepared |= result == KERN_SUCCESS;
+	if (collector == NULL)
+		result = prof_collector_make(&target, &collector);
 	if (result == KERN_SUCCESS)
-		result = __collector_run();
+		result = prof_collector_run(collector);
 	is_running = result == KERN_SUCCESS;
 	return result;
 }
@@ -57,7 +58,7 @@ static kern_return_t profiling_begin(const struct process *process)
 
 	if (!may_have_server(process))
 		return EPERM;
-	if (__collector_prepare == NULL)
+	if (prof_collector_make == NULL)
 		return ENOTSUP;
 	if (!is_running)
 		result = profiling_start();
@@ -72,7 +73,7 @@ kern_return_t ux_gprof_mon_switch(caller_t caller, unsigned *flavors)
 
 	if (result != KERN_SUCCESS)
 		return result;
-	result = do_gprof_mon_switch(MACH_PORT_NULL, flavors);
+	result = gprof_mon_switch(prof_collector_port(collector), flavors);
 	ux_lock();
 	return result;
 }
@@ -84,7 +85,7 @@ kern_return_t ux_gprof_mon_dump(caller_t caller, long_bytes_t *data, mach_msg_ty
 
 	if (result != KERN_SUCCESS)
 		return result;
-	result = do_gprof_mon_dump(MACH_PORT_NULL, data, size);
+	result = gprof_mon_dump(prof_collector_port(collector), data, size);
 	ux_lock();
 	return result;
 }
@@ -95,7 +96,7 @@ kern_return_t ux_gprof_mon_status(caller_t caller, gprof_status_words_t *status)
 
 	if (result != KERN_SUCCESS)
 		return result;
-	result = do_gprof_mon_status(MACH_PORT_NULL, status);
+	result = gprof_mon_status(prof_collector_port(collector), status);
 	ux_lock();
 	return result;
 }
@@ -106,7 +107,7 @@ kern_return_t ux_gprof_mon_options(caller_t caller, gprof_options_words_t option
 
 	if (result != KERN_SUCCESS)
 		return result;
-	result = do_gprof_mon_options(MACH_PORT_NULL, options);
+	result = gprof_mon_options(prof_collector_port(collector), options);
 	ux_lock();
 	return result;
 }

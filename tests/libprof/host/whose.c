@@ -2,14 +2,15 @@
 /* links: libprof/whose.c */
 /* flags: -Drename=rename_meanwhile */
 /*
- * Where a profile goes (libprof/whose.h), above all when somebody else changes what is there
+ * Where a profile goes (<prof/whose.h>), above all when somebody else changes what is there
  * between two of the calls that place it.
  */
-#include "../../../libprof/whose.h"
+#include <prof/whose.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gmon.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static const char *place(int *error, bool *is_beside)
 	static char path[PATH_MAX];
 	struct whose found;
 
-	*error = __whose_place(file, usual, &own, path, &found, is_beside);
+	*error = prof_whose_place(file, usual, &own, path, &found, is_beside);
 	return *error == 0 ? path + strlen(folder) + 1 : "";
 }
 

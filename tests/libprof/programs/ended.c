@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples another process, as a proxy does, which has ended when it is asked for something. */
 #include <mach.h>
+#include <prof/collector.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ux.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../libprof/core/collector.h"
 #include "check_unix.h"
 #include "work.h"
 
@@ -35,15 +35,17 @@ static void end_target(pid_t pid)
 	EXPECT(waitpid(pid, &status, 0) == pid);
 }
 
+static struct prof_collector *collector;
+
 static void prepare(pid_t pid)
 {
-	const struct collector_target target = {.task = task_by_pid(pid),
-						.pid = (uint32_t)pid,
-						.low = LOW,
-						.high = HIGH,
-						.proxy = (uint32_t)getpid()};
+	const struct prof_collector_target target = {.task = task_by_pid(pid),
+						     .pid = (uint32_t)pid,
+						     .low = LOW,
+						     .high = HIGH,
+						     .proxy = (uint32_t)getpid()};
 
-	EXPECT(__collector_prepare(&target) == KERN_SUCCESS);
+	EXPECT(prof_collector_make(&target, &collector) == KERN_SUCCESS);
 }
 
 /* What is to be sampled is not there any more. */
@@ -54,10 +56,10 @@ static void begin_too_late(void)
 
 	prepare(pid);
 	end_target(pid);
-	EXPECT(__collector_switch(&flavors) == GPROF_ENDED);
-	EXPECT(!__collector_target_ended());
-	EXPECT(__collector_serve(WAIT_MS) == KERN_SUCCESS);
-	EXPECT(__collector_target_ended());
+	EXPECT(prof_collector_switch(collector, &flavors) == GPROF_ENDED);
+	EXPECT(!prof_collector_target_ended(collector));
+	EXPECT(prof_collector_serve(collector, WAIT_MS) == KERN_SUCCESS);
+	EXPECT(prof_collector_target_ended(collector));
 }
 
 /* What it took until it ended is in the file, and nobody waits for more. */
@@ -71,19 +73,19 @@ static void dump_after_the_end(void)
 	size_t size = 0;
 
 	prepare(pid);
-	EXPECT(__collector_switch(&flavors) == KERN_SUCCESS);
+	EXPECT(prof_collector_switch(collector, &flavors) == KERN_SUCCESS);
 	spin(10);
 	usleep(10000);
 	end_target(pid);
-	EXPECT(__collector_dump(&data, &size) == KERN_SUCCESS && size != 0);
-	EXPECT(__collector_target_ended());
-	__collector_status(&status);
+	EXPECT(prof_collector_dump(collector, &data, &size) == KERN_SUCCESS && size != 0);
+	EXPECT(prof_collector_target_ended(collector));
+	prof_collector_status(collector, &status);
 	EXPECT(status.flavors == 0 && prof_u64(status.taken) >= 5);
 	EXPECT(prof_u64(status.buffered) == 0 && prof_u64(status.lost) == 0);
 	taken = status.taken[0];
 	flavors = SAMPLED_PC_PERIODIC;
-	EXPECT(__collector_switch(&flavors) == GPROF_ENDED);
-	__collector_status(&status);
+	EXPECT(prof_collector_switch(collector, &flavors) == GPROF_ENDED);
+	prof_collector_status(collector, &status);
 	EXPECT(status.taken[0] == taken);
 }
 

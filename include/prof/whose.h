@@ -2,12 +2,12 @@
 /*
  * Whose profile a file is, lest one program's take the place of another's that nobody has read.
  *
- * Only system calls are made, so all may be called in a signal's handler.
+ * A `path` has PATH_MAX bytes.  Only system calls are made, so all may be called in a handler of a
+ * signal.
  */
-#ifndef LIBPROF_WHOSE_H
-#define LIBPROF_WHOSE_H
+#ifndef PROF_WHOSE_H
+#define PROF_WHOSE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,14 +24,13 @@ struct whose {
  * Where a profile of `own` goes whose usual place is `usual`: there, or beside it if what is there
  * is another program's, or was written while `own` ran.  False in that case, and `other` has it.
  */
-bool __whose_choose(const char *usual, const struct whose *own, char path[PATH_MAX],
-		    struct whose *other);
+bool prof_whose_choose(const char *usual, const struct whose *own, char *path, struct whose *other);
 
 /*
  * Gives a file that is whole the name that is chosen so, whoever does that at the same time: what
  * may not be replaced is never gone.  0, when `path` is its name, or an errno.
  */
-int __whose_place(const char *file, const char *usual, const struct whose *own, char path[PATH_MAX],
-		  struct whose *other, bool *is_beside);
+int prof_whose_place(const char *file, const char *usual, const struct whose *own, char *path,
+		     struct whose *other, bool *is_beside);
 
 #endif
