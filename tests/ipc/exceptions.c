@@ -345,6 +345,48 @@ TEST(a_strange_answer_is_a_failure)
 	faulting_end(&faulting);
 }
 
+/* Answers and waits for the next exception, at `next`, in one call, as servers do. */
+static bool exception_reply_and_get(struct exception_message *message, kern_return_t answer,
+				    mach_port_t next)
+{
+	message->head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0);
+	message->head.msgh_local_port = MACH_PORT_NULL;
+	message->head.msgh_id = ID_EXCEPTION_RAISE_REPLY;
+	message->thread_type = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	message->thread = (uint32_t)answer;
+	return EXPECT_EQ(mach_msg(&message->head, MACH_SEND_MSG | MACH_RCV_MSG,
+				  offsetof(struct exception_message, task_type), sizeof *message,
+				  next, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+			 MACH_MSG_SUCCESS) &&
+	       EXPECT_EQ(message->head.msgh_id, ID_EXCEPTION_RAISE) &&
+	       EXPECT_EQ(message->subcode, BAD_ADDRESS);
+}
+
+/* The short way through the kernel, if there is one: the answer is no message of its own then. */
+TEST(an_answer_in_the_call_that_waits_for_the_next)
+{
+	struct faulting faulting;
+	struct exception_message message;
+
+	faulting_new(&faulting);
+	REQUIRE(exception_get(&message, faulting.thread_handler));
+	for (int i = 0; i < 5; i++) {
+		exception_drop(&message);
+		/* It cannot do anything about it; the next one says that it is put right. */
+		REQUIRE(exception_reply_and_get(&message, KERN_FAILURE, faulting.task_handler));
+		EXPECT_EQ(port_status(faulting.thread_handler).mps_msgcount, 0);
+		exception_drop(&message);
+		REQUIRE(exception_reply_and_get(&message, KERN_SUCCESS, faulting.thread_handler));
+		EXPECT_EQ(port_status(faulting.task_handler).mps_msgcount, 0);
+	}
+	exception_drop(&message);
+	message_drop_reply((struct message *)&message);
+	REQUIRE(exception_get(&message, faulting.task_handler));
+	exception_drop(&message);
+	message_drop_reply((struct message *)&message);
+	faulting_end(&faulting);
+}
+
 /* ---------------- Ends ---------------- */
 
 TEST(terminated_while_the_handler_thinks)
