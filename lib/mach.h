@@ -14,6 +14,7 @@
 #include <mach/mig_support.h>
 #include <mach/notify.h>
 #include <mach/port.h>
+#include <mach/profil.h>
 #include <mach/task_vtimer.h>
 #include <mach/traps.h>
 

@@ -11,6 +11,7 @@
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "prof/stream.h"
+#include "prof/profil.h"
 #include "task/task_notify.h"
 #include "thread/run_queue.h"
 #include "thread/sched.h"
@@ -33,6 +34,7 @@ void task_module_init(void)
 	for (unsigned n = 0; n < ID_LISTS; n++)
 		list_init(&by_id[n]);
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
+	profil_module_init();
 }
 
 /* ---------------- Making ---------------- */
@@ -175,6 +177,7 @@ static void task_over(struct task *task)
 	task->space = NULL;
 	list_remove(&task->link);
 	list_remove(&task->id_link);
+	profil_forget(task);
 	vtimer_forget(task);
 	stream_task_ended(task);
 	task_release(task);

@@ -20,6 +20,7 @@
 #include "vm/map/fault.h"
 
 struct port;
+struct profil;
 struct space;
 struct vm_map;
 
@@ -65,8 +66,9 @@ struct task {
 	uint32_t served_ticks;        /* Of threads of other tasks, on its behalf; */
 	uint32_t served_system_ticks; /* and of these, in kernel mode. */
 	struct vtimer vtimers[TASK_VTIMERS];
-	bool timed;       /* It is one reason of sched_charges_apart. */
-	uint64_t created; /* In cycles. */
+	struct profil *profil; /* Its own histogram: prof/profil.h; NULL: none. */
+	bool timed;            /* It is one reason of sched_charges_apart. */
+	uint64_t created;      /* In cycles. */
 
 	bool ending; /* It has ended: no new threads. */
 	int status;  /* What it ended with. */

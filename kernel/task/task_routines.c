@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "ipc/port.h"
 #include "mach/mach_server.h"
+#include "prof/profil.h"
 #include "task/task.h"
 #include "task/task_notify.h"
 #include "thread/thread.h"
@@ -49,6 +50,10 @@ kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child
 	if (task == NULL) {
 		map_destroy(map);
 		return parent->ending ? KERN_INVALID_ARGUMENT : KERN_RESOURCE_SHORTAGE;
+	}
+	if (inherit_memory && !profil_inherit(task, parent)) {
+		task_end(task, 0);
+		return KERN_RESOURCE_SHORTAGE;
 	}
 	task_notify_new(task, parent);
 	*child = task_reference(task);

@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "mach/assay_server.h"
 #include "task/exception.h"
+#include "prof/profil.h"
 #include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/sched.h"
@@ -27,10 +28,10 @@ static const int codes[TASK_VTIMERS] = {
 
 /* ---------------- Setting ---------------- */
 
-/* Brings sched_charges_apart up to date after a change of the task's timers. */
-static void vtimer_note_change(struct task *task)
+/* Brings sched_charges_apart up to date. */
+void vtimer_note_change(struct task *task)
 {
-	bool timed = false;
+	bool timed = task->profil != NULL;
 
 	for (unsigned which = 0; which < TASK_VTIMERS; which++)
 		timed |= task->vtimers[which].left != 0 || task->vtimers[which].owed != 0;
@@ -119,12 +120,16 @@ void vtimer_tick(struct thread *thread, bool in_kernel)
 	assert(kernel_locked());
 	if (task == NULL || !task->timed)
 		return;
-	if (!in_kernel)
+	if (!in_kernel) {
 		thread->expired[TASK_VTIMER_VIRTUAL] +=
 			vtimer_charge(&task->vtimers[TASK_VTIMER_VIRTUAL]);
+		profil_owe(thread);
+	}
 	thread->expired[TASK_VTIMER_PROF] += vtimer_charge(&task->vtimers[TASK_VTIMER_PROF]);
 	vtimer_note_change(task);
-	if (thread->expired[TASK_VTIMER_VIRTUAL] + thread->expired[TASK_VTIMER_PROF] > 0) {
+	if (thread->expired[TASK_VTIMER_VIRTUAL] + thread->expired[TASK_VTIMER_PROF] +
+		    thread->profil_ticks >
+	    0) {
 		thread->asked |= THREAD_ASKED_EXPIRED;
 		cpu_set_work(thread->cpu, WORK_THREAD);
 	}
@@ -134,6 +139,8 @@ void vtimer_raise(struct thread *thread)
 {
 	assert(thread == current_thread());
 	thread->asked &= (uint8_t)~THREAD_ASKED_EXPIRED;
+	if (!profil_pay(thread))
+		thread->asked |= THREAD_ASKED_EXPIRED;
 	for (unsigned which = 0; which < TASK_VTIMERS; which++) {
 		uint32_t expired = thread->expired[which];
 

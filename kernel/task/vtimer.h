@@ -37,6 +37,9 @@ void vtimer_raise(struct thread *thread);
 /* A thread is gone that has not told of all: the next one that is charged a tick does. */
 void vtimer_pass_on(const struct thread *thread);
 
+/* The task's timers or its profile have changed: it may be a reason to call vtimer_tick() now. */
+void vtimer_note_change(struct task *task);
+
 /* The task has ended. */
 void vtimer_forget(struct task *task);
 

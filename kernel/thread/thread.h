@@ -59,7 +59,7 @@ enum thread_state {
 #define THREAD_ASKED_END     0x1u /* No wait that can be interrupted holds it any more. */
 #define THREAD_ASKED_STOP    0x2u /* Set as long as it, its task or a hold says so. */
 #define THREAD_ASKED_ABORT   0x4u /* Nor does one here; forgotten at the edge. */
-#define THREAD_ASKED_EXPIRED 0x8u /* A virtual timer has expired: it tells of it at the edge. */
+#define THREAD_ASKED_EXPIRED 0x8u /* It has timers' expiries to tell of, or ticks to pay. */
 
 #define THREAD_NAME_SIZE 32
 
@@ -145,6 +145,8 @@ struct thread {
 	uint32_t system_ticks;          /* and of these, in kernel mode. */
 	uint64_t created;               /* In cycles. */
 	uint32_t expired[TASK_VTIMERS]; /* Expiries that it has to tell of: task/vtimer.h. */
+	uint32_t profil_ticks;          /* Owed to its task's histogram: prof/profil.h, */
+	uint32_t profil_pc;             /* which came here. */
 
 	/* While it waits. */
 	struct list wait_link;

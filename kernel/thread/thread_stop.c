@@ -5,6 +5,7 @@
  */
 #include "base/assert.h"
 #include "base/lock.h"
+#include "prof/profil.h"
 #include "task/task.h"
 #include "task/vtimer.h"
 #include "thread/cpu_state.h"
@@ -137,8 +138,10 @@ void thread_do_asked(void)
 {
 	struct thread *thread = current_thread();
 
-	if (thread_is_dying(thread))
+	if (thread_is_dying(thread)) {
+		profil_pay(thread);
 		thread_exit();
+	}
 	if ((thread->asked & (THREAD_ASKED_ABORT | THREAD_ASKED_EXPIRED)) == THREAD_ASKED_EXPIRED) {
 		vtimer_raise(thread);
 	} else {

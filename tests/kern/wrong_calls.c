@@ -180,6 +180,7 @@ TEST(no_task)
 	reply = port_new_with_send();
 	ARGUMENT(task_sample_start(other(), SAMPLED_PC_PERIODIC, 0, (sample_options_t){0}, reply));
 	port_destroy(reply);
+	ARGUMENT(task_profil(other(), 0, 0, 0, 0, FALSE));
 	TASK(gsync_wait(other(), 0, 0, 0, 0, 0));
 }
 

@@ -84,6 +84,12 @@ extern char *optarg;
 extern int optind, opterr, optopt;
 int getopt(int argc, char *const argv[], const char *options);
 
+/* ---------------- Its own profile (docs/calls/profil.md) ---------------- */
+
+/* The kernel counts ticks of the process's CPU time by where they find it. */
+int profil(char *samples, size_t size, unsigned long offset, unsigned scale);
+int add_profil(char *samples, size_t size, unsigned long offset, unsigned scale);
+
 /* ---------------- The system ---------------- */
 
 int gethostname(char *name, size_t room);

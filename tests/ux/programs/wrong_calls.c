@@ -476,6 +476,19 @@ static void check_pointer(void *wrong)
 	EXPECT_FAILS(ux_gprof_token(SERVER, wrong), EFAULT);
 }
 
+/* Of its own profile; bins below the kernel's are seen when the first tick is counted. */
+TEST(profiles_that_cannot_be)
+{
+	EXPECT_FAILS(profil(OUTSIDE, 1, 0, 0x10000), EFAULT);
+	EXPECT_FAILS(profil(NULL, UINT_MAX, 0, 0x10000), EFAULT);
+	EXPECT_FAILS(profil(NULL, 0, 0, 0x10001), EINVAL);
+	EXPECT_FAILS(profil(NULL, 0, 0, UINT_MAX), EINVAL);
+	EXPECT_FAILS(add_profil(NULL, 0, 0, 0x10000), EINVAL);
+	EXPECT_EQ(profil(NULL, 0, 0, 0x10000), 0);
+	EXPECT_FAILS(add_profil(OUTSIDE, 1, 0, 0x10000), EFAULT);
+	EXPECT_FAILS(add_profil(NULL, 0, 0, 0x10001), EINVAL);
+}
+
 TEST(pointers_that_are_nowhere)
 {
 	struct itimerval old;
