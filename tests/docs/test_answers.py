@@ -70,6 +70,13 @@ def test_the_patch_is_of_this_kernel() -> None:
     subprocess.run(["git", "apply", "--check", ANSWERS / PATCH], cwd=ROOT, check=True)
 
 
+def test_the_assertion_is_where_it_is_shown() -> None:
+    """In a file that the patch leaves alone."""
+    said = re.search(r"panic: (\S+):(\d+): assertion failed: (.*)$", sections()["2"], re.MULTILINE)
+    assert said[1] not in (ANSWERS / PATCH).read_text()
+    assert f"assert({said[3]});" in (ROOT / said[1]).read_text().splitlines()[int(said[2]) - 1]
+
+
 @pytest.mark.nightly
 @pytest.mark.skipif(OUT.name != "out", reason="what is shown is the stock build's")
 def test_what_the_patch_does(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ COMMANDS = {
     "sh": (f"nmi:{FULL_RATE}", "sh /tmp/input", SCRIPT),
 }
 
+BY_DAY = "sort"
+
 # Of 20 that were not chosen, as many at a time as there may be streams of one task.
 SEEDS = ("1-10", "11-20")
 SAMPLES = 10000
@@ -101,7 +103,12 @@ class Ordinary(NamedTuple):
     pooled: Counter  # all together, where those of one interrupt, which find one place, are one.
 
 
-@pytest.fixture(name="ordinary", scope="module", params=COMMANDS)
+def by_night(name: str):
+    """One of the commands is for the day."""
+    return name if name == BY_DAY else pytest.param(name, marks=pytest.mark.nightly)
+
+
+@pytest.fixture(name="ordinary", scope="module", params=map(by_night, COMMANDS))
 def ordinary_fixture(request, built: Path, tmp_path_factory) -> Ordinary:
     """Each command runs once for each of SEEDS; instructions are counted in the same runs."""
     rate, command, text = COMMANDS[request.param]
