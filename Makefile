@@ -151,8 +151,9 @@ kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
 # Linked twice: the second time with the names of what the first put where.
 $(OBJ)/kernel/unnamed: $(KERNEL_OBJECTS) kernel/kernel.ld $(call text,link_kernel,$(LINK_KERNEL))
 	$(Q)echo "  LINK    $@" && $(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS)
-$(OUT)/mach_kernel: $(OBJ)/kernel/unnamed tools/ksyms
+$(OUT)/mach_kernel: $(OBJ)/kernel/unnamed tools/ksyms tools/callsites
 	$(Q)echo "  LINK    $@" && $(CROSS)nm -n $< > $<.sym && tools/ksyms $<.sym > $(OBJ)/ksyms.S
+	$(Q)$(CROSS)objdump -d -s -j .text -j .rodata -j .data $< > $<.dump && tools/callsites $<.dump $<.sym >> $(OBJ)/ksyms.S
 	$(Q)$(CC) $(KERNEL) $(ALWAYS) -c -o $(OBJ)/ksyms.o $(OBJ)/ksyms.S
 	$(Q)$(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS) $(OBJ)/ksyms.o
 %.sym: % ; $(Q)$(CROSS)nm -n $< > $@

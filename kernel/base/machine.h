@@ -129,6 +129,36 @@ void machine_sample_work(void);
  */
 const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t kernel_pc);
 
+/* The kernel's code. */
+void machine_text(uint32_t *first, uint32_t *end);
+
+/* ---------------- Counted calls: kernel/i386/patch/ ---------------- */
+
+/* Calls of the kernel's that can be counted: sites, each with a number. */
+uint32_t machine_call_count(void);
+
+/* How much memory their counters take, on all CPUs, and one of them. */
+uint32_t machine_call_counters_size(void);
+uint32_t machine_call_counter(const void *counters, uint32_t cpu, uint32_t n);
+
+/*
+ * From now on each call is counted in `counters`, until machine_calls_end(); false, and nothing has
+ * changed, without memory.  All under the kernel lock; these two pause.
+ */
+bool machine_calls_count(const void *counters);
+void machine_calls_end(void);
+
+/* At one moment: no count of before is there afterwards, and none of later is lost. */
+void machine_calls_clear(void *counters);
+void machine_calls_copy(void *to, const void *counters);
+
+/*
+ * Each site: where its call returns to (0: it is a function's address in a table), and who is
+ * called.
+ */
+typedef void machine_call_reader(void *context, uint32_t n, uint32_t from, uint32_t to);
+void machine_calls_read(machine_call_reader *read, void *context);
+
 /* Whether interrupts come between blocks of code only: an emulator without instruction clock. */
 bool machine_clock_is_block(void);
 

@@ -19,6 +19,7 @@
 #include "i386/entry/crash.h"
 #include "ipc/port.h"
 #include "ipc/right.h"
+#include "prof/calls.h"
 #include "prof/sampler.h"
 #include "prof/stream.h"
 #include "task/task.h"
@@ -234,6 +235,7 @@ void start_programs(void)
 		machine_refuse("there is no program to run: give the kernel a boot module");
 	pageout_start();
 	sampler_start();
+	calls_start();
 	delivery_start();
 	report_counts_before();
 	if (thread_create_kernel(bootstrap_load_programs, PRIORITY_SYSTEM) == NULL)

@@ -115,10 +115,8 @@ static void kernel_object_add(uint32_t first, bool strings,
 	}
 }
 
-void kernel_object_module_init(void)
+void kernel_object_find_stubs(void)
 {
-	for (uint32_t n = 0; n <= ID_N; n++)
-		kernel_calls[n].room = kernel_call_room((mach_msg_id_t)(ID_FIRST + n));
 	kernel_object_add(2000, false, mach_server_routine);
 	kernel_object_add(2600, false, mach_host_server_routine);
 	kernel_object_add(ID_DEVICE, false, device_server_routine);
@@ -127,6 +125,13 @@ void kernel_object_module_init(void)
 	kernel_object_add(4000, false, mach4_server_routine);
 	kernel_object_add(4200, true, gnumach_server_routine);
 	kernel_object_add(4600, false, assay_server_routine);
+}
+
+void kernel_object_module_init(void)
+{
+	for (uint32_t n = 0; n <= ID_N; n++)
+		kernel_calls[n].room = kernel_call_room((mach_msg_id_t)(ID_FIRST + n));
+	kernel_object_find_stubs();
 }
 
 /* ---------------- The call ---------------- */

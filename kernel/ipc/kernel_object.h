@@ -17,6 +17,9 @@ struct thread;
 /* Enters the calls of all interfaces into a table. */
 void kernel_object_module_init(void);
 
+/* Reads MIG's tables; once more when what they name has changed: prof/calls.c. */
+void kernel_object_find_stubs(void);
+
 /*
  * The fast path: the request in the current thread's inbox, by a right to `port`, is answered to
  * `reply`, which the thread receives from and nobody else waits at: as mach_msg(), or

@@ -42,6 +42,9 @@ struct machine_cpu {
 	/* Set by the CPU that changes translations, cleared by this one: i386/mmu/shootdown.c. */
 	uint32_t shootdown_due;
 
+	/* Set by this CPU: the last time that it was held, by number; i386/patch/hold.c. */
+	uint32_t held_in;
+
 	/* Constant after start. */
 	uint32_t apic_id;
 	struct descriptor gdt[GDT_ENTRIES];

@@ -7,6 +7,7 @@
  *   0xf0000000  STACK_BASE    kernel stacks, each with a guard page below
  *   0xf8000000  DEVICE_BASE   device_map()
  *   0xfd000000  KERNEL_MEMORY_BASE  kernel memory of more than a page (vm/page/kernel_memory.c)
+ *   0xff000000  PATCH_WINDOW  the text that is being patched, two pages at a time
  *   0xffffe000  LAPIC_BASE    this CPU's local APIC
  *
  * The upper gigabyte is one page directory, shared by all address spaces.
@@ -25,6 +26,7 @@
 
 #define KERNEL_MEMORY_BASE 0xfd000000
 #define KERNEL_MEMORY_END  0xff000000
+#define PATCH_WINDOW       0xff000000
 
 #ifndef __ASSEMBLER__
 

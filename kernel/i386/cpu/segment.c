@@ -80,7 +80,7 @@ static void segment_gdt_init(struct cpu *cpu)
 	segment_gdt_set(cpu, USER_CS, segment_user_code());
 	segment_gdt_set(cpu, USER_DS, segment_user_data());
 	segment_gdt_set(cpu, KERNEL_PERCPU,
-			segment((uint32_t)cpu, sizeof *cpu - 1, ACCESS_DATA, 0x4 /* 32-bit */));
+			segment((uint32_t)cpu, 0xfffff, ACCESS_DATA, PAGES_32BIT));
 	segment_gdt_set(
 		cpu, SELECTOR_TSS,
 		segment((uint32_t)&cpu->machine.tss, tss_limit_with_ports, ACCESS_TSS, BYTES));

@@ -11,13 +11,14 @@
 #include "i386/cpu/vectors.h"
 #include "i386/entry/entry.h"
 #include "i386/mmu/pmap.h"
+#include "i386/patch/thunk.h"
 
 #define MAX_DEPTH 32
 
 static void backtrace_print_place(uint32_t pc)
 {
 	uintptr_t offset;
-	const char *name = symbol_name(pc, &offset);
+	const char *name = symbol_name(thunk_see_through(pc), &offset);
 
 	if (name != NULL)
 		klog("    %08x %s+0x%x\n", pc, name, (unsigned)offset);

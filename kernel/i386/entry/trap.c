@@ -23,6 +23,7 @@
 #include "i386/entry/entry.h"
 #include "i386/entry/panic.h"
 #include "i386/mmu/shootdown.h"
+#include "i386/patch/hold.h"
 #include "i386/thread/debug_registers.h"
 #include "i386/thread/fpu.h"
 #include "i386/thread/io_permission.h"
@@ -297,10 +298,13 @@ void nmi(struct frame *frame)
 	panic_stop_if_asked(frame);
 	if (report_request_pending())
 		panic_timeout_at(frame, "the runner's time limit is over");
-	if (!sampler_uses_nmi())
+	hold_if_asked();
+	if (sampler_uses_nmi()) {
+		sampler_interrupt(frame);
+		sample_work_after_nmi(frame);
+	} else if (!hold_was_used()) {
 		panic_at(frame, "NMI that nobody asked for");
-	sampler_interrupt(frame);
-	sample_work_after_nmi(frame);
+	}
 	/* What ends the wait may have come meanwhile: let the idle loop look before it halts. */
 	if (frame->eip == (uint32_t)interrupts_wait_halt)
 		frame->eip = (uint32_t)interrupts_wait_over;

@@ -11,6 +11,7 @@
 
 extern pte_t kernel_directory[TABLE_ENTRIES];
 extern char kernel_start[], kernel_text_end[], kernel_data[], kernel_end[], boot_stack_guard[];
+extern char call_thunks[];
 
 struct pmap kernel_pmap __attribute__((aligned(32)));
 
@@ -216,6 +217,37 @@ void pmap_remove_kernel(uint32_t start, uint32_t end)
 	shootdown_kernel_range(start, end);
 }
 
+#define WINDOW_PAGES 2u
+
+bool pmap_window_open(void)
+{
+	pte_t *directory = pmap_directory_entry(&kernel_pmap, PATCH_WINDOW);
+
+	return (*directory & PTE_PRESENT) != 0 || pmap_kernel_table_add(directory);
+}
+
+/* Only this CPU looks through the window; what others may know of it they forget at the end. */
+void pmap_window_show(uint32_t address)
+{
+	uint32_t physical = virt_to_phys((const void *)page_trunc(address));
+
+	assert(kernel_locked());
+	for (uint32_t at = 0; at < WINDOW_PAGES * PAGE_SIZE; at += PAGE_SIZE) {
+		pte_t *pte = pmap_entry(&kernel_pmap, PATCH_WINDOW + at);
+
+		pte_clear(pte);
+		shootdown_kernel_page_here(PATCH_WINDOW + at);
+		pte_set(pte, (physical + at) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
+	}
+}
+
+void pmap_window_close(void)
+{
+	for (uint32_t at = 0; at < WINDOW_PAGES * PAGE_SIZE; at += PAGE_SIZE)
+		pte_clear(pmap_entry(&kernel_pmap, PATCH_WINDOW + at));
+	shootdown_kernel_range(PATCH_WINDOW, PATCH_WINDOW + WINDOW_PAGES * PAGE_SIZE);
+}
+
 bool pmap_kernel_is_mapped(uint32_t address)
 {
 	pte_t directory = kernel_directory[address / LARGE_SIZE % TABLE_ENTRIES];
@@ -232,6 +264,8 @@ static uint32_t pmap_image_rights(uint32_t address)
 {
 	if (address == (uint32_t)boot_stack_guard)
 		return 0;
+	if (address >= (uint32_t)call_thunks && address < (uint32_t)kernel_end)
+		return PMAP_READ | PMAP_EXECUTE;
 	if (address < (uint32_t)kernel_start || address >= (uint32_t)kernel_data)
 		return PMAP_READ | PMAP_WRITE;
 	if (address < page_round((uint32_t)kernel_text_end))

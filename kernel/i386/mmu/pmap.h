@@ -123,6 +123,15 @@ bool pmap_enter_kernel(uint32_t address, struct page *page);
 /* Takes all such pages of the range out again; no CPU knows of them when this returns. */
 void pmap_remove_kernel(uint32_t start, uint32_t end);
 
+/*
+ * A window through which the current thread, which does not wait meanwhile, can write to what
+ * nobody may: false without memory for a table.  pmap_window_show() has it show the page of the
+ * image at `address` and the next one, at PATCH_WINDOW; pmap_window_close() takes it away.
+ */
+bool pmap_window_open(void);
+void pmap_window_show(uint32_t address);
+void pmap_window_close(void);
+
 /* Whether the kernel can read at `address`, which is in its gigabyte. */
 bool pmap_kernel_is_mapped(uint32_t address);
 

@@ -125,6 +125,11 @@ void shootdown_kernel_range(uint32_t start, uint32_t end)
 	shootdown_tell_others((1u << n_cpus) - 1, FLUSH_EVERYTHING);
 }
 
+void shootdown_kernel_page_here(uint32_t address)
+{
+	shootdown_flush_page(cpu_self(), address);
+}
+
 void shootdown_kernel_page(uint32_t address)
 {
 	shootdown_kernel_range(address, address + PAGE_SIZE);

@@ -30,6 +30,9 @@ void shootdown_reload(struct pmap *pmap);
 /* A translation of the kernel's gigabyte has changed: flush it everywhere. */
 void shootdown_kernel_page(uint32_t address);
 
+/* As shootdown_kernel_page(), for what only this CPU uses. */
+void shootdown_kernel_page_here(uint32_t address);
+
 /* As shootdown_kernel_page(), for a range, with one message to each CPU. */
 void shootdown_kernel_range(uint32_t start, uint32_t end);
 

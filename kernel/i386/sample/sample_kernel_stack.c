@@ -14,6 +14,7 @@
 #include "i386/cpu/stack_size.h"
 #include "i386/cpu/vectors.h"
 #include "i386/entry/entry.h"
+#include "i386/patch/thunk.h"
 #include "i386/sample/sample_stack.h"
 #include "i386/thread/thread_state.h"
 #include "thread/cpu_state.h"
@@ -54,7 +55,8 @@ static enum code_return kernel_walk_judge(uint32_t address, uint32_t pc)
 	if (!kernel_walk_is_kernel_code(address - CALL_SIZE) ||
 	    !kernel_walk_is_kernel_code(address))
 		return CODE_NO_RETURN;
-	target = code_call_target((const uint8_t *)(address - CALL_SIZE), address);
+	target = thunk_see_through(
+		code_call_target((const uint8_t *)(address - CALL_SIZE), address));
 	if (!kernel_walk_is_kernel_code(target) || !code_is_near_begin(target, pc))
 		return CODE_NO_RETURN;
 	return *(const uint8_t *)target == CODE_PUSH_EBP ? CODE_HAS_FRAME : CODE_IS_LEAF;
@@ -73,19 +75,23 @@ static const uint32_t *kernel_walk_find_leafs_return(const struct walk *walk, co
 	return NULL;
 }
 
-/* Where the first return address is, by the code that was interrupted. */
+/*
+ * Where the first return address is, by the code that was interrupted; in a thunk, by the first of
+ * the function that it leads to.
+ */
 static bool kernel_walk_begin(struct walk *walk, const struct frame *frame, uint32_t depth)
 {
 	const struct thread *thread = cpu_self()->thread;
 	const uint32_t *top = &frame->esp; /* In kernel mode neither esp nor ss was pushed. */
-	const uint8_t *code = (const uint8_t *)frame->eip;
+	uint32_t pc = thunk_see_through(frame->eip);
+	const uint8_t *code = (const uint8_t *)pc;
 
 	walk->end = thread->machine.stack_top;
 	walk->frame_pointer = frame->ebp;
 	if ((uint32_t)top - (walk->end - KERNEL_STACK_SIZE) > KERNEL_STACK_SIZE - 8 || depth == 0 ||
-	    !kernel_walk_is_kernel_code(frame->eip))
+	    !kernel_walk_is_kernel_code(pc))
 		return false;
-	walk->address = kernel_walk_find_leafs_return(walk, top, frame->eip);
+	walk->address = kernel_walk_find_leafs_return(walk, top, pc);
 	if (code_has_no_frame(code)) {
 		walk->address = top;
 	} else if (*top == frame->ebp && code_makes_frame(code)) {
@@ -117,11 +123,15 @@ static __attribute__((noinline)) bool kernel_walk_pass_interrupt(struct walk *wa
 								 uint32_t *frames, uint32_t *n)
 {
 	const struct frame *frame = kernel_walk_interrupted(walk);
+	uint32_t pc;
 
-	if (frame == NULL || !kernel_walk_is_kernel_code(frame->eip))
+	if (frame == NULL)
+		return false;
+	pc = thunk_see_through(frame->eip);
+	if (!kernel_walk_is_kernel_code(pc))
 		return false;
 	/* As if it had been called from there: a reader looks at the byte before an address. */
-	frames[(*n)++] = frame->eip + 1;
+	frames[(*n)++] = pc + 1;
 	walk->address = &frame->eflags;
 	walk->frame_pointer = frame->ebp;
 	return true;

@@ -14,6 +14,7 @@
 #include "i386/cpu/lapic.h"
 #include "i386/cpu/vectors.h"
 #include "i386/entry/entry.h"
+#include "i386/patch/thunk.h"
 #include "thread/cpu_state.h"
 #include "thread/thread.h"
 
@@ -64,7 +65,7 @@ void machine_find_kernel_place(const struct frame *frame, struct machine_place *
 	const struct thread *thread = cpu->thread;
 
 	place->who = &thread->id;
-	place->kernel_pc = frame->eip;
+	place->kernel_pc = thunk_see_through(frame->eip);
 	place->pc = 0;
 	place->flags = (frame->eflags & EFLAGS_IF) == 0 ? PROF_INTERRUPTS_OFF : 0;
 	if (thread == cpu->idle_thread)

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's calls, counted: what the rest of the kernel knows of it. */
+#ifndef PROF_CALLS_H
+#define PROF_CALLS_H
+
+/* As the boot programs are about to run: counts from the first of them on, if `profile` says so. */
+void calls_start(void);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's own calls, counted: what host_calls_*() answer, and loads for test_call_counts.py,
+ * which knows from elsewhere how often each function was called.
+ *
+ * machine: cpus=1 arguments="${host-port}"
+ * machine: cpus=4 arguments="${host-port}"
+ */
+#include <mach/calls.h>
+
+#include "check.h"
+#include "ipc.h"
+
+#define CALLS 1000u
+
+static mach_port_t host(void)
+{
+	return check_number(0);
+}
+
+static mach_port_t everybodys_host(void)
+{
+	return mach_host_self();
+}
+
+struct list {
+	struct host_call *calls;
+	uint32_t n;
+	boolean_t on;
+};
+
+static struct list list_get(int cpu)
+{
+	struct list list = {0};
+	mach_msg_type_number_t words = 0;
+	unsigned *data = NULL;
+
+	EXPECT_EQ(host_calls_get(everybodys_host(), cpu, &list.on, &data, &words), KERN_SUCCESS);
+	EXPECT_EQ(words % HOST_CALL_WORDS, 0);
+	list.calls = (struct host_call *)data;
+	list.n = words / HOST_CALL_WORDS;
+	return list;
+}
+
+static void list_free(struct list list)
+{
+	if (list.n > 0)
+		EXPECT_EQ(vm_deallocate(mach_task_self_cached(), (vm_address_t)list.calls,
+					list.n * sizeof *list.calls),
+			  KERN_SUCCESS);
+}
+
+static uint64_t list_sum(struct list list)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < list.n; i++)
+		sum += list.calls[i].count[0] + ((uint64_t)list.calls[i].count[1] << 32);
+	return sum;
+}
+
+static uint64_t counted(int cpu)
+{
+	struct list list = list_get(cpu);
+	uint64_t sum = list_sum(list);
+
+	list_free(list);
+	return sum;
+}
+
+static void work(void)
+{
+	mach_port_type_t type;
+
+	for (uint32_t i = 0; i < CALLS; i++)
+		EXPECT_EQ(mach_port_type(mach_task_self_cached(), mach_task_self_cached(), &type),
+			  KERN_SUCCESS);
+}
+
+TEST(nothing_is_counted_unasked)
+{
+	struct list list = list_get(HOST_CALLS_ALL_CPUS);
+
+	EXPECT_EQ(list.on, FALSE);
+	EXPECT_EQ(list.n, 0);
+}
+
+TEST(each_call_is_counted_once)
+{
+	uint64_t before, after;
+	struct list list;
+
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	before = counted(HOST_CALLS_ALL_CPUS);
+	work();
+	list = list_get(HOST_CALLS_ALL_CPUS);
+	after = list_sum(list);
+	EXPECT_EQ(list.on, TRUE);
+	EXPECT(after - before >= CALLS);
+	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+	list_free(list);
+	before = counted(HOST_CALLS_ALL_CPUS);
+	work();
+	EXPECT_EQ(counted(HOST_CALLS_ALL_CPUS), before);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	EXPECT_EQ(counted(HOST_CALLS_ALL_CPUS), 0);
+}
+
+/* ---------------- Loads whose calls are known from elsewhere ---------------- */
+
+#define ROUNDS 20u
+#define PAGES  64u
+
+static void touch_pages(void)
+{
+	vm_address_t address = 0;
+
+	EXPECT_EQ(vm_allocate(mach_task_self_cached(), &address, PAGES * PAGE_SIZE, TRUE),
+		  KERN_SUCCESS);
+	for (uint32_t n = 0; n < PAGES; n++)
+		*(volatile uint32_t *)(address + n * PAGE_SIZE) = n;
+	EXPECT_EQ(vm_deallocate(mach_task_self_cached(), address, PAGES * PAGE_SIZE), KERN_SUCCESS);
+}
+
+static void make_tasks(void)
+{
+	mach_port_t task;
+
+	for (uint32_t n = 0; n < ROUNDS; n++) {
+		EXPECT_EQ(task_create(mach_task_self_cached(), TRUE, &task), KERN_SUCCESS);
+		EXPECT_EQ(task_terminate(task), KERN_SUCCESS);
+		EXPECT_EQ(mach_port_deallocate(mach_task_self_cached(), task), KERN_SUCCESS);
+	}
+}
+
+static void count_and_tell(void (*load)(void))
+{
+	struct list list;
+
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	load();
+	list = list_get(HOST_CALLS_ALL_CPUS);
+	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	for (uint32_t i = 0; i < list.n; i++)
+		print("# call %08x %08x %u\n", list.calls[i].from, list.calls[i].to,
+		      list.calls[i].count[0]);
+	list_free(list);
+}
+
+TEST(a_load_of_messages)
+{
+	count_and_tell(work);
+}
+
+TEST(a_load_of_pages)
+{
+	count_and_tell(touch_pages);
+}
+
+TEST(a_load_of_tasks)
+{
+	count_and_tell(make_tasks);
+}
+
+TEST(wrong_calls)
+{
+	mach_msg_type_number_t words;
+	unsigned *data;
+	boolean_t on;
+
+	EXPECT_EQ(host_calls_count(everybodys_host(), TRUE), KERN_INVALID_HOST);
+	EXPECT_EQ(host_calls_reset(everybodys_host()), KERN_INVALID_HOST);
+	EXPECT_EQ(host_calls_get(mach_task_self_cached(), 0, &on, &data, &words),
+		  KERN_INVALID_HOST);
+	EXPECT_EQ(host_calls_get(host(), -2, &on, &data, &words), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(host_calls_get(host(), 99, &on, &data, &words), KERN_INVALID_ARGUMENT);
+}
