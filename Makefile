@@ -152,10 +152,9 @@ kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
 $(OBJ)/kernel/unnamed: $(KERNEL_OBJECTS) kernel/kernel.ld $(call text,link_kernel,$(LINK_KERNEL))
 	$(Q)echo "  LINK    $@" && $(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS)
 $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed tools/ksyms tools/callsites
-	$(Q)echo "  LINK    $@" && $(CROSS)nm -n $< > $<.sym && tools/ksyms $<.sym > $(OBJ)/ksyms.S
-	$(Q)$(CROSS)objdump -d -s -j .text -j .rodata -j .data $< > $<.dump && tools/callsites $<.dump $<.sym >> $(OBJ)/ksyms.S
-	$(Q)$(CC) $(KERNEL) $(ALWAYS) -c -o $(OBJ)/ksyms.o $(OBJ)/ksyms.S
-	$(Q)$(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS) $(OBJ)/ksyms.o
+	$(Q)echo "  LINK    $@" && $(CROSS)nm -n $< > $<.sym && tools/ksyms $<.sym > $(OBJ)/ksyms.S && \
+	$(CROSS)objdump -d -s -j .text -j .rodata -j .data $< > $<.dump && tools/callsites $<.dump $<.sym >> $(OBJ)/ksyms.S
+	$(Q)$(CC) $(KERNEL) $(ALWAYS) -c -o $(OBJ)/ksyms.o $(OBJ)/ksyms.S && $(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS) $(OBJ)/ksyms.o
 %.sym: % ; $(Q)$(CROSS)nm -n $< > $@
 %.asm: % ; $(Q)$(CROSS)objdump -d $< > $@
 
@@ -191,7 +190,7 @@ LIBRARIES := $(addprefix $(SDK)/lib/,crt0.o gcrt0.o moncrt0.o $(addsuffix .a,$(a
 
 # ---------------- Programs for the guest ----------------
 # What needs no Unix server, static, where Mach's programs lie; each with its symbols and disassembly.
-UNIX_FOLDERS  := user/bin user/kgmon user/monctl user/sbin user/work user/sh servers/snames
+UNIX_FOLDERS  := user/bin user/hostprof user/monctl user/sbin user/work user/sh servers/snames
 USER_PROGRAMS := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 UX_VARIANTS   := $(patsubst %,$(OUT)/servers/ux-%,none sample pg)
@@ -223,7 +222,7 @@ $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_
 	$(Q)tools/sdk $(SDK) $(GEN) $(SDK_HEADERS)
 # Every program is a file of its name, or a folder; user/bin/common is what they share.  Tests that run
 # under the server are programs too, and a server may be its process.
-UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh user/monctl user/kgmon \
+UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh user/monctl user/hostprof \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
 UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof $(basename $(notdir $(UNIX_SOURCES))))) \
 		 $(OUT)/servers/snames
@@ -240,9 +239,9 @@ $(UNIX_PROGRAMS) $(UNIX_TESTS): $(OUT)/%: $$(call unix_objects,$$*) $(OBJ)/unix/
 $(UNIX_TESTS): $(call objects_of,tests/lib/unix,unix/)
 $(OUT)/servers/snames: $(call generated,servers/netname_server)
 # These read symbols as gprof does, and collect samples as profiled programs do; top adds up alike.
-$(OUT)/user/monctl $(OUT)/user/kgmon: $(call objects_of,lib/elfsym,unix/)
-$(OUT)/user/monctl $(OUT)/user/kgmon $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
-$(OUT)/user/monctl $(OUT)/user/kgmon: private EXTRA := -lprof1 -lnetname
+$(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/kgmon: $(call objects_of,lib/elfsym,unix/)
+$(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
+$(OUT)/user/monctl $(OUT)/user/hostprof: private EXTRA := -lprof1 -lnetname
 # A program of the host and of the guest; each has some sources of its own.
 GPROF := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c lib/rollup/*.c))
 $(OUT)/user/gprof: $(patsubst %,$(OBJ)/unix/%.o,$(sort $(GPROF) $(wildcard tools/gprof/guest/*.c)))

@@ -34,6 +34,7 @@
 #define KERN_ARGMAX    8
 #define KERN_HOSTNAME  10 /* Root may set it. */
 #define KERN_CLOCKRATE 12 /* struct clockinfo */
+#define KERN_PROF      16 /* The kernel's own profile: <sys/gmon.h>. */
 #define KERN_NGROUPS   18
 #define KERN_SAVED_IDS 20
 #define KERN_BOOTTIME  21 /* struct timeval */

@@ -129,9 +129,6 @@ void machine_sample_work(void);
  */
 const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t kernel_pc);
 
-/* The kernel's code. */
-void machine_text(uint32_t *first, uint32_t *end);
-
 /* ---------------- Counted calls: kernel/i386/patch/ ---------------- */
 
 /* Calls of the kernel's that can be counted: sites, each with a number. */

@@ -141,15 +141,13 @@ static void calls_end(void)
 
 void calls_start(void)
 {
-	uint32_t first, end;
-
-	if (!argument_present("profile"))
+	if (!argument_present("count-calls"))
 		return;
-	machine_text(&first, &end);
 	if (calls_begin() == KERN_SUCCESS)
-		klog("Profiling kernel, textsize=%u [%08x..%08x]\n", end - first, first, end);
+		klog("count-calls: the kernel's calls are counted, at %u places\n",
+		     machine_call_count());
 	else
-		klog("profile: no memory to count calls with\n");
+		klog("count-calls: no memory for counters\n");
 }
 
 kern_return_t host_calls_count(struct host *host, boolean_t on)

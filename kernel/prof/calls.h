@@ -3,7 +3,7 @@
 #ifndef PROF_CALLS_H
 #define PROF_CALLS_H
 
-/* As the boot programs are about to run: counts from the first of them on, if `profile` says so. */
+/* As the boot programs are about to run: counts from then on, if `count-calls` says so. */
 void calls_start(void);
 
 #endif

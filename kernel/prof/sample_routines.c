@@ -12,6 +12,7 @@
 #include "mach/assay_server.h"
 #include "prof/stream_internal.h"
 #include "task/task.h"
+#include "thread/sched.h"
 #include "thread/thread.h"
 
 #define ALL_OPTIONS (SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI)
@@ -162,6 +163,20 @@ kern_return_t thread_sample_flush(thread_t thread, ipc_port_t reply, uint64_t *d
 kern_return_t host_sample_flush(host_t host, ipc_port_t reply, uint64_t *delivered)
 {
 	return sample_flush(sample_target_of_host(host, 0), reply, delivered);
+}
+
+/* ---------------- What samples of the kernel are of ---------------- */
+
+kern_return_t host_kernel_text(host_t host, unsigned *first, unsigned *end, unsigned *idle)
+{
+	extern const char kernel_start[], kernel_text_end[];
+
+	if (host == NULL)
+		return KERN_INVALID_ARGUMENT;
+	*first = (uintptr_t)kernel_start;
+	*end = (uintptr_t)kernel_text_end;
+	*idle = (uintptr_t)sched_idle;
+	return KERN_SUCCESS;
 }
 
 /* ---------------- Ending ---------------- */

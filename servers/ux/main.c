@@ -20,6 +20,7 @@
 #include "process/program.h"
 #include "signal/signal.h"
 #include "signal/timer.h"
+#include "sysctl/gmon.h"
 
 #define FAILED      125 /* The run's status: there was no Unix. */
 #define LINE_MAX    256 /* In the log. */
@@ -141,6 +142,7 @@ static bool main_read_arguments(int argc, char **argv, int *words)
 	ux_boot.host_control = strtoul(argv[1], NULL, 10);
 	ux_boot.device_master = strtoul(argv[2], NULL, 10);
 	ux_boot.sigprof_process = main_has_word(argv[3], "sigprof=process");
+	ux_boot.profiles_kernel = main_has_word(argv[3], "profile=kernel");
 	*words = main_read_options(argc, argv);
 	return *words != 0 && MACH_PORT_VALID(ux_boot.host_control) &&
 	       MACH_PORT_VALID(ux_boot.device_master);
@@ -265,6 +267,8 @@ static bool main_start(int n_words, char **words)
 	    !main_succeeded(main_mount_root(), "mount the root") || !main_start_services())
 		return false;
 	ux_lock();
+	if (ux_boot.profiles_kernel)
+		gmon_start();
 	is_started = main_start_init(n_words, words);
 	ux_unlock();
 	return is_started;

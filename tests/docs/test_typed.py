@@ -58,7 +58,7 @@ FOREVER = {
     "monctl -for job:12 -live -by command": "slowprog",
 }
 # What is not compared with what is printed, or not tried at all.
-FIGURES = ("kgmon", "monctl", "top")  # Are those of the clock that tools/guest --icount has.
+FIGURES = ("hostprof", "monctl", "top")  # Are those of the clock that tools/guest --icount has.
 EXCEPTIONS = {"monctl -pid 12 -live -thread 41": "a thread has another number each time"}
 CHANGES = {
     "date +%H:%M:%S": "the time of day",

@@ -5,6 +5,8 @@
  * machine: cpus=1 arguments="${host-port}"
  * machine: cpus=2 arguments="${host-port}"
  */
+#include <mach/vm_param.h>
+
 #include "check.h"
 #include "ipc.h"
 
@@ -48,6 +50,16 @@ TEST(host_basic_info)
 	EXPECT_LT(200 << 20, info.memory_size);
 	EXPECT_LE(info.memory_size, 256 << 20);
 	port_drop_send(host);
+}
+
+/* The idle function lies in the kernel's text, which lies in the kernel's part. */
+TEST(where_the_kernel_s_text_is)
+{
+	unsigned first = 0, end = 0, idle = 0;
+
+	EXPECT_EQ(host_kernel_text(mach_host_self(), &first, &end, &idle), KERN_SUCCESS);
+	EXPECT(first >= VM_MAX_ADDRESS && first < idle && idle < end);
+	EXPECT_EQ(host_kernel_text(mach_task_self(), &first, &end, &idle), KERN_INVALID_ARGUMENT);
 }
 
 TEST(host_infos)

@@ -248,6 +248,7 @@ const struct fuzz_call fuzz_calls[] = {
 	{4613, 'H', "g"},
 	{4614, 'M', "g"},
 	{4616, 'T', "asaIb"},
+	{4617, 'H', ""},
 };
 
 const uint32_t fuzz_n_calls = sizeof fuzz_calls / sizeof fuzz_calls[0];

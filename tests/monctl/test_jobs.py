@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Jobs: monctl -children and -for job:PID, top, kgmon -l, and what a recording says of descent."""
+"""Jobs: monctl -children and -for job:PID, top, hostprof -l, and what recordings say of descent."""
 
 import re
 import subprocess
@@ -61,9 +61,9 @@ ROOTS = {
     "top": PAIR + "top -n 1 -d 1 -by job | cat; kill $A $B; wait",
     "top of users": "su student -c 'slowprog 300 >/dev/null' & top -n 1 -by user | cat; wait",
     "top, twice": "top -n 2 -r 100 | cat",
-    "wrong": "top -by nothing; top -d 0; top -x 1; top -n; kgmon -l job; kgmon -p -l nothing",
-    "kernel": "kgmon -B >/dev/null; for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done; "
-              "kgmon -hp -l command; kgmon -p -l user; kgmon -pr -l job",
+    "wrong": "top -by nothing; top -d 0; top -x 1; top -n; hostprof -l job; hostprof -p -l nothing",
+    "kernel": "hostprof -B >/dev/null; for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done; "
+              "hostprof -hp -l command; hostprof -p -l user; hostprof -pr -l job",
 }
 ROW = re.compile(r"^ *([\d.]+) % +(\d+) +([\d.]+) % +(\d+)  ( *)(.*)$", re.MULTILINE)
 

@@ -1,177 +1,176 @@
 # SPDX-License-Identifier: MIT
-"""kgmon: the kernel's own profile."""
+"""kgmon: the kernel's own profile, by its words, its files, and a program of 4.4BSD's kind."""
 
 import re
+import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Iterable
 
 import pytest
 from assay import OUT
-from assay.files import Files, Get
-from libprof.gmon_reader import EXTRA_END, Gmon, Image, code, parse, pcs, values
+from assay.files import Files, Get, Put
+from libprof.gmon_reader import Gmon, parse
 
 KERNEL = OUT / "mach_kernel"
-LABEL, LABEL_PID, LABEL_NAME, KERNEL_MODE, OTHERS = 0x20, 0x21, 0x22, 22, 23
-OPTIONS, SAMPLE_NMI = 6, 4
-
-# The program makes calls of the Unix server, so messages.
+RUNNING, OFF = "kgmon: kernel profiling is running.", "kgmon: kernel profiling is off."
 CALLS = "for i in 1 2 3 4 5 6 7 8; do callbench >/dev/null; done"
 
 COMMANDS = {
-    "before": "kgmon",
-    "nothing": "kgmon -p",
-    "begin": "kgmon -B",
-    "work": f"{CALLS}; kgmon -p; mv gmon.out running",
-    "halt": f"{CALLS}; kgmon -hp; mv gmon.out halted",
-    "off": f"{CALLS}; kgmon -p; mv gmon.out again",
-    "resume": f"kgmon -B; {CALLS}; kgmon -hp; mv gmon.out resumed",
-    "zeroed": f"kgmon -B; {CALLS}; kgmon -r; kgmon -hp; mv gmon.out zeroed",
-    "another rate": "kgmon -b; kgmon -p; mv gmon.out slow; kgmon",
-    "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; kgmon -pr; rmdir gmon.out; "
-                  "kgmon -p >/dev/null; ls",
-    "nobody else": "su student -c '/sbin/kgmon; /sbin/kgmon -b'",
-    "end": "kgmon -hr; ps -a | grep '[k]gmon'; kgmon",
-    "interrupts": f"kgmon -B -i; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out interrupts",
-    "usual": f"kgmon -B; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out usual",
-    "nmi": f"kgmon -B -n; {CALLS}; {CALLS}; kgmon -hpr; mv gmon.out nmi",
-    "wrong": "kgmon -b -h; kgmon -x; kgmon word; kgmon -i; kgmon -b -n -i",
-    "no name server": "set -- $(ps -a | grep '[s]names'); kill -9 $2; kgmon -b",
+    "before": "kgmon; sysctl -n kern.prof.state; uname -v",
+    "begin": "kgmon -b; sysctl -n kern.prof.state; uname -v",
+    "again": "kgmon -b",
+    "work": f"{CALLS}; sleep 0.2; kgmon -p; mv gmon.out running",
+    "halt": "kgmon -h; uname -v; kgmon -p; mv gmon.out off; kgmon -p -i; mv gmon.out busy",
+    "cpus": "kgmon -p -c all; mv gmon-0.out cpu0; mv gmon-1.out cpu1; kgmon -p -c 1; "
+            "cmp gmon-1.out cpu1; ls",
+    "bsd": "/tmp/bsd_kgmon bsd",
+    "nobody else": "cd /tmp; su student -c '/sbin/kgmon -b -p -r; echo $?; ls gmon.out'",
+    "other kernel": "kgmon -p -N /bin/sh; echo $?; kgmon -p -N /none; kgmon -p -N /mach_kernel",
+    "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; kgmon -p -r; echo $?",
+    "wrong": "kgmon -b -h; kgmon -x; kgmon word; kgmon -i; kgmon -c 0; kgmon -p -c 7",
+    "by hand": "sysctl -w kern.prof.state=0; kgmon; sysctl -w kern.prof.state=3; kgmon; "
+               "sysctl -w kern.prof.state=2",
+    "reset": "kgmon -r; kgmon -p; mv gmon.out zeroed",
 }
-FILES = ("running", "halted", "again", "resumed", "zeroed", "interrupts", "usual", "nmi", "slow")
-SUMS = re.compile(r"kernel profiling is (running|off)\n(\d+) samples, 0 lost, at (\d+) Hz")
+NAMES = ("running", "off", "busy", "cpu0", "cpu1", "bsd", "zeroed")
 
 
 @pytest.fixture(name="said", scope="module")
 def said_fixture(run_cases, tmp_path_factory):
-    """What each command said, and the files, all of one machine."""
-    folder = tmp_path_factory.mktemp("kgmon")
-    files = Files(get=tuple(Get(f"/root/{name}", folder / name) for name in FILES))
-    said = run_cases(COMMANDS, user="root", files=files)
-    return said, {name: parse((folder / name).read_bytes()) for name in FILES}
+    """What each command said, and the files, all of one machine with two CPUs."""
+    folder = tmp_path_factory.mktemp("kernel_profile")
+    program = folder / "bsd_kgmon"
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program,
+                    Path(__file__).parent / "programs" / "bsd_kgmon.c"], check=True)
+    files = Files(put=(Put(program, "/tmp/bsd_kgmon"),),
+                  get=tuple(Get(f"/root/{name}", folder / name) for name in NAMES))
+    return run_cases(COMMANDS, user="root", cpus=2, files=files), folder
 
 
-def functions(gmon: Gmon) -> Counter:
-    lines = [line.split() for line in Path(f"{KERNEL}.sym").read_text().splitlines()]
-    table = [(int(words[0], 16), words[2]) for words in lines if words[1] in "tT"]
-    found: Counter = Counter()
-    for pc, count in pcs(gmon, 0).items():
-        found[[name for start, name in table if start <= pc][-1].partition(".")[0]] += count
-    return found
+def read(said, name: str) -> Gmon:
+    return parse((said[1] / name).read_bytes())
+
+
+def ticks(gmon: Gmon) -> list[int]:
+    """By bin, of all records of the one range."""
+    ranges = {(low, high, rate) for low, high, rate, _, _ in gmon.histograms}
+    assert len(ranges) == 1 and {rate for _, _, rate in ranges} == {1000}
+    return [sum(counts) for counts in zip(*(bins for *_, bins in gmon.histograms))]
+
+
+def seconds(file: Path) -> dict[str, float]:
+    """By function, as GNU gprof prints it."""
+    text = subprocess.run(["gprof", "-b", "-p", KERNEL, file], check=True, text=True,
+                          capture_output=True).stdout
+    rows = [row.split() for row in text.splitlines() if re.match(r" *\d+\.\d+ ", row)]
+    return {row[-1]: float(row[2]) for row in rows}
 
 
 def test_what_it_says(said) -> None:
-    text = {name: one.text for name, one in said[0].items()}
-    status = {name: one.status for name, one in said[0].items()}
-    assert (text["before"], status["before"]) == ("kernel profiling is off", 0)
-    assert (text["nothing"], status["nothing"]) == (
-        "kgmon: -p: nothing was collected; begin by: kgmon -b", 1)
-    running, taken, rate = SUMS.match(text["begin"]).groups()
-    assert (running, rate) == ("running", "10000") and int(taken) < 100  # It has just begun.
-    assert SUMS.search(text["halt"])[1] == "off"
-    assert SUMS.search(text["off"])[2] == SUMS.search(text["halt"])[2]
-    assert text["another rate"].count(" Hz") == text["another rate"].count(" at 1000 Hz") == 3
-    assert "gmon.out: Is a directory; nothing is lost, the collector still has it" in \
-        text["unwritable"] and text["unwritable"].endswith("\ngmon.out")
-    only_root = "kgmon: only root may do that: it is about the whole machine"
-    assert text["nobody else"].splitlines() == [only_root] * 2
-    assert text["end"].splitlines() == ["kernel profiling is off"] * 2
-    usage = "usage: kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p [-l HOW]] [-r]"
-    assert text["wrong"].count(usage) == 5
-    assert status["wrong"] == 2
-    assert (text["no name server"], status["no name server"]) == (
-        "kgmon: there is no name server: root starts it by `snames &`", 1)
+    text = {name: one.text.splitlines() for name, one in said[0].items()}
+    assert [text["before"][0], text["before"][1]] == [OFF, "3"]
+    assert not text["before"][2].endswith("PROFILE")
+    assert [text["begin"][0], text["begin"][1]] == [RUNNING, "0"]
+    assert text["begin"][2] == text["before"][2] + " PROFILE"
+    assert (text["again"], text["work"]) == ([RUNNING], [RUNNING])
+    assert text["halt"] == [OFF, text["before"][2], OFF, OFF]
+    assert text["by hand"] == ["kern.prof.state = 0", RUNNING, "kern.prof.state = 3", OFF,
+                               "sysctl: kern.prof.state: it cannot have this value"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_nothing_is_missing(said, name: str) -> None:
-    value = values(said[1][name])
-    due, fired, missed, idle, elsewhere, taken = (value[n] for n in range(9, 15))
-    all_taken, delivered, lost, buffered = (value[n] for n in range(15, 19))
-    assert due == fired + missed + value[26] and fired == idle + elsewhere + taken
-    assert all_taken == delivered + lost + buffered and (lost, elsewhere) == (0, 0)
-    # One may come while the message with the others is made.
-    assert buffered <= (name == "running")
-    assert value[KERNEL_MODE] + value[OTHERS] == delivered
-    assert sum(pcs(said[1][name], 0).values()) == value[KERNEL_MODE]
-    assert sum(count for source, _, count in said[1][name].arcs if source == LABEL) == \
-        value[KERNEL_MODE]
-    (low, high, rate, _, bins), = said[1][name].histograms
-    assert sum(bins) == value[KERNEL_MODE] and rate == (1000 if name == "slow" else 10000)
-    assert all(low <= pc < high for pc in pcs(said[1][name], 0))
-    assert not [arc for arc in said[1][name].arcs if arc[0] >= EXTRA_END]
+def test_who_may_what(said) -> None:
+    assert said[0]["nobody else"].text.splitlines() == [
+        "kgmon: kernel read-only: only root may do -b, -h and -r", OFF, "6", "gmon.out"]
 
 
-def test_it_is_where_the_kernel_works(said) -> None:
-    found = functions(said[1]["halted"])
-    assert sum(found.values()) > 500
-    assert {"trap_mach_msg", "copy_bytes", "machine_switch"} <= set(found), found
+def test_what_goes_wrong_is_said(said) -> None:
+    assert said[0]["other kernel"].text.splitlines() == [
+        "kgmon: /bin/sh: not the kernel that runs: say by -N which file that is", OFF, "10",
+        "kgmon: /none: No such file or directory", OFF, OFF]
+    assert said[0]["unwritable"].text.splitlines() == ["kgmon: gmon.out: Is a directory", OFF, "8"]
+    usage = "usage: kgmon [-b | -h] [-p [-i] [-c CPU|all] [-N SYSTEM]] [-r]"
+    assert said[0]["wrong"].text.count(usage) == 5
+    assert "kgmon: -c 7: there is no such CPU: say 0 to 1, or all" in said[0]["wrong"].text
 
 
-def test_it_goes_on_where_it_was_halted(said) -> None:
-    """Nothing of the time between, and all of the time before; a reset and a rate begin anew."""
-    taken = {name: values(gmon)[15] for name, gmon in said[1].items()}
-    assert taken["running"] < 0.6 * taken["halted"]
-    assert 1.3 * taken["halted"] < taken["resumed"] < 1.7 * taken["halted"]
-    assert taken["zeroed"] < 0.2 * taken["halted"]
-    assert taken["slow"] < 20
+def test_it_collects_while_it_runs_and_not_when_it_is_off(said) -> None:
+    running, off = (sum(ticks(read(said, name))) for name in ("running", "off"))
+    assert 0 < running <= off < running + 50
+    assert sum(ticks(read(said, "zeroed"))) == 0
+    assert said[0]["reset"].text.splitlines() == [OFF, OFF]
 
 
-def test_after_a_halt_nothing_is_added(said) -> None:
-    halted, again = ([arc for arc in said[1][name].arcs if not LABEL < arc[0] < 0x30]
-                     for name in ("halted", "again"))
-    assert halted == again
+def test_the_cpus_are_all(said) -> None:
+    parts = [ticks(read(said, name)) for name in ("cpu0", "cpu1")]
+    assert [one + two for one, two in zip(*parts)] == ticks(read(said, "off"))
+    assert all(map(sum, parts))
+    assert "gmon.out" not in said[0]["cpus"].text.split()
 
 
-def test_the_file_says_of_which_kernel(said) -> None:
-    image = Image(KERNEL)
-    (start, size, found), = code(said[1]["halted"])
-    assert (values(said[1]["halted"])[24], values(said[1]["halted"])[25]) == image.text
-    assert (start, start + size) == (image.text[0], image.text[1] & ~3)
-    assert found == image.sum(start, size)
+def test_idle_time_is_the_idle_function_s(said) -> None:
+    with_idle, without = (seconds(said[1] / name) for name in ("off", "busy"))
+    assert with_idle["sched_idle"] > 0.2  # It slept for so long, with two CPUs.
+    assert with_idle["sched_idle"] - without.get("sched_idle", 0) > 0.2
+    others = [name for name in with_idle if name != "sched_idle"]
+    assert {name: with_idle[name] for name in others} == {
+        name: without[name] for name in without if name != "sched_idle"}
+    assert "trap_mach_msg" in others
 
 
-def test_gprofs_read_it(said, tmp_path_factory) -> None:
-    """Ours and GNU's name the same functions with the same times."""
-    file = tmp_path_factory.getbasetemp() / "kgmon0" / "halted"
-    ours = subprocess.run([OUT / "bin" / "gprof", "-b", KERNEL, file], check=True, text=True,
-                          capture_output=True).stdout.partition("Flat profile")[2]
-    gnus = subprocess.run(["gprof", "-b", "-p", KERNEL, file], check=True, text=True,
+def test_a_program_of_4_4bsd_reads_the_same(said) -> None:
+    assert said[0]["bsd"].text == "state 3"
+    assert seconds(said[1] / "bsd") == seconds(said[1] / "off")
+
+
+Arcs = Iterable[tuple[int, int, int]]
+
+
+def calls(arcs: Arcs, piece: int = 1) -> Counter:
+    """By the function that was called and the place from where, in pieces of so many bytes."""
+    found: Counter = Counter()
+    for source, function, count in arcs:
+        found[(source // piece, function)] += count
+    return found
+
+
+def bsd_arcs(data: bytes) -> Arcs:
+    """Of a file of 4.4BSD's: behind as many bytes as its third word says."""
+    return struct.iter_unpack("<3I", data[struct.unpack_from("<I", data, 8)[0]:])
+
+
+def test_calls_are_the_same_whoever_reads_them(said) -> None:
+    """4.4BSD's tables know a caller to four bytes."""
+    bsd = bsd_arcs((said[1] / "bsd").read_bytes())
+    assert calls(bsd, piece=4) == calls(read(said, "off").arcs, piece=4)
+    both = calls(read(said, "cpu0").arcs) + calls(read(said, "cpu1").arcs)
+    assert both == calls(read(said, "off").arcs)
+
+
+def test_calls_are_those_of_the_load(said) -> None:
+    """Eight programs, each with its messages: GNU's gprof names whom they called."""
+    text = subprocess.run(["gprof", "-b", "-p", KERNEL, said[1] / "off"], check=True, text=True,
                           capture_output=True).stdout
-    total = values(said[1]["halted"])[KERNEL_MODE]
-    for text, name_at in (ours, -1), (gnus, -1):
-        rows = {row.split()[name_at]: float(row.split()[0]) for row in text.splitlines()
-                if re.match(r" *\d+\.\d+ ", row)}
-        for name in "trap_mach_msg", "machine_switch":
-            assert abs(rows[name] - 100 * functions(said[1]["halted"])[name] / total) < 0.5, text
+    rows = [row.split() for row in text.splitlines()]
+    counted = {row[-1]: int(row[3]) for row in rows
+               if len(row) >= 5 and re.fullmatch(r"\d+", row[3])}
+    assert counted["trap_mach_msg"] > 1000 and counted["trap_task_create"] >= 8
+    assert not read(said, "zeroed").arcs
 
 
-def test_on_whose_behalf(said) -> None:
-    """Who made the calls has ended, the last of them are known; nearly all was for them."""
-    rows = re.findall(r"^ *(\d+\.\d) % +(\d+)  (.*)$", said[0]["halt"].text, re.M)
-    shares = [(row[2].split()[-1], int(row[1])) for row in rows if row[2] != "the system"]
-    work = [(name, share) for name, share in shares if name in ("callbench", "true", "ended")]
-    assert sum(share for _, share in work) > 0.75 * sum(share for _, share in shares), rows
-    assert len([name for name, _ in work if name == "callbench"]) > 5, rows
-    assert sum(int(row[1]) for row in rows) == values(said[1]["halted"])[KERNEL_MODE]
-    names: dict[int, bytes] = {}
-    for source, task, word in said[1]["halted"].arcs:
-        if LABEL_NAME <= source < LABEL_NAME + 8:
-            names[task] = names.get(task, b"") + word.to_bytes(4, "little")
-    pids = {task: number - 1 for source, task, number in said[1]["halted"].arcs
-            if source == LABEL_PID}
-    assert set(pids) == set(names)
-    assert {str(pid) for pid in pids.values()} == \
-        {row[2].split()[0] for row in rows} - {"what", "the"}
-    assert {row[2].split()[1] for row in rows if row[2][0].isdigit()} <= \
-        {name.rstrip(bytes(1)).decode() for name in names.values()}
+def test_our_gprof_reads_it(said) -> None:
+    text = subprocess.run([OUT / "bin" / "gprof", "-b", KERNEL, said[1] / "off"], check=True,
+                          text=True, capture_output=True).stdout
+    assert "each sample hit covers 4 byte(s)" in text and "sched_idle" in text
 
 
-def test_code_with_interrupts_off_is_seen_by_nmi(said) -> None:
-    """An interrupt waits for the instruction that lets it in; by NMI it is unless -i says no."""
-    found = {name: functions(said[1][name]) for name in ("interrupts", "usual", "nmi")}
-    assert {name: said[0][name].status for name in found} == dict.fromkeys(found, 0)
-    assert not found["interrupts"]["restore_user"]
-    assert found["usual"]["restore_user"] and found["nmi"]["restore_user"]
-    assert values(said[1]["interrupts"])[OPTIONS] & SAMPLE_NMI == 0
-    assert values(said[1]["usual"])[OPTIONS] & values(said[1]["nmi"])[OPTIONS] & SAMPLE_NMI
+def test_it_can_be_begun_with_the_machine(unix_machine) -> None:
+    result = unix_machine("sysctl -n kern.prof.state; uname -v", limit=20,
+                          append="profile=kernel")
+    log = result.log.decode() if isinstance(result.log, bytes) else result.log
+    said = re.search(r"ux: Profiling kernel, textsize=(\d+) \[([0-9a-f]{8})\.\.([0-9a-f]{8})\]",
+                     log)
+    assert said and int(said[1]) == int(said[3], 16) - int(said[2], 16)
+    assert result.output.decode().splitlines()[0] == "0"
+    assert result.output.decode().endswith("PROFILE\n")

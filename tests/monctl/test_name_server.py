@@ -23,7 +23,7 @@ def found(pid: str) -> str:
 
 
 FOUND = "; ".join(map(found, ("$(cat /tmp/p)", "$(cat /tmp/q)", "$(cat /tmp/r)")))
-KERNEL = "mkdir /tmp/k; cd /tmp/k; kgmon -p >/dev/null && ls"
+KERNEL = "mkdir /tmp/k; cd /tmp/k; hostprof -p >/dev/null && ls"
 
 SAID = {
     "program": "cd /tmp; su student -c './exports >/dev/null 2>&1 & echo $! >p'; "
@@ -33,7 +33,7 @@ SAID = {
     "run": "cd /tmp; su student -c 'monctl -on cow -monfile r.out -run sleep 1000 2>/tmp/m &'; "
            "until grep -q process m; do sleep 0.01; done; set -- $(cat m); echo $3 >r; "
            + found("$(cat /tmp/r)"),
-    "kernel": f"kgmon -b; {KERNEL}",
+    "kernel": f"hostprof -b; {KERNEL}",
     "without": f"{END}; monctl -pid $(cat /tmp/p) -status; monctl -pid 0 -on periodic && "
                "monctl -pid 0 -off -status | grep pid",
     "begins without": "cd /tmp; ./open 2>/tmp/o & echo $! >/tmp/n; "
@@ -41,7 +41,7 @@ SAID = {
     "forks without": "cd /tmp; ./forks >/tmp/c 2>/tmp/f & "
                      "until [ -s /tmp/c ]; do sleep 0.01; done",
     "again": f"snames; {FOUND}; cd /tmp/k; rm gmon.out; "
-             "until kgmon -p >/dev/null; do sleep 0.01; done; ls",
+             "until hostprof -p >/dev/null; do sleep 0.01; done; ls",
     "known by now": found("$(cat /tmp/n)"),
     "a child too": f"{found('$(cat /tmp/c)')}; cat /tmp/c; grep -c 'start snames' /tmp/f",
     "for its owner": "su ta -c 'monctl -pid $(cat /tmp/p) -status'; "

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "ipc.h"
+#include "samples.h"
 
 #define CALLS 1000u
 
@@ -107,6 +108,23 @@ TEST(each_call_is_counted_once)
 	EXPECT_EQ(counted(HOST_CALLS_ALL_CPUS), 0);
 }
 
+/* A millisecond of the machine's, which executes an instruction in each nanosecond. */
+#define MOST_CYCLES 1000000u
+
+TEST(it_takes_little_time)
+{
+	uint64_t begun = cycles(), counting, ended;
+
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	counting = cycles();
+	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+	ended = cycles();
+	EXPECT(counting - begun < MOST_CYCLES);
+	EXPECT(ended - counting < MOST_CYCLES);
+	print("# on %u off %u\n", (uint32_t)(counting - begun), (uint32_t)(ended - counting));
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+}
+
 /* ---------------- Loads whose calls are known from elsewhere ---------------- */
 
 #define ROUNDS 20u
@@ -163,6 +181,77 @@ TEST(a_load_of_pages)
 TEST(a_load_of_tasks)
 {
 	count_and_tell(make_tasks);
+}
+
+/* ---------------- Patched while everything runs ---------------- */
+
+#define CALLERS    3u
+#define STACK      4096u
+#define FAST_HZ    10000u
+#define FEW_ROUNDS 20u
+
+static char stacks[CALLERS][STACK] __attribute__((aligned(16)));
+static volatile uint32_t finished, may_end;
+
+static void make_calls(void *unused)
+{
+	(void)unused;
+	do
+		work();
+	while (!may_end);
+	__atomic_add_fetch(&finished, 1, __ATOMIC_SEQ_CST);
+}
+
+static void start_callers(uint32_t end)
+{
+	uint32_t id;
+
+	finished = 0;
+	may_end = end;
+	for (uint32_t n = 0; n < CALLERS; n++)
+		if (!EXPECT_EQ(
+			    thread_start(make_calls, NULL, stacks[n], STACK, PRIORITY_USUAL, &id),
+			    KERN_SUCCESS))
+			finished++;
+}
+
+static void await_callers(void)
+{
+	may_end = 1;
+	while (finished < CALLERS)
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_NONE, 0);
+}
+
+/* So many calls each. */
+static void work_together(void)
+{
+	start_callers(1);
+	await_callers();
+}
+
+/* Calls go on, on all CPUs, and NMIs come, while they are pointed here and there. */
+TEST(on_and_off_under_load)
+{
+	const sample_options_t options = {.flags = SAMPLE_NMI | SAMPLE_STACK, .depth = 8};
+	uint32_t rounds = check_parameter("rounds", FEW_ROUNDS);
+	struct collected collected;
+
+	samples_new(&collected);
+	EXPECT_EQ(
+		host_sample_start(host(), 0, SAMPLED_PC_PERIODIC, FAST_HZ, options, collected.port),
+		KERN_SUCCESS);
+	start_callers(0);
+	while (rounds-- > 0) {
+		EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+		EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+		samples_receive(&collected, 0);
+	}
+	await_callers();
+	count_and_tell(work_together);
+	EXPECT_EQ(host_sample_stop(host(), collected.port), KERN_SUCCESS);
+	samples_receive_all(&collected);
+	EXPECT(collected.samples > 0);
+	samples_forget(&collected);
 }
 
 TEST(wrong_calls)

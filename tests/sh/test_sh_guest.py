@@ -74,10 +74,11 @@ def test_a_loop_with_a_bracket_reads_no_folder(unix_machine) -> None:
 
 def test_what_is_root_s_is_in_root_s_path(unix_machine) -> None:
     """Whoever gets a shell, and however."""
-    asked = "echo $PATH; which halt kgmon snames"
+    asked = "echo $PATH; which halt hostprof kgmon snames"
     student = unix_machine(asked, limit=LIMIT, icount=True)
     assert (student.output, student.status) == (b"/bin\n", 1)
     root = unix_machine(f"{asked}; su student -c 'echo $PATH'; su ta -c 'su'; su -c 'echo $PATH'",
                         user="root", limit=LIMIT, icount=True)
     assert root.output.decode().splitlines() == [
-        "/bin:/sbin", "/sbin/halt", "/sbin/kgmon", "/sbin/snames", "/bin", "/bin:/sbin"]
+        "/bin:/sbin", "/sbin/halt", "/sbin/hostprof", "/sbin/kgmon", "/sbin/snames", "/bin",
+        "/bin:/sbin"]

@@ -7,18 +7,16 @@ extern const char kernel_start[], kernel_text_end[], kernel_data[];
 #define GROUP_BITS 7
 #define GROUP_MORE (1u << GROUP_BITS)
 
-static uint32_t site_take_step(struct site *site)
+static void site_step(struct site *site)
 {
-	uint32_t step = 0;
-	unsigned shift = 0;
-	uint8_t group;
+	uint32_t group = *site->next++;
+	unsigned shift = GROUP_BITS;
 
-	do {
+	site->address += group & (GROUP_MORE - 1);
+	for (; __builtin_expect(group & GROUP_MORE, 0) != 0; shift += GROUP_BITS) {
 		group = *site->next++;
-		step |= (group & (GROUP_MORE - 1)) << shift;
-		shift += GROUP_BITS;
-	} while ((group & GROUP_MORE) != 0);
-	return step;
+		site->address += (group & (GROUP_MORE - 1)) << shift;
+	}
 }
 
 bool site_first(struct site *site)
@@ -26,18 +24,18 @@ bool site_first(struct site *site)
 	if (site_count() == 0)
 		return false;
 	*site = (struct site){.next = call_sites.steps, .address = (uint32_t)kernel_start};
-	site->address += site_take_step(site);
+	site_step(site);
 	return true;
 }
 
 bool site_next(struct site *site)
 {
-	if (++site->number == site_count())
+	if (++site->number == call_sites.count)
 		return false;
-	if (site->number == call_sites.n_calls)
+	if (site->number == call_sites.first_constant)
 		site->address = (uint32_t)kernel_text_end;
-	if (site->number == call_sites.n_calls + call_sites.n_constants)
+	if (site->number == call_sites.first_in_table)
 		site->address = (uint32_t)kernel_data;
-	site->address += site_take_step(site);
+	site_step(site);
 	return true;
 }

@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 struct call_sites {
-	uint32_t n_calls;
-	uint32_t n_constants; /* Addresses in what can only be read, */
-	uint32_t n_tables;    /* and in MIG's tables, which lie among the data. */
-	uint8_t steps[];      /* From each site to the next, in groups of seven bits. */
+	uint32_t first_constant; /* Calls come before it. */
+	uint32_t first_in_table; /* Addresses in what can only be read, and then in MIG's tables, */
+	uint32_t count;          /* which lie among the data. */
+	uint8_t steps[];         /* From each site to the next, in groups of seven bits. */
 };
 
 /* The first of the kernel's two links has no table; the address is zero there. */
@@ -36,14 +36,12 @@ bool site_next(struct site *site);
 
 static inline uint32_t site_count(void)
 {
-	return &call_sites == NULL
-		       ? 0
-		       : call_sites.n_calls + call_sites.n_constants + call_sites.n_tables;
+	return &call_sites == NULL ? 0 : call_sites.count;
 }
 
 static inline bool site_is_call(const struct site *site)
 {
-	return site->number < call_sites.n_calls;
+	return site->number < call_sites.first_constant;
 }
 
 /* A word that may lie at any address. */

@@ -17,8 +17,6 @@
 #include "i386/patch/thunk.h"
 #include "thread/work.h"
 
-extern const char kernel_start[], kernel_text_end[];
-
 /* Sites that are changed while the other CPUs wait: some ten thousand instructions. */
 #define SITES_AT_ONCE 256u
 
@@ -26,7 +24,7 @@ extern const char kernel_start[], kernel_text_end[];
 
 static uint32_t window_page; /* That it shows; 0: none. */
 
-/* Where the word at `address` can be written to until the next call. */
+/* Where what begins at `address` can be written to, some words of it, until the next call. */
 static volatile struct unaligned *patch_window_for(uint32_t address)
 {
 	if (page_trunc(address) != window_page) {
@@ -54,21 +52,24 @@ static void patch_end(void)
 
 /* ---------------- Thunks ---------------- */
 
-static const struct thunk counting = {.count = {0x64, 0xff, 0x05}, .jump = 0xe9};
-static const struct thunk silent = {.count = {0x0f, 0x1f, 0x80}, .jump = 0xe9};
+/* The first three bytes of a thunk, and with them the lowest of its counter's address. */
+#define COUNT 0x0005ff64u /* incl %fs:ADDRESS */
+#define SKIP  0x00801f0fu /* A nop of that length, with the same address in it. */
+#define JUMP  0xe9
 
 static uint32_t patch_target_of(const struct thunk *thunk)
 {
 	return thunk_see_through((uint32_t)thunk);
 }
 
-/* Word by word; the whole is there before anybody is led to it. */
-static void patch_thunk(const struct thunk *thunk, const struct thunk *contents)
+/* A thunk that was silenced is good code after each word: what makes it count comes last. */
+static void patch_write_thunk(const struct thunk *thunk, const struct thunk *contents)
 {
 	const uint32_t *words = (const uint32_t *)contents;
+	volatile struct unaligned *to = patch_window_for((uint32_t)thunk);
 
-	for (uint32_t n = 0; n < sizeof *thunk / sizeof *words; n++)
-		patch_write((uint32_t)thunk + n * sizeof *words, words[n]);
+	for (uint32_t n = sizeof *thunk / sizeof *words; n-- > 0;)
+		to[n].word = words[n];
 }
 
 /* ---------------- Counters ---------------- */
@@ -102,43 +103,45 @@ uint32_t machine_call_counter(const void *counters, uint32_t cpu, uint32_t n)
 
 /* ---------------- The whole ---------------- */
 
-void machine_text(uint32_t *first, uint32_t *end)
-{
-	*first = (uint32_t)kernel_start;
-	*end = (uint32_t)kernel_text_end;
-}
-
 uint32_t machine_call_count(void)
 {
 	return site_count();
 }
 
-static void patch_make_thunks(const void *counters)
+static void patch_make_thunk(const struct site *site, const struct thunk *thunk, uint32_t offset)
 {
-	uint32_t offset = (uint32_t)counters - (uint32_t)cpus;
-	struct site site;
+	struct thunk contents = {.count = {COUNT & 0xff, COUNT >> 8 & 0xff, COUNT >> 16},
+				 .counter = offset + patch_counter_offset(site->number),
+				 .jump = JUMP,
+				 .distance = site_target(site) - (uint32_t)(thunk + 1)};
 
-	for (bool more = site_first(&site); more; more = site_next(&site)) {
-		const struct thunk *thunk = &call_thunks[site.number];
-		struct thunk contents = counting;
-
-		contents.counter = offset + patch_counter_offset(site.number);
-		contents.distance = site_target(&site) - (uint32_t)(thunk + 1);
-		patch_thunk(thunk, &contents);
-		pause_each();
-	}
+	patch_write_thunk(thunk, &contents);
 }
 
-static void patch_silence(const struct thunk *thunk)
+static void patch_point_at_thunk(const struct site *site, const struct thunk *thunk,
+				 uint32_t unused)
 {
-	struct thunk contents = silent;
-
-	contents.distance = thunk->distance;
-	patch_thunk(thunk, &contents);
+	(void)unused;
+	patch_write(site->address, site_word_for(site, (uint32_t)thunk));
 }
 
-/* Points each site at its thunk, or at what the thunk leads to, and silences that. */
-static void patch_point_sites(bool at_thunks)
+static void patch_point_back(const struct site *site, const struct thunk *thunk, uint32_t unused)
+{
+	(void)unused;
+	patch_write(site->address, site_word_for(site, patch_target_of(thunk)));
+}
+
+static void patch_silence_thunk(const struct site *site, const struct thunk *thunk, uint32_t unused)
+{
+	(void)site;
+	(void)unused;
+	patch_write((uint32_t)thunk, SKIP | (thunk->counter & 0xff) << 24);
+}
+
+/* Changes something of each site, or of its thunk, a few while the other CPUs are held. */
+static void patch_each(void (*change)(const struct site *site, const struct thunk *thunk,
+				      uint32_t offset),
+		       uint32_t offset)
 {
 	struct site site;
 	bool more = site_first(&site);
@@ -146,12 +149,7 @@ static void patch_point_sites(bool at_thunks)
 	while (more) {
 		hold_begin();
 		for (uint32_t n = 0; n < SITES_AT_ONCE && more; n++) {
-			const struct thunk *thunk = &call_thunks[site.number];
-			uint32_t target = at_thunks ? (uint32_t)thunk : patch_target_of(thunk);
-
-			patch_write(site.address, site_word_for(&site, target));
-			if (!at_thunks)
-				patch_silence(thunk);
+			change(&site, &call_thunks[site.number], offset);
 			more = site_next(&site);
 		}
 		hold_end();
@@ -163,8 +161,8 @@ bool machine_calls_count(const void *counters)
 {
 	if (!patch_begin())
 		return false;
-	patch_make_thunks(counters);
-	patch_point_sites(true);
+	patch_each(patch_make_thunk, (uint32_t)counters - (uint32_t)cpus);
+	patch_each(patch_point_at_thunk, 0);
 	patch_end();
 	return true;
 }
@@ -174,7 +172,8 @@ void machine_calls_end(void)
 	bool opened = patch_begin();
 
 	assert(opened); /* Its table is there since counting began. */
-	patch_point_sites(false);
+	patch_each(patch_point_back, 0);
+	patch_each(patch_silence_thunk, 0);
 	patch_end();
 }
 

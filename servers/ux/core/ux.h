@@ -99,6 +99,7 @@ struct ux_boot {
 	const char *root;     /* The device of the root's file system. */
 	unsigned processes;   /* So many at a time beside init's; 0: see UX_PROCESSES_MAX. */
 	bool sigprof_process; /* Kernel argument sigprof=process: see timer.c. */
+	bool profiles_kernel; /* profile=kernel: from the beginning. */
 };
 
 extern struct ux_boot ux_boot; /* Constant once the server runs. */

@@ -10,11 +10,15 @@
 #include <sys/time.h>
 #include <sys/ux.h>
 
+#include "sysctl/gmon.h"
 #include "sysctl/sysctl.h"
 
 #define TICKS_PER_SECOND   100 /* The scheduler's: MICROS_PER_TICK apart. */
 #define MICROS_PER_SECOND  1000000
 #define LITTLE_ENDIAN_MARK 1234
+
+/* Behind the version, as that of a kernel has it which was built to be profiled. */
+#define PROFILED " PROFILE"
 
 static char values_host_name[HOST_NAME_ROOM] = "assay";
 
@@ -63,6 +67,9 @@ static int values_version(uintptr_t argument, struct sysctl_value *value)
 	syscall_mach_port_deallocate(mach_task_self_cached(), host);
 	if (result != KERN_SUCCESS)
 		return EIO;
+	if (_gmonparam.state == GMON_PROF_ON)
+		memcpy(values_room.version + strlen(values_room.version), PROFILED,
+		       sizeof PROFILED);
 	return values_string((uintptr_t)values_room.version, value);
 }
 
@@ -183,6 +190,12 @@ static int values_processes(uintptr_t argument, struct sysctl_value *value)
 #define HOST(path, number, member) \
 	PLACE(path, CTL_HW, number, values_of_host, struct host_basic_info, member)
 
+#define PROF(path, type, what, setter)                                                \
+	{                                                                             \
+		.name = NAME(path, type, CTL_KERN, KERN_PROF, what), .get = gmon_get, \
+		.set = setter, .argument = (what),                                    \
+	}
+
 const struct sysctl_entry sysctl_entries[] = {
 	TEXT("kern.ostype", CTL_KERN, KERN_OSTYPE, "Assay"),
 	TEXT("kern.osrelease", CTL_KERN, KERN_OSRELEASE, "1"),
@@ -197,6 +210,12 @@ const struct sysctl_entry sysctl_entries[] = {
 	 .set = values_set_host_name},
 	{.name = NAME("kern.clockrate", CTLTYPE_STRUCT, CTL_KERN, KERN_CLOCKRATE),
 	 .get = values_clocks},
+	PROF("kern.prof.state", CTLTYPE_INT, GPROF_STATE, gmon_set),
+	PROF("kern.prof.count", CTLTYPE_STRUCT, GPROF_COUNT, gmon_set),
+	PROF("kern.prof.froms", CTLTYPE_STRUCT, GPROF_FROMS, gmon_set),
+	PROF("kern.prof.tos", CTLTYPE_STRUCT, GPROF_TOS, gmon_set),
+	PROF("kern.prof.gmonparam", CTLTYPE_STRUCT, GPROF_GMONPARAM, NULL),
+	PROF("kern.prof.ticks", CTLTYPE_STRUCT, GPROF_TICKS, NULL),
 	NUMBER("kern.ngroups", CTL_KERN, KERN_NGROUPS, UX_GROUPS_MAX),
 	NUMBER("kern.saved_ids", CTL_KERN, KERN_SAVED_IDS, 1),
 	{.name = NAME("kern.boottime", CTLTYPE_STRUCT, CTL_KERN, KERN_BOOTTIME),

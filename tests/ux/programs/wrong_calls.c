@@ -8,6 +8,7 @@
  */
 #include <servers/gprof_types.h>
 #include <signal.h>
+#include <sys/gmon.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
@@ -349,6 +350,8 @@ TEST(values_that_there_are_not)
 {
 	static const int host_name[] = {CTL_KERN, KERN_HOSTNAME, 0}, clocks[] = {CTL_KERN, 12};
 	static const int none[] = {CTL_KERN, -1}, no_group[CTL_MAXNAME] = {-1};
+	static const int state[] = {CTL_KERN, KERN_PROF, GPROF_STATE}, busy = GMON_PROF_BUSY;
+	static const int count[] = {CTL_KERN, KERN_PROF, GPROF_COUNT};
 	static const char text[HOST_NAME_ROOM + 1] = "a", two[] = "a\0b";
 	static char many[UX_TRANSFER_MAX + PAGE];
 
@@ -359,6 +362,9 @@ TEST(values_that_there_are_not)
 	WRONG(ask_mib(host_name, 1, 0, NULL, 0), EISDIR);
 	WRONG(ask_mib(host_name, 3, 0, NULL, 0), ENOTDIR);
 	WRONG(ask_mib(clocks, 2, SYSCTL_WRITES, text, 4), EPERM);
+	WRONG(ask_mib(state, 3, SYSCTL_WRITES, (const char *)&busy, sizeof busy), EINVAL);
+	WRONG(ask_mib(state, 3, SYSCTL_WRITES, (const char *)&busy, 1), EINVAL);
+	WRONG(ask_mib(count, 3, SYSCTL_WRITES, many, PAGE), EINVAL);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, NULL, 0), EINVAL);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, text, sizeof text), EINVAL);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, two, sizeof two), EINVAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kgmon: what the command line asks for, in an order that makes sense of all of it at once. */
+/* hostprof: what the command line asks for, in an order that makes sense of all of it at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mach.h>
@@ -15,11 +15,11 @@
 
 #include "common/common.h"
 #include "common/name_server.h"
-#include "kgmon.h"
+#include "hostprof.h"
 
 #define OUTPUT "gmon.out"
 
-static const char usage_text[] = "kgmon [-b [-n|-i] | -B [-n|-i] | -h] [-p [-l HOW]] [-r]";
+static const char usage_text[] = "hostprof [-b [-n|-i] | -B [-n|-i] | -h] [-p [-l HOW]] [-r]";
 
 static struct {
 	bool begins;       /* -b, -B */
@@ -47,7 +47,7 @@ static bool succeeded(const char *what, kern_return_t result)
 	else if (result == GPROF_NO_MEMORY)
 		report("%s: the collector has no memory left; halt and try again", what);
 	else if (result == MACH_SEND_INVALID_DEST || result == MIG_SERVER_DIED)
-		report("%s: the collector has ended meanwhile; begin again: kgmon -b", what);
+		report("%s: the collector has ended meanwhile; begin again: hostprof -b", what);
 	else
 		report("%s: the collector answers error %d", what, result);
 	return false;
@@ -95,7 +95,7 @@ static bool dump(void)
 	bool done;
 
 	if (collector == MACH_PORT_NULL) {
-		report("-p: nothing was collected; begin by: kgmon -b");
+		report("-p: nothing was collected; begin by: hostprof -b");
 		return false;
 	}
 	if (!succeeded("-p", gprof_mon_dump(collector, &data, &got)))
@@ -155,7 +155,7 @@ static bool tell(void)
 
 	if (!get_status(&status))
 		return false;
-	printf("kernel profiling is %s\n", status.flavors != 0 ? "running" : "off");
+	printf("host profiling is %s\n", status.flavors != 0 ? "running" : "off");
 	if (collector != MACH_PORT_NULL)
 		printf("%llu samples, %llu lost, at %u Hz\n", number(status.taken),
 		       number(status.lost), status.rate);

@@ -22,7 +22,7 @@
 
 #include "common/common.h"
 #include "common/name_server.h"
-#include "kgmon.h"
+#include "hostprof.h"
 
 /* The context of its collector. */
 struct kernel_profile {

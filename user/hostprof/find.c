@@ -11,7 +11,7 @@
 
 #include "common/common.h"
 #include "common/name_server.h"
-#include "kgmon.h"
+#include "hostprof.h"
 
 #define PID_HOST (-1) /* What task_by_pid() answers with the host's control port. */
 
@@ -36,7 +36,7 @@ static mach_port_t open_port(mach_port_t known, pid_t pid)
 	return port;
 }
 
-/* The name may be somebody else's: it is the collector's if a kgmon of root's has its token. */
+/* The name may be somebody else's: it is the collector's if a hostprof of root's has its token. */
 static mach_port_t open_of_root(mach_port_t known, pid_t *pid)
 {
 	struct ux_process_info processes[UX_PROCESSES_MAX];

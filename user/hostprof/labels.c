@@ -8,7 +8,7 @@
 
 #include "common/common.h"
 #include "common/rolled.h"
-#include "kgmon.h"
+#include "hostprof.h"
 
 /* Tasks that ended so long ago that the Unix server has forgotten them are told together. */
 #define TASK_ENDED UINT32_MAX

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kgmon: the kernel's own profile.
+ * hostprof: the kernel's part of a recording of the host.
  *
  * A process in the background, the collector (collector.c), has the whole machine sampled and keeps
- * the kernel's part of it; each call of kgmon (main.c) finds it by name (find.c) and asks it what
+ * the kernel's part of it; each call of hostprof (main.c) finds it by name (find.c) and asks what
  * monctl would ask a program (<servers/gprof.h>).
  */
-#ifndef KGMON_H
-#define KGMON_H
+#ifndef HOSTPROF_H
+#define HOSTPROF_H
 
 #include <stdbool.h>
 #include <stddef.h>

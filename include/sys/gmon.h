@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's own profile in 4.4BSD's layouts, as sysctl() reads it: CTL_KERN, KERN_PROF, one
+ * of GPROF_STATE to GPROF_TICKS.
+ *
+ * The time is in `kcount`: a counter for each piece of the kernel's text.  Calls are in `tos`, an
+ * element for each pair of caller and function, and those of one caller are linked, from the
+ * element of `froms` for the place where it was called from.  A caller's element is 0 if it has
+ * none, and tos[0].link is the last one used.
+ */
+#ifndef SYS_GMON_H
+#define SYS_GMON_H
+
+#include <stdint.h>
+
+/* Bytes of text for a counter, by its size, and for an element of froms. */
+#define HISTFRACTION 2
+#define HASHFRACTION 2
+#define HISTCOUNTER  uint16_t
+
+/* Elements of tos, in percent of the text's bytes, and limits to that. */
+#define ARCDENSITY 2
+#define MINARCS    50
+#define MAXARCS    65534
+
+struct tostruct {
+	uint32_t selfpc; /* The function called. */
+	int32_t count;   /* A pair that was called more often has several elements: their sum. */
+	uint16_t link;
+	uint16_t reserved;
+};
+
+struct gmonparam {
+	int32_t state; /* GMON_PROF_* */
+	uint16_t *kcount;
+	uint32_t kcountsize; /* Bytes; so are the others. */
+	uint16_t *froms;
+	uint32_t fromssize;
+	struct tostruct *tos;
+	uint32_t tossize;
+	int32_t tolimit; /* Elements of tos. */
+	uint32_t lowpc;
+	uint32_t highpc;
+	uint32_t textsize;
+	uint32_t hashfraction;
+};
+
+/* States; ON and OFF can be set. */
+#define GMON_PROF_ON    0
+#define GMON_PROF_BUSY  1 /* It is just being begun or ended. */
+#define GMON_PROF_ERROR 2 /* It is off: there was no room in tos. */
+#define GMON_PROF_OFF   3
+
+/* The third number.  Whoever writes zeros to a table resets it. */
+#define GPROF_STATE     0 /* int */
+#define GPROF_COUNT     1 /* kcount */
+#define GPROF_FROMS     2
+#define GPROF_TOS       3
+#define GPROF_GMONPARAM 4
+#define GPROF_TICKS     1000 /* Ours: struct gmon_tick. */
+
+/*
+ * The same ticks, exactly and of each CPU.  An element of count 0 is none.  Ticks that found a CPU
+ * idle have the idle function's address.
+ */
+struct gmon_tick {
+	uint32_t pc;
+	uint32_t cpu; /* GMON_TICK_IDLE is added to it. */
+	uint32_t count;
+};
+
+#define GMON_TICK_IDLE 0x80000000u
+
+/* The header of a gmon.out of 4.4BSD; kcount follows, and then arcs to the end of the file. */
+struct gmonhdr {
+	uint32_t lpc;
+	uint32_t hpc;
+	int32_t ncnt; /* Bytes of this and of kcount. */
+	int32_t version;
+	int32_t profrate;
+	int32_t spare[3];
+};
+
+#define GMONVERSION 0x00051879
+
+struct rawarc {
+	uint32_t raw_frompc;
+	uint32_t raw_selfpc;
+	int32_t raw_count;
+};
+
+#endif

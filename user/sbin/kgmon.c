@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kgmon: begins and ends the kernel's own profile, and writes it.
+ *
+ * The profile is the same whoever asks (<sys/gmon.h>): it is begun and ended by sysctl(), which has
+ * the ticks.  The kernel itself tells the calls, of each CPU and to the last one.
+ */
+#include <errno.h>
+#include <gmon.h>
+#include <mach.h>
+#include <mach/assay.h>
+#include <mach/calls.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/gmon.h>
+#include <sys/stat.h>
+#include <sys/sysctl.h>
+#include <unistd.h>
+
+#include "common/common.h"
+#include "lib/elfsym/elfsym.h"
+
+#define USAGE "kgmon [-b | -h] [-p [-i] [-c CPU|all] [-N SYSTEM]] [-r]"
+
+#define KERNEL_FILE "/mach_kernel"
+#define ALL_CPUS    HOST_CALLS_ALL_CPUS
+#define CPUS_MAX    32
+#define NAME_ROOM   32
+
+enum exit_status {
+	EXIT_USAGE = 2,
+	EXIT_STATE = 5,   /* The state could not be read, */
+	EXIT_CHANGE = 6,  /* or set; */
+	EXIT_READ = 7,    /* what was collected could not be read, */
+	EXIT_WRITE = 8,   /* or not be written, */
+	EXIT_RESET = 9,   /* or not be reset. */
+	EXIT_SYSTEM = 10, /* -N is not the kernel that runs. */
+	EXIT_NONE = 20,   /* Nobody profiles this kernel. */
+};
+
+static struct {
+	bool begins;      /* -b */
+	bool halts;       /* -h */
+	bool dumps;       /* -p */
+	bool resets;      /* -r */
+	bool leaves_idle; /* -i */
+	bool splits;      /* -c */
+	int cpu;
+	const char *system; /* -N */
+} wanted = {.cpu = ALL_CPUS, .system = KERNEL_FILE};
+
+static int status; /* The first failure's. */
+
+static void fail(int how, const char *what, const char *why)
+{
+	report("%s: %s", what, why);
+	if (status == 0)
+		status = how;
+}
+
+/* ---------------- sysctl() ---------------- */
+
+static void *get_table(int what, size_t *size)
+{
+	const int mib[] = {CTL_KERN, KERN_PROF, what};
+	void *data = NULL;
+
+	for (;;) {
+		*size = 0;
+		if (sysctl(mib, 3, NULL, size, NULL, 0) != 0)
+			break;
+		data = reallocate(data, *size + 1);
+		if (sysctl(mib, 3, data, size, NULL, 0) == 0)
+			return data;
+		if (errno != ENOMEM)
+			break;
+	}
+	free(data);
+	return NULL;
+}
+
+static struct gmonparam get_parameters(void)
+{
+	static const int mib[] = {CTL_KERN, KERN_PROF, GPROF_GMONPARAM};
+	struct gmonparam parameters;
+	size_t size = sizeof(parameters);
+
+	if (sysctl(mib, 3, &parameters, &size, NULL, 0) != 0)
+		report_exit(errno == ENOENT ? EXIT_NONE : EXIT_STATE,
+			    "the kernel's profile cannot be had: %s", strerror(errno));
+	return parameters;
+}
+
+static void set_state(int state)
+{
+	static const int mib[] = {CTL_KERN, KERN_PROF, GPROF_STATE};
+	const char *what = state == GMON_PROF_ON ? "-b" : "-h";
+
+	if (sysctl(mib, 3, NULL, NULL, &state, sizeof(state)) == 0)
+		return;
+	if (errno == ENOMEM)
+		fail(EXIT_CHANGE, what, "there is no memory left for the counts");
+	else if (errno == EAGAIN)
+		fail(EXIT_CHANGE, what, "too many are being sampled: end one");
+	else
+		fail(EXIT_CHANGE, what, strerror(errno));
+}
+
+static void reset_table(int what, size_t size)
+{
+	const int mib[] = {CTL_KERN, KERN_PROF, what};
+	void *zeros = allocate(size);
+
+	memset(zeros, 0, size);
+	if (sysctl(mib, 3, NULL, NULL, zeros, size) != 0)
+		fail(EXIT_RESET, "-r", strerror(errno));
+	free(zeros);
+}
+
+/* ---------------- The file ---------------- */
+
+struct profile {
+	struct gmonparam of;
+	int cpu;
+	uint32_t *bins; /* Of kcount's pieces of text, but they count further. */
+	size_t n_bins;
+	FILE *file;
+};
+
+static void put(const struct profile *profile, const void *bytes, size_t size)
+{
+	fwrite(bytes, size, 1, profile->file);
+}
+
+/* A bin that passes 65,535 goes on in another record of the same range. */
+static bool put_histogram(const struct profile *profile, unsigned rate)
+{
+	struct gmon_histogram histogram = {
+		.low = profile->of.lowpc,
+		.high = profile->of.highpc,
+		.bins = (uint32_t)profile->n_bins,
+		.rate = rate,
+		.dimension = "seconds",
+		.abbreviation = 's',
+	};
+	bool is_more = false;
+
+	putc(GMON_TAG_HISTOGRAM, profile->file);
+	put(profile, &histogram, sizeof(histogram));
+	for (size_t n = 0; n < profile->n_bins; n++) {
+		uint16_t part =
+			profile->bins[n] < UINT16_MAX ? (uint16_t)profile->bins[n] : UINT16_MAX;
+
+		put(profile, &part, sizeof(part));
+		profile->bins[n] -= part;
+		is_more |= profile->bins[n] != 0;
+	}
+	return is_more;
+}
+
+/* What was called by its address in a table has no known caller: see docs/kernel-profile.md. */
+static void put_call(const struct profile *profile, const struct host_call *call)
+{
+	uint64_t left = call->count[0] + ((uint64_t)call->count[1] << 32);
+	struct gmon_arc arc = {.from = call->from != 0 ? call->from : profile->of.lowpc,
+			       .self = call->to};
+
+	for (; left > 0; left -= arc.count) {
+		arc.count = left < INT32_MAX ? (uint32_t)left : INT32_MAX;
+		putc(GMON_TAG_ARC, profile->file);
+		put(profile, &arc, sizeof(arc));
+	}
+}
+
+static bool put_calls(const struct profile *profile)
+{
+	mach_msg_type_number_t n = 0;
+	host_call_array_t words = NULL;
+	boolean_t on;
+
+	if (host_calls_get(mach_host_self(), profile->cpu, &on, &words, &n) != KERN_SUCCESS)
+		return false;
+	for (size_t i = 0; i < n / HOST_CALL_WORDS; i++)
+		put_call(profile, (const struct host_call *)words + i);
+	if (n != 0)
+		vm_deallocate(mach_task_self(), (vm_address_t)words, n * sizeof(*words));
+	return true;
+}
+
+static bool put_all(const struct profile *profile)
+{
+	struct gmon_header header = {.magic = GMON_MAGIC, .version = GMON_VERSION};
+	struct clockinfo clocks = {.profhz = 1};
+	size_t size = sizeof(clocks);
+
+	sysctlbyname("kern.clockrate", &clocks, &size, NULL, 0);
+	put(profile, &header, sizeof(header));
+	while (put_histogram(profile, (unsigned)clocks.profhz))
+		continue;
+	return put_calls(profile);
+}
+
+static void add_ticks(struct profile *profile, const struct gmon_tick *ticks, size_t n, int cpu)
+{
+	const uint32_t piece = HISTFRACTION * sizeof(HISTCOUNTER);
+
+	for (; n > 0; n--, ticks++) {
+		bool is_idle = (ticks->cpu & GMON_TICK_IDLE) != 0;
+
+		if (ticks->pc < profile->of.lowpc || ticks->pc >= profile->of.highpc ||
+		    (is_idle && wanted.leaves_idle) ||
+		    (cpu != ALL_CPUS && (ticks->cpu & ~GMON_TICK_IDLE) != (uint32_t)cpu))
+			continue;
+		profile->bins[(ticks->pc - profile->of.lowpc) / piece] += ticks->count;
+	}
+}
+
+static void write_file(struct profile *profile, const char *name)
+{
+	bool done;
+
+	profile->file = fopen(name, "w");
+	if (profile->file == NULL) {
+		fail(EXIT_WRITE, name, strerror(errno));
+		return;
+	}
+	if (!put_all(profile))
+		fail(EXIT_READ, "-p", "the kernel has no memory to tell its calls");
+	done = ferror(profile->file) == 0;
+	if (fclose(profile->file) != 0 || !done)
+		fail(EXIT_WRITE, name, strerror(errno));
+}
+
+/* Of a CPU, or of all together. */
+static void dump(const struct gmonparam *parameters, const struct gmon_tick *ticks, size_t n,
+		 int cpu)
+{
+	struct profile profile = {.of = *parameters, .cpu = cpu};
+	char name[NAME_ROOM] = "gmon.out";
+
+	if (cpu != ALL_CPUS)
+		snprintf(name, sizeof(name), "gmon-%d.out", cpu);
+	profile.n_bins = parameters->kcountsize / sizeof(HISTCOUNTER);
+	profile.bins = allocate(profile.n_bins * sizeof(*profile.bins));
+	memset(profile.bins, 0, profile.n_bins * sizeof(*profile.bins));
+	add_ticks(&profile, ticks, n, cpu);
+	write_file(&profile, name);
+	free(profile.bins);
+}
+
+/* ---------------- Which kernel ---------------- */
+
+static bool is_text_of(const void *image, size_t size, const struct gmonparam *parameters)
+{
+	struct elfsym elf;
+	bool fits;
+
+	if (elfsym_open(&elf, image, size) != NULL)
+		return false;
+	fits = elf.text_start <= parameters->lowpc && elf.text_end >= parameters->highpc - 4 &&
+	       elf.text_end - parameters->lowpc < 2 * (uint64_t)parameters->textsize;
+	elfsym_close(&elf);
+	return fits;
+}
+
+/* Whoever reads the profile with a file of another kernel reads nonsense. */
+static bool check_system(const struct gmonparam *parameters)
+{
+	int file = open_input(wanted.system);
+	struct stat about = {0};
+	void *image;
+	bool fits = false;
+
+	if (file < 0) {
+		status = EXIT_SYSTEM;
+		return false;
+	}
+	fstat(file, &about);
+	image = allocate((size_t)about.st_size + 1);
+	if (read_bytes(file, image, (size_t)about.st_size))
+		fits = is_text_of(image, (size_t)about.st_size, parameters);
+	if (!fits)
+		fail(EXIT_SYSTEM, wanted.system,
+		     "not the kernel that runs: say by -N which file that is");
+	free(image);
+	close_input(file);
+	return fits;
+}
+
+/* ---------------- What is asked for ---------------- */
+
+static void write_profile(const struct gmonparam *parameters, int n_cpus)
+{
+	size_t size = 0;
+	struct gmon_tick *ticks = get_table(GPROF_TICKS, &size);
+
+	if (ticks == NULL) {
+		fail(EXIT_READ, "-p", strerror(errno));
+		return;
+	}
+	size /= sizeof(*ticks);
+	if (!wanted.splits || wanted.cpu != ALL_CPUS)
+		dump(parameters, ticks, size, wanted.cpu);
+	else
+		for (int cpu = 0; cpu < n_cpus; cpu++)
+			dump(parameters, ticks, size, cpu);
+	free(ticks);
+}
+
+static int count_cpus(void)
+{
+	int n = 1;
+	size_t size = sizeof(n);
+
+	sysctlbyname("hw.ncpu", &n, &size, NULL, 0);
+	return n;
+}
+
+/* What changes something is root's; the rest is done all the same. */
+static void check_rights(void)
+{
+	if (!(wanted.begins || wanted.halts || wanted.resets) || geteuid() == 0)
+		return;
+	fail(EXIT_CHANGE, "kernel read-only", "only root may do -b, -h and -r");
+	wanted.begins = wanted.halts = wanted.resets = false;
+}
+
+static void tell_state(void)
+{
+	static const char *const words[] = {
+		[GMON_PROF_ON] = "running",
+		[GMON_PROF_BUSY] = "busy",
+		[GMON_PROF_ERROR] = "off (error)",
+		[GMON_PROF_OFF] = "off",
+	};
+	int state = get_parameters().state;
+
+	printf("kgmon: kernel profiling is %s.\n", words[state & 3]);
+}
+
+/* In the order in which it makes sense: what could not be written is not reset. */
+static void act(void)
+{
+	struct gmonparam parameters = get_parameters();
+
+	check_rights();
+	if (wanted.halts)
+		set_state(GMON_PROF_OFF);
+	if (wanted.begins)
+		set_state(GMON_PROF_ON);
+	if (wanted.dumps && check_system(&parameters))
+		write_profile(&parameters, count_cpus());
+	if (wanted.resets && status == 0)
+		reset_table(GPROF_COUNT, parameters.kcountsize);
+	tell_state();
+}
+
+static void read_cpu(const char *text)
+{
+	long long cpu = ALL_CPUS;
+
+	wanted.splits = true;
+	if (strcmp(text, "all") == 0)
+		return;
+	if (!parse_number(text, &cpu) || cpu < 0 || cpu >= count_cpus())
+		report_exit(EXIT_USAGE, "-c %s: there is no such CPU: say 0 to %d, or all", text,
+			    count_cpus() - 1);
+	wanted.cpu = (int)cpu;
+}
+
+int main(int count, char **arguments)
+{
+	int option;
+
+	program_start(arguments);
+	while ((option = getopt(count, arguments, "bhpric:N:")) != -1) {
+		wanted.begins |= option == 'b';
+		wanted.halts |= option == 'h';
+		wanted.dumps |= option == 'p';
+		wanted.resets |= option == 'r';
+		wanted.leaves_idle |= option == 'i';
+		if (option == 'c')
+			read_cpu(optarg);
+		if (option == 'N')
+			wanted.system = optarg;
+		if (option == '?')
+			usage(USAGE);
+	}
+	if (optind < count || (wanted.begins && wanted.halts) ||
+	    (!wanted.dumps && (wanted.splits || wanted.leaves_idle)))
+		usage(USAGE);
+	act();
+	return program_end(status);
+}
