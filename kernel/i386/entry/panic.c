@@ -36,6 +36,11 @@ noreturn static void panic_halt(void)
 		__asm__ volatile("cli; hlt");
 }
 
+bool panic_is_here(void)
+{
+	return __atomic_load_n(&ending, __ATOMIC_ACQUIRE) == cpu_self()->number + 1;
+}
+
 void panic_stop_if_asked(const struct frame *frame)
 {
 	if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 0)

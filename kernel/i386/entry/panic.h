@@ -16,6 +16,9 @@ noreturn void panic_at(const struct frame *frame, const char *format, ...)
 /* The end by a time limit, found out in an interrupt or an NMI that interrupted `frame`. */
 noreturn void panic_timeout_at(const struct frame *frame, const char *why);
 
+/* Whether this CPU ends the run: then no NMI is for it, though the sampling clock may send some. */
+bool panic_is_here(void);
+
 /* In the NMI handler: stops this CPU for good if another one ends the run. */
 void panic_stop_if_asked(const struct frame *frame);
 

@@ -295,6 +295,8 @@ void work_after_sample(const struct frame *frame)
 
 void nmi(struct frame *frame)
 {
+	if (panic_is_here())
+		return;
 	panic_stop_if_asked(frame);
 	if (report_request_pending())
 		panic_timeout_at(frame, "the runner's time limit is over");

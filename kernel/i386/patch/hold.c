@@ -11,8 +11,11 @@
 #include "i386/cpu/lapic.h"
 #include "thread/cpu_state.h"
 
-/* A sampling interrupt that is under way ends within far less; then a CPU is lost. */
-#define PATIENCE_CYCLES 500000000u
+/*
+ * A sampling interrupt that is under way ends within far less, but an emulator's CPU may have to
+ * wait for its host's.  Beyond that it is lost.
+ */
+#define PATIENCE_CYCLES 20000000000ull
 
 /* How often CPUs were held; as long as they are, which time this is (0: they are not); by whom. */
 static uint32_t rounds;
@@ -43,7 +46,9 @@ void hold_begin(void)
 	assert(kernel_locked() && round == 0);
 	interrupts_off();
 	holder = self;
-	__atomic_store_n(&round, ++rounds, __ATOMIC_SEQ_CST);
+	if (++rounds == 0)
+		rounds = 1;
+	__atomic_store_n(&round, rounds, __ATOMIC_SEQ_CST);
 	for (uint32_t n = 0; n < n_cpus; n++)
 		if (&cpus[n] != self)
 			lapic_send_nmi(cpus[n].machine.apic_id);

@@ -215,6 +215,8 @@ static bool gmon_start_thread(void)
 	if (gmon_ticks.port == MACH_PORT_NULL) {
 		mach_port_t port = mach_reply_port();
 
+		if (port == MACH_PORT_NULL)
+			return false;
 		gmon_ticks.port = port;
 		if (!ux_start_thread(gmon_collect, NULL)) {
 			mach_port_mod_refs(mach_task_self_cached(), port, MACH_PORT_RIGHT_RECEIVE,
