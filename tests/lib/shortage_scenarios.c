@@ -541,6 +541,34 @@ static void lists_of_the_host(void)
 	TRY(processor_set_processors(control, &processors, &n));
 }
 
+static void calls_are_counted(void)
+{
+	mach_msg_type_number_t n;
+	host_call_array_t calls;
+	boolean_t on;
+
+	TRY(host_calls_count(check_number(0), TRUE));
+	TRY(host_calls_get(check_number(0), HOST_CALLS_ALL_CPUS, &on, &calls, &n));
+}
+
+static void forget_calls(void)
+{
+	host_calls_count(check_number(0), FALSE);
+	host_calls_reset(check_number(0));
+}
+
+static uint16_t ticks[2];
+
+static void ticks_are_counted(void)
+{
+	TRY(task_profil(self(), (vm_address_t)ticks, sizeof ticks, 0, 0x10000, FALSE));
+}
+
+static void forget_ticks(void)
+{
+	task_profil(self(), 0, 0, 0, 0, FALSE);
+}
+
 static void new_tasks_are_told_of(void)
 {
 	mach_port_t port, task;
@@ -608,6 +636,8 @@ const struct scenario scenarios[] = {
 	{"names by calls", names_by_calls, NULL},
 	{"more ports than ever", more_ports_than_ever, NULL},
 	{"lists of names", lists_of_names, NULL},
+	{"counted calls", calls_are_counted, forget_calls},
+	{"counted ticks", ticks_are_counted, forget_ticks},
 	{"rights from and to tasks", rights_from_and_to_tasks, NULL},
 	{"requests", requests, NULL},
 	{"deaths", deaths, NULL},
