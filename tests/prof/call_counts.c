@@ -108,9 +108,7 @@ TEST(each_call_is_counted_once)
 	EXPECT_EQ(counted(HOST_CALLS_ALL_CPUS), 0);
 }
 
-/* A millisecond of the machine's, which executes an instruction in each nanosecond. */
-#define MOST_CYCLES 1000000u
-
+/* How long it takes is compared with what is promised by test_call_counts.py. */
 TEST(it_takes_little_time)
 {
 	uint64_t begun = cycles(), counting, ended;
@@ -119,8 +117,6 @@ TEST(it_takes_little_time)
 	counting = cycles();
 	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
 	ended = cycles();
-	EXPECT(counting - begun < MOST_CYCLES);
-	EXPECT(ended - counting < MOST_CYCLES);
 	print("# on %u off %u\n", (uint32_t)(counting - begun), (uint32_t)(ended - counting));
 	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
 }
