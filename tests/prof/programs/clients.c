@@ -6,8 +6,8 @@
  * clients swap: they have the server read memory of theirs that was paged out, as they have more of
  * it than there is.
  *
- * Printed are the ids of their tasks (`three`, `one`) and of the server's, and when they began and
- * ended, by the clock that samples have.
+ * Printed are the ids of their tasks (`three`, `one`) and of the server's, and when their work
+ * began and ended, by the clock that samples have.
  */
 #include <assay.h>
 #include <fcntl.h>
@@ -33,6 +33,8 @@ static const struct {
 	int share;
 	const char *file;
 } clients[CLIENTS] = {{"three", 3, "/tmp/pages.three"}, {"one", 1, "/tmp/pages.one"}};
+
+static int ready[2], go[2], leave[2]; /* Pipes: two from main(), and one to it. */
 
 static _Noreturn void fail(const char *what)
 {
@@ -100,13 +102,17 @@ static void write_pages(const char *memory, int n)
 			fail("write");
 }
 
-static _Noreturn void work(int client, int ready, int go, const char *what)
+/*
+ * Works, and ends only when both have: what the server does about an exit, and the memory that is
+ * left by it, is for nobody.
+ */
+static _Noreturn void work(int client, const char *what)
 {
 	bool swaps = strcmp(what, "swap") == 0;
 	char *memory = swaps ? new_pages(clients[client].share) : NULL;
 	char byte = 0;
 
-	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1)
+	if (write(ready[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1)
 		fail("begin");
 	if (strcmp(what, "calls") == 0)
 		make_calls(clients[client].share);
@@ -114,44 +120,60 @@ static _Noreturn void work(int client, int ready, int go, const char *what)
 		write_pages(memory, clients[client].share);
 	else
 		touch_pages(clients[client].file, clients[client].share);
+	if (write(ready[1], &byte, 1) != 1 || read(leave[0], &byte, 1) != 1)
+		fail("end");
 	_exit(0);
+}
+
+static void wait_for_one(void)
+{
+	char byte;
+
+	if (read(ready[0], &byte, 1) != 1)
+		fail("wait for a client");
 }
 
 /*
  * Starts both; they have begun when it returns, but for their work.  The one with more memory comes
  * last, and pages out the other's.
  */
-static void start(const int ready[2], const int go[2], const char *what)
+static void start(const char *what)
 {
-	char byte;
-
 	for (int n = CLIENTS - 1; n >= 0; n--) {
 		pid_t pid = fork();
 
 		if (pid == 0)
-			work(n, ready[1], go[0], what);
+			work(n, what);
 		printf("%s %u\n", clients[n].name, id_of(task_by_pid(pid)));
-		if (read(ready[0], &byte, 1) != 1)
-			fail("wait for a client");
+		wait_for_one();
 	}
 	fflush(stdout);
 }
 
+static void let_both(int pipe)
+{
+	if (write(pipe, "go", CLIENTS) != CLIENTS)
+		fail("let them go on");
+}
+
 int main(int argc, char **argv)
 {
-	int ready[2], go[2], failed = 0, status;
-	unsigned long long begin;
+	int failed = 0, status;
+	unsigned long long begin, end;
 
-	if (argc != 2 || pipe(ready) != 0 || pipe(go) != 0)
+	if (argc != 2 || pipe(ready) != 0 || pipe(go) != 0 || pipe(leave) != 0)
 		return 2;
 	printf("server %u\n", id_of(task_by_pid(0)));
 	fflush(stdout);
-	start(ready, go, argv[1]);
+	start(argv[1]);
 	begin = now();
-	if (write(go[1], "go", CLIENTS) != CLIENTS)
-		fail("let them begin");
+	let_both(go[1]);
+	for (int n = 0; n < CLIENTS; n++)
+		wait_for_one();
+	end = now();
+	let_both(leave[1]);
 	while (wait(&status) > 0)
 		failed |= status;
-	printf("begin %llu\nend %llu\n", begin, now());
+	printf("begin %llu\nend %llu\n", begin, end);
 	return failed != 0;
 }
