@@ -44,10 +44,11 @@ WARNINGS := -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes
 ALWAYS   := -ffile-prefix-map=$(CURDIR)=. $(if $(WERROR),-Werror)
 TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-protector \
 	    -fcf-protection=none -fno-asynchronous-unwind-tables -fno-omit-frame-pointer -Iinclude -I$(GEN)/messages $(WARNINGS)
-# Structures are cleared and copied by a string instruction, where gcc's loops would take five.
-# Of what debuggers are told of the kernel's entries clang's own assembler leaves out a part.
-STRINGS  := $(foreach what,memset memcpy,-m$(what)-strategy=rep_4byte:-1:noalign)
-KERNEL   := $(TARGET) -mtune=generic -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing $(if $(CLANG),-fno-integrated-as,$(STRINGS)) \
+# The stack is whole words; structures are cleared by a string instruction, where gcc's loops would take
+# five.  Of what debuggers are told of the kernel's entries clang's own assembler leaves out a part.
+OF_GCC   := $(foreach what,memset memcpy,-m$(what)-strategy=rep_4byte:-1:noalign) -mpreferred-stack-boundary=2
+OF_CLANG := -mstack-alignment=4 -fno-integrated-as
+KERNEL   := $(TARGET) -mtune=generic -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing $(if $(CLANG),$(OF_CLANG),$(OF_GCC)) \
 	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN) $(LTO)
 USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user $(if $(SAN),-DKERNEL_SAN)
 UX       := -DUX_SERVER -Iservers/ux -Ilibprof
