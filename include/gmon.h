@@ -23,7 +23,7 @@
  * `flavor` is the number of one of the SAMPLED_PC_* bits, times 2.  With mode 1 the sample was
  * taken in the kernel and the pc is where the program had called or trapped from.  The histogram is
  * of the file's first flavor (GMON_FLAVOR), user mode only: a kernel's time is not its caller's.
- * In a profile of the kernel itself (hostprof) each pc is the kernel's own, with mode 0.
+ * In a profile of the kernel itself (hostprof, kgmon) each pc is the kernel's own, with mode 0.
  * All files have little-endian words of 32 bits.
  */
 #ifndef GMON_H

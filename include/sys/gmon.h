@@ -25,7 +25,7 @@
 
 struct tostruct {
 	uint32_t selfpc; /* The function called. */
-	int32_t count;   /* A pair that was called more often has several elements: their sum. */
+	int32_t count;   /* At most INT32_MAX; the others are in gmon_account.calls. */
 	uint16_t link;
 	uint16_t reserved;
 };
@@ -48,7 +48,7 @@ struct gmonparam {
 /* States; ON and OFF can be set. */
 #define GMON_PROF_ON    0
 #define GMON_PROF_BUSY  1 /* It is just being begun or ended. */
-#define GMON_PROF_ERROR 2 /* It is off: there was no room in tos. */
+#define GMON_PROF_ERROR 2 /* It is off: there was no room, in tos or for ticks. */
 #define GMON_PROF_OFF   3
 
 /* The third number.  Whoever writes zeros to a table resets it. */
@@ -57,7 +57,8 @@ struct gmonparam {
 #define GPROF_FROMS     2
 #define GPROF_TOS       3
 #define GPROF_GMONPARAM 4
-#define GPROF_TICKS     1000 /* Ours: struct gmon_tick. */
+#define GPROF_TICKS     1000 /* Ours: struct gmon_tick, */
+#define GPROF_ACCOUNT   1001 /* and struct gmon_account. */
 
 /*
  * The same ticks, exactly and of each CPU.  An element of count 0 is none.  Ticks that found a CPU
@@ -70,6 +71,38 @@ struct gmon_tick {
 };
 
 #define GMON_TICK_IDLE 0x80000000u
+
+/* What became of a CPU's due times since the last reset: as struct prof_clock of <mach/prof.h>. */
+struct gmon_clock {
+	uint64_t due; /* fired + missed + parked */
+	uint64_t fired;
+	uint64_t missed;
+	uint64_t parked;
+	uint64_t idle;
+	uint64_t elsewhere;
+	uint64_t taken; /* fired - idle - elsewhere */
+};
+
+#define GMON_CPUS 32
+
+/*
+ * What became of the samples since the last reset, so that none is lost in silence:
+ *
+ *	taken == delivered + lost + buffered
+ *	delivered == user + uncounted + those of GPROF_TICKS that are not idle
+ *
+ * It is as of the moment at which ticks were brought last.
+ */
+struct gmon_account {
+	uint64_t taken;
+	uint64_t delivered;
+	uint64_t lost;      /* By the kernel, for want of room. */
+	uint64_t buffered;  /* Still with the kernel. */
+	uint64_t user;      /* Taken in user mode: no ticks. */
+	uint64_t uncounted; /* In the kernel, but there was no memory to count them. */
+	uint64_t calls;     /* In no element of tos: counted by the kernel only. */
+	struct gmon_clock clocks[GMON_CPUS];
+};
 
 /* The header of a gmon.out of 4.4BSD; kcount follows, and then arcs to the end of the file. */
 struct gmonhdr {

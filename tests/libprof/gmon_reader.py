@@ -34,12 +34,20 @@ def parse(data: bytes) -> Gmon:
     return gmon._replace(plain=plain)
 
 
+def calls(gmon: Gmon) -> list[tuple[int, int, int]]:
+    return [arc for arc in gmon.arcs if arc[0] >= EXTRA_END]
+
+
 def values(gmon: Gmon) -> dict[int, int]:
     return {which: number for source, which, number in gmon.arcs if source == EXTRA_VALUE}
 
 
 def pcs(gmon: Gmon, kind: int) -> dict[int, int]:
-    return {pc: count for source, pc, count in gmon.arcs if source == EXTRA_PC + kind}
+    found: dict[int, int] = {}
+    for source, pc, count in gmon.arcs:
+        if source == EXTRA_PC + kind:
+            found[pc] = found.get(pc, 0) + count
+    return found
 
 
 def code(gmon: Gmon) -> list[tuple[int, int, int]]:

@@ -11,7 +11,8 @@ from typing import Iterable
 import pytest
 from assay import OUT
 from assay.files import Files, Get, Put
-from libprof.gmon_reader import Gmon, parse
+from libprof.gmon_reader import Gmon, parse, pcs, values
+from libprof.gmon_reader import calls as arcs_of
 
 KERNEL = OUT / "mach_kernel"
 RUNNING, OFF = "kgmon: kernel profiling is running.", "kgmon: kernel profiling is off."
@@ -143,9 +144,9 @@ def bsd_arcs(data: bytes) -> Arcs:
 def test_calls_are_the_same_whoever_reads_them(said) -> None:
     """4.4BSD's tables know a caller to four bytes."""
     bsd = bsd_arcs((said[1] / "bsd").read_bytes())
-    assert calls(bsd, piece=4) == calls(read(said, "off").arcs, piece=4)
-    both = calls(read(said, "cpu0").arcs) + calls(read(said, "cpu1").arcs)
-    assert both == calls(read(said, "off").arcs)
+    assert calls(bsd, piece=4) == calls(arcs_of(read(said, "off")), piece=4)
+    both = calls(arcs_of(read(said, "cpu0"))) + calls(arcs_of(read(said, "cpu1")))
+    assert both == calls(arcs_of(read(said, "off")))
 
 
 def test_calls_are_those_of_the_load(said) -> None:
@@ -156,13 +157,40 @@ def test_calls_are_those_of_the_load(said) -> None:
     counted = {row[-1]: int(row[3]) for row in rows
                if len(row) >= 5 and re.fullmatch(r"\d+", row[3])}
     assert counted["trap_mach_msg"] > 1000 and counted["trap_task_create"] >= 8
-    assert not read(said, "zeroed").arcs
+    assert not arcs_of(read(said, "zeroed"))
 
 
 def test_our_gprof_reads_it(said) -> None:
     text = subprocess.run([OUT / "bin" / "gprof", "-b", KERNEL, said[1] / "off"], check=True,
                           text=True, capture_output=True).stdout
-    assert "each sample hit covers 4 byte(s)" in text and "sched_idle" in text
+    assert "each sample hit is of one address" in text and "sched_idle" in text
+    assert "lost: 0; missed by the clock: " in text and "does not add up" not in text
+
+
+DUE, FIRED, MISSED, IDLE, ELSEWHERE, TAKEN, ALL_TAKEN, DELIVERED, LOST, BUFFERED = range(9, 19)
+OTHERS, PARKED = 23, 26  # include/gmon.h
+
+
+def test_nothing_is_missing_in_silence(said) -> None:
+    """Each due time of the clock is a tick, idle time, or of user mode, or counted as missed."""
+    said_of = {name: values(read(said, name)) for name in NAMES if name != "bsd"}
+    off = said_of["off"]
+    assert off[DUE] == off[FIRED] + off[MISSED] + off[PARKED] > 500
+    assert off[FIRED] == off[IDLE] + off[ELSEWHERE] + off[TAKEN]
+    assert (off[ALL_TAKEN], off[LOST], off[BUFFERED]) == (off[DELIVERED], 0, 0)
+    assert off[DELIVERED] == off[OTHERS] + sum(ticks(read(said, "busy")))
+    assert off[IDLE] == sum(ticks(read(said, "off"))) - sum(ticks(read(said, "busy")))
+    assert off[DUE] == said_of["cpu0"][DUE] + said_of["cpu1"][DUE]
+    assert said_of["zeroed"][DUE] == said_of["zeroed"][ALL_TAKEN] == 0
+
+
+def test_exact_places_are_those_of_the_histogram(said) -> None:
+    gmon = read(said, "off")
+    low = gmon.histograms[0][0]
+    bins = Counter()
+    for pc, count in pcs(gmon, 0).items():
+        bins[(pc - low) // 4] += count
+    assert bins == +Counter(dict(enumerate(ticks(gmon))))
 
 
 def test_it_can_be_begun_with_the_machine(unix_machine) -> None:

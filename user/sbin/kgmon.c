@@ -3,13 +3,15 @@
  * kgmon: begins and ends the kernel's own profile, and writes it.
  *
  * The profile is the same whoever asks (<sys/gmon.h>): it is begun and ended by sysctl(), which has
- * the ticks.  The kernel itself tells the calls, of each CPU and to the last one.
+ * the ticks.  The kernel itself tells the calls, of each CPU and to the last one.  The file has our
+ * own records too (<gmon.h>): exact places, and what became of each due time of the clock.
  */
 #include <errno.h>
 #include <gmon.h>
 #include <mach.h>
 #include <mach/assay.h>
 #include <mach/calls.h>
+#include <mach/prof.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +125,10 @@ static void reset_table(int what, size_t size)
 
 struct profile {
 	struct gmonparam of;
+	struct gmon_account account;
 	int cpu;
+	const struct gmon_tick *ticks;
+	size_t n_ticks;
 	uint32_t *bins; /* Of kcount's pieces of text, but they count further. */
 	size_t n_bins;
 	FILE *file;
@@ -189,6 +194,93 @@ static bool put_calls(const struct profile *profile)
 	return true;
 }
 
+static void put_arc(const struct profile *profile, uint32_t from, uint32_t self, uint32_t count)
+{
+	struct gmon_arc arc = {from, self, count};
+
+	putc(GMON_TAG_ARC, profile->file);
+	put(profile, &arc, sizeof(arc));
+}
+
+static void put_value(const struct profile *profile, enum gmon_value which, uint64_t value)
+{
+	put_arc(profile, GMON_EXTRA_VALUE, which, (uint32_t)value);
+	if (value >> 32 != 0)
+		put_arc(profile, GMON_EXTRA_VALUE_HIGH, which, (uint32_t)(value >> 32));
+}
+
+/* Of the CPUs that are wanted. */
+static struct gmon_clock sum_clocks(const struct profile *profile)
+{
+	struct gmon_clock sum = {0};
+
+	for (int cpu = 0; cpu < GMON_CPUS; cpu++) {
+		const struct gmon_clock *clock = &profile->account.clocks[cpu];
+
+		if (profile->cpu != ALL_CPUS && profile->cpu != cpu)
+			continue;
+		sum.due += clock->due;
+		sum.fired += clock->fired;
+		sum.missed += clock->missed;
+		sum.parked += clock->parked;
+		sum.idle += clock->idle;
+		sum.elsewhere += clock->elsewhere;
+		sum.taken += clock->taken;
+	}
+	return sum;
+}
+
+static void put_clocks(const struct profile *profile)
+{
+	const struct gmon_clock sum = sum_clocks(profile);
+
+	put_value(profile, GMON_DUE, sum.due);
+	put_value(profile, GMON_FIRED, sum.fired);
+	put_value(profile, GMON_MISSED, sum.missed);
+	put_value(profile, GMON_PARKED, sum.parked);
+	put_value(profile, GMON_IDLE, sum.idle);
+	put_value(profile, GMON_ELSEWHERE, sum.elsewhere);
+	put_value(profile, GMON_TAKEN, sum.taken);
+}
+
+/* What was delivered and could not be counted is lost as much as what was not delivered. */
+static void put_account(const struct profile *profile, unsigned rate)
+{
+	const struct gmon_account *account = &profile->account;
+
+	put_value(profile, GMON_FORMAT, 1);
+	put_value(profile, GMON_FLAVOR, SAMPLED_PC_PERIODIC);
+	put_value(profile, GMON_FLAVORS, SAMPLED_PC_PERIODIC);
+	put_value(profile, GMON_RATE, rate);
+	put_value(profile, GMON_OPTIONS, SAMPLE_NMI);
+	put_value(profile, GMON_ALL_TAKEN, account->taken);
+	put_value(profile, GMON_DELIVERED, account->delivered - account->uncounted);
+	put_value(profile, GMON_LOST, account->lost + account->uncounted);
+	put_value(profile, GMON_BUFFERED, account->buffered);
+	put_value(profile, GMON_OTHERS, account->user);
+	put_clocks(profile);
+}
+
+static bool is_wanted(const struct profile *profile, const struct gmon_tick *tick)
+{
+	bool is_idle = (tick->cpu & GMON_TICK_IDLE) != 0;
+
+	return tick->count != 0 && tick->pc >= profile->of.lowpc && tick->pc < profile->of.highpc &&
+	       !(is_idle && wanted.leaves_idle) &&
+	       (profile->cpu == ALL_CPUS ||
+		(tick->cpu & ~GMON_TICK_IDLE) == (uint32_t)profile->cpu);
+}
+
+/* The kernel's own program counters have the records of a program's user mode. */
+static void put_places(const struct profile *profile)
+{
+	const uint32_t from = GMON_EXTRA_PC + 2 * __builtin_ctz(SAMPLED_PC_PERIODIC);
+
+	for (size_t n = 0; n < profile->n_ticks; n++)
+		if (is_wanted(profile, &profile->ticks[n]))
+			put_arc(profile, from, profile->ticks[n].pc, profile->ticks[n].count);
+}
+
 static bool put_all(const struct profile *profile)
 {
 	struct gmon_header header = {.magic = GMON_MAGIC, .version = GMON_VERSION};
@@ -199,21 +291,20 @@ static bool put_all(const struct profile *profile)
 	put(profile, &header, sizeof(header));
 	while (put_histogram(profile, (unsigned)clocks.profhz))
 		continue;
+	put_account(profile, (unsigned)clocks.profhz);
+	put_places(profile);
 	return put_calls(profile);
 }
 
-static void add_ticks(struct profile *profile, const struct gmon_tick *ticks, size_t n, int cpu)
+static void add_ticks(struct profile *profile)
 {
 	const uint32_t piece = HISTFRACTION * sizeof(HISTCOUNTER);
 
-	for (; n > 0; n--, ticks++) {
-		bool is_idle = (ticks->cpu & GMON_TICK_IDLE) != 0;
+	for (size_t n = 0; n < profile->n_ticks; n++) {
+		const struct gmon_tick *tick = &profile->ticks[n];
 
-		if (ticks->pc < profile->of.lowpc || ticks->pc >= profile->of.highpc ||
-		    (is_idle && wanted.leaves_idle) ||
-		    (cpu != ALL_CPUS && (ticks->cpu & ~GMON_TICK_IDLE) != (uint32_t)cpu))
-			continue;
-		profile->bins[(ticks->pc - profile->of.lowpc) / piece] += ticks->count;
+		if (is_wanted(profile, tick))
+			profile->bins[(tick->pc - profile->of.lowpc) / piece] += tick->count;
 	}
 }
 
@@ -233,19 +324,19 @@ static void write_file(struct profile *profile, const char *name)
 		fail(EXIT_WRITE, name, strerror(errno));
 }
 
-/* Of a CPU, or of all together. */
-static void dump(const struct gmonparam *parameters, const struct gmon_tick *ticks, size_t n,
-		 int cpu)
+/* Of a CPU, or of all together: `whole` has everything but the file's own. */
+static void dump(const struct profile *whole, int cpu)
 {
-	struct profile profile = {.of = *parameters, .cpu = cpu};
+	struct profile profile = *whole;
 	char name[NAME_ROOM] = "gmon.out";
 
+	profile.cpu = cpu;
 	if (cpu != ALL_CPUS)
 		snprintf(name, sizeof(name), "gmon-%d.out", cpu);
-	profile.n_bins = parameters->kcountsize / sizeof(HISTCOUNTER);
+	profile.n_bins = profile.of.kcountsize / sizeof(HISTCOUNTER);
 	profile.bins = allocate(profile.n_bins * sizeof(*profile.bins));
 	memset(profile.bins, 0, profile.n_bins * sizeof(*profile.bins));
-	add_ticks(&profile, ticks, n, cpu);
+	add_ticks(&profile);
 	write_file(&profile, name);
 	free(profile.bins);
 }
@@ -291,21 +382,43 @@ static bool check_system(const struct gmonparam *parameters)
 
 /* ---------------- What is asked for ---------------- */
 
+static bool get_account(struct gmon_account *account)
+{
+	static const int mib[] = {CTL_KERN, KERN_PROF, GPROF_ACCOUNT};
+	size_t size = sizeof(*account);
+
+	return sysctl(mib, 3, account, &size, NULL, 0) == 0;
+}
+
+static void tell_lost(const struct gmon_account *account)
+{
+	uint64_t lost = account->lost + account->uncounted;
+
+	if (lost != 0)
+		report("-p: %llu of %llu samples were lost, for want of memory",
+		       (unsigned long long)lost, (unsigned long long)account->taken);
+}
+
+/* The account is as of the moment when the ticks were brought. */
 static void write_profile(const struct gmonparam *parameters, int n_cpus)
 {
+	struct profile profile = {.of = *parameters};
 	size_t size = 0;
 	struct gmon_tick *ticks = get_table(GPROF_TICKS, &size);
 
-	if (ticks == NULL) {
+	if (ticks == NULL || !get_account(&profile.account)) {
 		fail(EXIT_READ, "-p", strerror(errno));
+		free(ticks);
 		return;
 	}
-	size /= sizeof(*ticks);
+	profile.ticks = ticks;
+	profile.n_ticks = size / sizeof(*ticks);
 	if (!wanted.splits || wanted.cpu != ALL_CPUS)
-		dump(parameters, ticks, size, wanted.cpu);
+		dump(&profile, wanted.cpu);
 	else
 		for (int cpu = 0; cpu < n_cpus; cpu++)
-			dump(parameters, ticks, size, cpu);
+			dump(&profile, cpu);
+	tell_lost(&profile.account);
 	free(ticks);
 }
 
@@ -338,6 +451,9 @@ static void tell_state(void)
 	int state = get_parameters().state;
 
 	printf("kgmon: kernel profiling is %s.\n", words[state & 3]);
+	if (state == GMON_PROF_ERROR)
+		report("there was no room for more: -p writes what there is, -r makes room, "
+		       "-b goes on");
 }
 
 /* In the order in which it makes sense: what could not be written is not reset. */

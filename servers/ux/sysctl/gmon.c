@@ -86,13 +86,23 @@ static int gmon_begin(void)
 static int gmon_end(void)
 {
 	gmon_await();
-	if (_gmonparam.state != GMON_PROF_ON)
+	if (_gmonparam.state == GMON_PROF_OFF)
 		return 0;
 	gmon_become(GMON_PROF_BUSY);
 	gmon_ticks_end();
 	gmon_calls_end();
 	gmon_become(GMON_PROF_OFF);
 	return 0;
+}
+
+/* What ends it already has the state OFF follow: what was lost is counted all the same. */
+void gmon_fail(void)
+{
+	if (_gmonparam.state != GMON_PROF_ON)
+		return;
+	gmon_ticks_stop();
+	gmon_calls_end();
+	gmon_become(GMON_PROF_ERROR);
 }
 
 bool gmon_start(void)
@@ -187,6 +197,9 @@ int gmon_get(uintptr_t what, struct sysctl_value *value)
 		break;
 	case GPROF_GMONPARAM:
 		*value = (struct sysctl_value){p, sizeof *p};
+		break;
+	case GPROF_ACCOUNT:
+		*value = (struct sysctl_value){&gmon_account, sizeof gmon_account};
 		break;
 	default:
 		gmon_ticks_give(value);

@@ -3,11 +3,12 @@
  * The kernel's own profile: its state is here, whoever asks for it.  Guarded by the server's lock.
  *
  * Ticks come from a stream of the host's (gmon_ticks.c), and are brought up to date when they are
- * read.
+ * read.  What does not come, or finds no room, is counted (gmon_account.c).
  */
 #ifndef SYSCTL_GMON_H
 #define SYSCTL_GMON_H
 
+#include <mach/prof.h>
 #include <sys/gmon.h>
 
 #include "sysctl/sysctl.h"
@@ -24,11 +25,29 @@ int gmon_set(uintptr_t what, const char *data, size_t size);
 /* Begins, as if by GPROF_STATE; false if it cannot, which is said in the log. */
 bool gmon_start(void);
 
+/* There was no room for what is counted: the profile ends, and its state says why. */
+void gmon_fail(void);
+
+/* ---------------- What was lost (gmon_account.c) ---------------- */
+
+extern struct gmon_account gmon_account;
+
+/* A stream begins: its records count from 0.  A reset forgets what was before. */
+void gmon_account_begin(void);
+void gmon_account_reset(void);
+
+/* Adds what is new in a record since the last one of this stream's; of a clock, the idle time. */
+uint32_t gmon_account_add_clock(const struct prof_clock *clock);
+void gmon_account_add_stream(const struct prof_stream *stream);
+
 /* ---------------- By gmon.c only ---------------- */
 
 /* Begins and ends the stream; 0 or an error.  Unlocks. */
 int gmon_ticks_begin(void);
 void gmon_ticks_end(void);
+
+/* Has the stream end soon; does not wait. */
+void gmon_ticks_stop(void);
 
 /* Has all ticks here that have been; unlocks while it waits. */
 void gmon_ticks_bring(void);

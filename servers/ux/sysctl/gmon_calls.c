@@ -54,23 +54,30 @@ static struct tostruct *gmon_calls_element(uint32_t from, uint32_t to)
 	return &p->tos[n];
 }
 
+/* As many as the element has room for; how many are left. */
+static uint64_t gmon_calls_add(struct tostruct *element, uint64_t count)
+{
+	uint64_t room = (uint64_t)(INT32_MAX - element->count);
+	uint64_t added = count < room ? count : room;
+
+	element->count += (int32_t)added;
+	return count - added;
+}
+
 /* Several addresses in tables may be of one function: it has one element, with their sum. */
-static bool gmon_calls_enter(const struct host_call *calls, size_t n)
+static void gmon_calls_enter(const struct host_call *calls, size_t n)
 {
 	for (uint16_t i = 1; i <= _gmonparam.tos[0].link; i++)
 		_gmonparam.tos[i].count = 0;
+	gmon_account.calls = 0;
 	for (; n > 0; n--, calls++) {
 		struct tostruct *element = gmon_calls_element(calls->from, calls->to);
-		uint32_t room;
+		uint64_t count = prof_u64(calls->count);
 
+		gmon_account.calls += element == NULL ? count : gmon_calls_add(element, count);
 		if (element == NULL)
-			return false;
-		room = INT32_MAX - (uint32_t)element->count;
-		element->count +=
-			(int32_t)(calls->count[1] == 0 && calls->count[0] < room ? calls->count[0]
-										 : room);
+			gmon_fail();
 	}
-	return true;
 }
 
 int gmon_calls_bring(void)
@@ -78,7 +85,7 @@ int gmon_calls_bring(void)
 	mach_msg_type_number_t n = 0;
 	host_call_array_t words = NULL;
 	boolean_t on;
-	bool is_there, fits = true;
+	bool is_there;
 
 	/* The list is in memory that may have to be brought: not under the lock. */
 	ux_unlock();
@@ -87,8 +94,8 @@ int gmon_calls_bring(void)
 		   (n == 0 || ux_wire((vm_address_t)words, n * sizeof *words));
 	ux_lock();
 	if (is_there)
-		fits = gmon_calls_enter((const struct host_call *)words, n / HOST_CALL_WORDS);
+		gmon_calls_enter((const struct host_call *)words, n / HOST_CALL_WORDS);
 	if (n != 0)
 		vm_deallocate(mach_task_self_cached(), (vm_address_t)words, n * sizeof *words);
-	return is_there && fits ? 0 : ENOMEM;
+	return is_there ? 0 : ENOMEM;
 }

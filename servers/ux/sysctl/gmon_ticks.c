@@ -5,18 +5,21 @@
  * A thread receives the host's samples, by NMI so that code with interrupts off is seen where it
  * is.  Each is counted twice: in kcount, as 4.4BSD has it, where a counter stops at its largest;
  * and exactly, by program counter and CPU.  What finds a CPU idle is no sample: the clock counts
- * it, and it becomes the idle function's.  The server's lock guards all of it.
+ * it, and it becomes the idle function's.  What finds no memory is counted, and ends the profile;
+ * of the table a place for each CPU is kept for idle time.  The server's lock guards all of it.
  */
 #include <mach/message.h>
 #include <mach/messages.h>
 #include <mach/prof.h>
 
 #include "core/body.h"
+#include "core/heap.h"
 #include "sysctl/gmon.h"
 
-#define CPUS_MAX    32
 #define PLACES      4096 /* Of ticks at the beginning: a power of two. */
 #define COUNTER_MAX UINT16_MAX
+
+#define RETRY_NS (NANOS_PER_SECOND / 100)
 
 /* A message of the stream's; what it carries lies elsewhere. */
 union gmon_message {
@@ -25,15 +28,15 @@ union gmon_message {
 };
 
 static struct {
+	uint32_t used;    /* First: tests of shortage find it. */
 	mach_port_t port; /* MACH_PORT_NULL until it was begun once. */
 	bool runs;        /* The stream has begun, and its end has not come. */
+	uint32_t streams; /* That have begun: the number of this one. */
 	uint64_t delivered;
-	uint32_t messages;       /* That have come. */
-	uint64_t idle[CPUS_MAX]; /* As the stream's last message said. */
+	uint32_t messages; /* That have come. */
 	uint32_t idle_pc;
 	struct gmon_tick *places; /* Hashed, open, never full. */
 	uint32_t size;
-	uint32_t used;
 } gmon_ticks;
 
 void gmon_ticks_prepare(uint32_t idle)
@@ -75,15 +78,28 @@ static bool gmon_ticks_grow(void)
 	return true;
 }
 
+/* Whether there is a place for one more; the last ones are for idle time only. */
+static bool gmon_ticks_has_room(uint32_t cpu)
+{
+	const uint32_t kept = (cpu & GMON_TICK_IDLE) != 0 ? 0 : GMON_CPUS;
+
+	return gmon_ticks.used < gmon_ticks.size / 4 * 3 || gmon_ticks_grow() ||
+	       gmon_ticks.used + 1 + kept < gmon_ticks.size;
+}
+
 static void gmon_ticks_count(uint32_t pc, uint32_t cpu, uint32_t more)
 {
-	struct gmon_tick *place;
+	struct gmon_tick *place = gmon_ticks_place(pc, cpu);
 
-	if (more == 0 || (gmon_ticks.used >= gmon_ticks.size / 4 * 3 && !gmon_ticks_grow() &&
-			  gmon_ticks.used + 1 >= gmon_ticks.size))
-		return;
-	place = gmon_ticks_place(pc, cpu);
-	gmon_ticks.used += place->count == 0;
+	if (place->count == 0) {
+		if (!gmon_ticks_has_room(cpu)) {
+			gmon_account.uncounted += more;
+			gmon_fail();
+			return;
+		}
+		gmon_ticks.used++;
+		place = gmon_ticks_place(pc, cpu);
+	}
 	*place = (struct gmon_tick){pc, cpu, place->count + more};
 }
 
@@ -92,6 +108,8 @@ static void gmon_ticks_add(uint32_t pc, uint32_t cpu, uint32_t more)
 	const struct gmonparam *p = &_gmonparam;
 	uint32_t bin = (pc - p->lowpc) / (HISTFRACTION * sizeof *p->kcount);
 
+	if (more == 0)
+		return;
 	gmon_ticks_count(pc, cpu, more);
 	if (pc >= p->lowpc && pc < p->highpc)
 		p->kcount[bin] = more < (uint32_t)(COUNTER_MAX - p->kcount[bin])
@@ -110,19 +128,22 @@ void gmon_ticks_reset(void)
 	memset(_gmonparam.kcount, 0, _gmonparam.kcountsize);
 	memset(gmon_ticks.places, 0, gmon_ticks.size * sizeof *gmon_ticks.places);
 	gmon_ticks.used = 0;
+	gmon_account_reset();
 }
 
 /* ---------------- Records ---------------- */
 
 static void gmon_take_clock(const struct prof_clock *clock)
 {
-	uint64_t idle = prof_u64(clock->idle);
+	if (clock->cpu < GMON_CPUS)
+		gmon_ticks_add(gmon_ticks.idle_pc, clock->cpu | GMON_TICK_IDLE,
+			       gmon_account_add_clock(clock));
+}
 
-	if (clock->cpu >= CPUS_MAX)
-		return;
-	gmon_ticks_add(gmon_ticks.idle_pc, clock->cpu | GMON_TICK_IDLE,
-		       (uint32_t)(idle - gmon_ticks.idle[clock->cpu]));
-	gmon_ticks.idle[clock->cpu] = idle;
+static void gmon_take_stream(const struct prof_stream *stream)
+{
+	gmon_ticks.delivered = prof_u64(stream->delivered);
+	gmon_account_add_stream(stream);
 }
 
 static void gmon_take(const struct prof_record *record)
@@ -133,12 +154,14 @@ static void gmon_take(const struct prof_record *record)
 	case PROF_SAMPLE:
 		if (sample->kernel_pc != 0)
 			gmon_ticks_add(sample->kernel_pc, sample->cpu, 1);
+		else
+			gmon_account.user++;
 		break;
 	case PROF_CLOCK:
 		gmon_take_clock((const void *)record);
 		break;
 	case PROF_STREAM:
-		gmon_ticks.delivered = prof_u64(((const struct prof_stream *)record)->delivered);
+		gmon_take_stream((const void *)record);
 		break;
 	case PROF_END:
 		gmon_ticks.runs = false;
@@ -187,6 +210,19 @@ static const uint32_t *gmon_words(const union gmon_message *message, size_t *cou
 	return samples->usual.type.msgt_longform ? samples->longer.words : samples->usual.words;
 }
 
+/*
+ * Has them there, however long that takes: nobody else has these samples, and with the last ones
+ * comes the stream's end, for which somebody waits.
+ */
+static void gmon_wire(const uint32_t *words, size_t count)
+{
+	while (heap_test_fails() || !ux_wire((vm_address_t)words, count * sizeof *words)) {
+		ux_lock();
+		ux_sleep_until(words, ux_now() + RETRY_NS);
+		ux_unlock();
+	}
+}
+
 static void gmon_collect(void *unused)
 {
 	static union gmon_message message;
@@ -200,8 +236,8 @@ static void gmon_collect(void *unused)
 			     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
 			continue;
 		words = gmon_words(&message, &count);
-		if (words != NULL && count != 0 &&
-		    ux_wire((vm_address_t)words, count * sizeof *words)) {
+		if (words != NULL && count != 0) {
+			gmon_wire(words, count);
 			ux_lock();
 			gmon_take_all(words, count);
 			ux_unlock();
@@ -229,6 +265,12 @@ static bool gmon_start_thread(void)
 
 /* ---------------- The stream ---------------- */
 
+static void gmon_ticks_await_end(void)
+{
+	while (gmon_ticks.runs)
+		ux_sleep(&gmon_ticks, NULL);
+}
+
 int gmon_ticks_begin(void)
 {
 	const sample_options_t options = {.flags = SAMPLE_NMI};
@@ -236,30 +278,37 @@ int gmon_ticks_begin(void)
 
 	if ((gmon_ticks.size == 0 && !gmon_ticks_grow()) || !gmon_start_thread())
 		return ENOMEM;
+	gmon_ticks_await_end();
+	gmon_ticks.streams++;
 	gmon_ticks.delivered = 0;
-	memset(gmon_ticks.idle, 0, sizeof gmon_ticks.idle);
+	gmon_account_begin();
 	result = host_sample_start(ux_boot.host_control, 0, SAMPLED_PC_PERIODIC,
 				   SAMPLE_RATE_DEFAULT, options, gmon_ticks.port);
 	gmon_ticks.runs = result == KERN_SUCCESS;
 	return gmon_ticks.runs ? 0 : EAGAIN;
 }
 
-void gmon_ticks_end(void)
+void gmon_ticks_stop(void)
 {
 	host_sample_stop(ux_boot.host_control, gmon_ticks.port);
-	while (gmon_ticks.runs)
-		ux_sleep(&gmon_ticks, NULL);
 }
 
+void gmon_ticks_end(void)
+{
+	gmon_ticks_stop();
+	gmon_ticks_await_end();
+}
+
+/* Whoever sleeps may wake up when another stream has begun, which knows nothing of this number. */
 void gmon_ticks_bring(void)
 {
-	const uint32_t messages = gmon_ticks.messages;
+	const uint32_t messages = gmon_ticks.messages, stream = gmon_ticks.streams;
 	uint64_t delivered = 0;
 
 	if (!gmon_ticks.runs ||
 	    host_sample_flush(ux_boot.host_control, gmon_ticks.port, &delivered) != KERN_SUCCESS)
 		return;
-	while (gmon_ticks.runs &&
+	while (gmon_ticks.runs && gmon_ticks.streams == stream &&
 	       (gmon_ticks.messages == messages || gmon_ticks.delivered < delivered))
 		ux_sleep(&gmon_ticks, NULL);
 }

@@ -216,6 +216,7 @@ const struct sysctl_entry sysctl_entries[] = {
 	PROF("kern.prof.tos", CTLTYPE_STRUCT, GPROF_TOS, gmon_set),
 	PROF("kern.prof.gmonparam", CTLTYPE_STRUCT, GPROF_GMONPARAM, NULL),
 	PROF("kern.prof.ticks", CTLTYPE_STRUCT, GPROF_TICKS, NULL),
+	PROF("kern.prof.account", CTLTYPE_STRUCT, GPROF_ACCOUNT, NULL),
 	NUMBER("kern.ngroups", CTL_KERN, KERN_NGROUPS, UX_GROUPS_MAX),
 	NUMBER("kern.saved_ids", CTL_KERN, KERN_SAVED_IDS, 1),
 	{.name = NAME("kern.boottime", CTLTYPE_STRUCT, CTL_KERN, KERN_BOOTTIME),

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's own profile when the server has no memory, or no room: nothing is lost in silence,
+ * and nobody waits for ever.
+ *
+ * Root, who has a right to the server's task, makes its allocations fail (servers/ux/core/heap.h),
+ * and its tables small.
+ *
+ * guest: user=root cpus=2 argument="${heap_test},${gmon_ticks},${_gmonparam}"
+ */
+#include <mach.h>
+#include <mach/assay.h>
+#include <mach/calls.h>
+#include <pthread.h>
+#include <sys/gmon.h>
+#include <sys/sysctl.h>
+#include <sys/ux.h>
+
+#include "help.h"
+
+#define WORK   2000
+#define ROUNDS 20
+#define ROOM   20 /* Elements of tos: not enough. */
+
+static mach_port_t server;
+static struct {
+	vm_address_t done, failing;
+	vm_address_t used; /* Of the table of ticks. */
+	vm_address_t state, tolimit;
+} at;
+
+/* ---------------- The server's memory ---------------- */
+
+static unsigned read_word(vm_address_t address)
+{
+	vm_offset_t data = 0;
+	mach_msg_type_number_t size = 0;
+	unsigned word = 0;
+
+	EXPECT_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
+	memcpy(&word, (void *)data, sizeof word);
+	EXPECT_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
+	return word;
+}
+
+static void write_word(vm_address_t address, unsigned word)
+{
+	EXPECT_EQ(vm_write(server, address, (vm_offset_t)&word, sizeof word), KERN_SUCCESS);
+}
+
+static bool find_server(void)
+{
+	char *end;
+
+	server = task_by_pid(0);
+	at.done = strtoul(check_argument, &end, 16);
+	at.failing = at.done + sizeof(unsigned);
+	at.used = strtoul(end + 1, &end, 16);
+	at.state = strtoul(end + 1, NULL, 16);
+	at.tolimit = at.state + offsetof(struct gmonparam, tolimit);
+	return server != MACH_PORT_NULL && at.done != 0 && at.used != 0 && at.state != 0;
+}
+
+/* ---------------- The profile ---------------- */
+
+static struct gmon_account account;
+static uint64_t ticks, idle_ticks;
+
+static int set_state(int state)
+{
+	static const int mib[] = {CTL_KERN, KERN_PROF, GPROF_STATE};
+
+	return sysctl(mib, 3, NULL, NULL, &state, sizeof state);
+}
+
+static size_t bytes_of(int what)
+{
+	const int mib[] = {CTL_KERN, KERN_PROF, what};
+	size_t size = 0;
+
+	EXPECT_EQ(sysctl(mib, 3, NULL, &size, NULL, 0), 0);
+	return size;
+}
+
+/* Null, with errno, if it could not be read; else to be freed. */
+static void *get(int what, size_t *size)
+{
+	const int mib[] = {CTL_KERN, KERN_PROF, what};
+	void *data;
+
+	*size = bytes_of(what) + 2 * PAGE;
+	data = malloc(*size);
+	if (data == NULL || sysctl(mib, 3, data, size, NULL, 0) == 0)
+		return data;
+	free(data);
+	return NULL;
+}
+
+static void reset(void)
+{
+	const int mib[] = {CTL_KERN, KERN_PROF, GPROF_TOS};
+	size_t size = bytes_of(GPROF_TOS);
+	void *zeros = calloc(size, 1);
+
+	EXPECT_EQ(sysctl(mib, 3, NULL, NULL, zeros, size), 0);
+	free(zeros);
+}
+
+static void read_account(void)
+{
+	size_t size = 0;
+	struct gmon_tick *all = get(GPROF_TICKS, &size);
+	struct gmon_account *now;
+
+	ticks = idle_ticks = 0;
+	for (size_t n = 0; all != NULL && n < size / sizeof *all; n++)
+		*((all[n].cpu & GMON_TICK_IDLE) != 0 ? &idle_ticks : &ticks) += all[n].count;
+	free(all);
+	now = get(GPROF_ACCOUNT, &size);
+	EXPECT(now != NULL && size == sizeof account);
+	account = *now;
+	free(now);
+}
+
+/* The kernel has counted what is due and what was taken, and the server what came. */
+static void expect_nothing_missing(void)
+{
+	uint64_t idle = 0, taken = 0;
+
+	for (int cpu = 0; cpu < GMON_CPUS; cpu++) {
+		const struct gmon_clock *clock = &account.clocks[cpu];
+
+		EXPECT(clock->due == clock->fired + clock->missed + clock->parked);
+		EXPECT(clock->fired == clock->idle + clock->elsewhere + clock->taken);
+		idle += clock->idle;
+		taken += clock->taken;
+	}
+	EXPECT(account.taken == account.delivered + account.lost + account.buffered);
+	EXPECT(account.delivered == account.user + account.uncounted + ticks);
+	EXPECT(idle == idle_ticks);
+	EXPECT(taken <= account.taken);
+}
+
+static void work(void)
+{
+	for (int i = 0; i < WORK; i++) {
+		vm_address_t address = 0;
+
+		EXPECT_EQ(vm_allocate(mach_task_self(), &address, PAGE, TRUE), KERN_SUCCESS);
+		*(volatile char *)address = 1;
+		EXPECT_EQ(vm_deallocate(mach_task_self(), address, PAGE), KERN_SUCCESS);
+	}
+}
+
+static void start(void)
+{
+	EXPECT(find_server());
+	EXPECT_EQ(set_state(GMON_PROF_ON), 0);
+	reset();
+	work();
+}
+
+static void end(void)
+{
+	EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+	reset();
+}
+
+/* ---------------- Tests ---------------- */
+
+TEST(what_became_of_each_due_time_is_told)
+{
+	start();
+	read_account();
+	EXPECT(account.delivered > 0 && ticks > 0);
+	EXPECT(account.lost == 0 && account.uncounted == 0 && account.calls == 0);
+	EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+	EXPECT_EQ(set_state(GMON_PROF_ON), 0);
+	work();
+	EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+	read_account();
+	expect_nothing_missing();
+	EXPECT(account.buffered == 0);
+	end();
+	read_account();
+	EXPECT(account.taken == 0 && account.delivered == 0 && ticks == 0);
+}
+
+TEST(a_tick_without_memory_is_counted_and_ends_the_profile)
+{
+	start();
+	/* Only what is kept for idle time is left.  The first allocation is the message's. */
+	write_word(at.used, bytes_of(GPROF_TICKS) / sizeof(struct gmon_tick) - GMON_CPUS - 1);
+	work();
+	write_word(at.failing, read_word(at.done) + 2);
+	bytes_of(GPROF_TICKS);
+	EXPECT_EQ(read_word(at.state), GMON_PROF_ERROR);
+	read_account();
+	expect_nothing_missing();
+	EXPECT(account.uncounted > 0);
+	reset();
+	EXPECT_EQ(set_state(GMON_PROF_ON), 0);
+	work();
+	read_account();
+	EXPECT(account.uncounted == 0 && ticks > 0);
+	end();
+}
+
+TEST(a_message_without_memory_waits_for_it)
+{
+	unsigned done;
+
+	start();
+	done = read_word(at.done);
+	write_word(at.failing, done + 1);
+	EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+	EXPECT(read_word(at.done) > done + 1);
+	EXPECT_EQ(read_word(at.state), GMON_PROF_OFF);
+	read_account();
+	expect_nothing_missing();
+	EXPECT(ticks > 0);
+	end();
+}
+
+static uint64_t calls_of_the_kernel(void)
+{
+	mach_msg_type_number_t words = 0;
+	host_call_array_t data = NULL;
+	const struct host_call *calls;
+	uint64_t sum = 0;
+	boolean_t on;
+
+	EXPECT_EQ(host_calls_get(mach_host_self(), HOST_CALLS_ALL_CPUS, &on, &data, &words),
+		  KERN_SUCCESS);
+	EXPECT(!on);
+	calls = (const struct host_call *)data;
+	for (size_t n = 0; n < words / HOST_CALL_WORDS; n++)
+		sum += calls[n].count[0] + ((uint64_t)calls[n].count[1] << 32);
+	vm_deallocate(mach_task_self(), (vm_address_t)data, words * sizeof *data);
+	return sum;
+}
+
+TEST(calls_without_room_are_counted_and_end_the_profile)
+{
+	struct tostruct *tos;
+	unsigned limit;
+	uint64_t sum = 0;
+	size_t size;
+
+	start();
+	limit = read_word(at.tolimit);
+	reset();
+	write_word(at.tolimit, ROOM);
+	free(get(GPROF_TOS, &size));
+	EXPECT_EQ(read_word(at.state), GMON_PROF_ERROR);
+	tos = get(GPROF_TOS, &size);
+	EXPECT(tos != NULL && tos[0].link == ROOM - 1);
+	for (int n = 1; n < ROOM; n++)
+		sum += (uint64_t)tos[n].count;
+	free(tos);
+	read_account();
+	EXPECT(account.calls > 0 && sum > 0);
+	EXPECT(sum + account.calls == calls_of_the_kernel());
+	write_word(at.tolimit, limit);
+	end();
+}
+
+static volatile bool done;
+
+static void *read_on(void *unused)
+{
+	size_t size;
+
+	for (; !done; free(get(GPROF_TICKS, &size)))
+		continue;
+	return unused;
+}
+
+TEST(who_reads_while_it_ends_and_begins_does_not_wait_for_the_next)
+{
+	pthread_t readers[3];
+
+	start();
+	done = false;
+	for (int n = 0; n < 3; n++)
+		EXPECT_EQ(pthread_create(&readers[n], NULL, read_on, NULL), 0);
+	for (int n = 0; n < ROUNDS; n++) {
+		EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+		EXPECT_EQ(set_state(GMON_PROF_ON), 0);
+	}
+	done = true;
+	for (int n = 0; n < 3; n++)
+		EXPECT_EQ(pthread_join(readers[n], NULL), 0);
+	end();
+}
