@@ -78,8 +78,9 @@ struct sysctl_name {
 };
 
 /* The server's: bsd_sysctl(). */
-#define SYSCTL_READS  0x1u
-#define SYSCTL_WRITES 0x2u
+#define SYSCTL_READS    0x1u
+#define SYSCTL_WRITES   0x2u
+#define SYSCTL_MEASURES 0x4u /* Asks for the size, with or without the value. */
 
 #ifndef UX_SERVER
 #include <stddef.h>

@@ -28,8 +28,9 @@ static int sysctl_take(void *old, size_t *room, unsigned size, char *data,
 int sysctl(const int *name, unsigned length, void *old, size_t *room, const void *new_value,
 	   size_t new_size)
 {
-	const unsigned flags =
-		(old != NULL ? SYSCTL_READS : 0) | (new_value != NULL ? SYSCTL_WRITES : 0);
+	const unsigned flags = (old != NULL ? SYSCTL_READS : 0) |
+			       (room != NULL ? SYSCTL_MEASURES : 0) |
+			       (new_value != NULL ? SYSCTL_WRITES : 0);
 	mach_msg_type_number_t sent = 0;
 	unsigned size = 0;
 	char *data = NULL;

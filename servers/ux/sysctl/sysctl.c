@@ -2,7 +2,8 @@
 /*
  * sysctl(): finds what a row of numbers stands for, says who may set it, and sends it.
  *
- * Whoever asks with too little room gets what fits, and the size.  What becomes of that in errno is
+ * Whoever asks with too little room gets what fits, and the size; who does not ask does not have
+ * the value made up, which may take long or fail.  What becomes of that in errno is
  * the library's (lib/libc/sys/sysctl.c).
  */
 #include "sysctl/sysctl.h"
@@ -83,9 +84,12 @@ kern_return_t ux_sysctl(caller_t caller, const mib_t mib, mach_msg_type_number_t
 	const struct sysctl_entry *entry;
 	int error = sysctl_find(mib, length, &entry);
 
+	*old = NULL;
+	*sent = 0;
+	*size = 0;
 	if (error == 0 && writes)
 		error = sysctl_check_new(entry, caller->process, new_size);
-	if (error == 0)
+	if (error == 0 && (flags & (SYSCTL_READS | SYSCTL_MEASURES)) != 0)
 		error = sysctl_read(entry, reads ? room : 0, size, old, sent);
 	if (error != 0 || !writes || (reads && *size > room))
 		return error;

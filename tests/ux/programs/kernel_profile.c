@@ -96,14 +96,17 @@ static void *get(int what, size_t *size)
 	return NULL;
 }
 
+/* Zeros as many as the table has bytes. */
 static void reset(void)
 {
 	const int mib[] = {CTL_KERN, KERN_PROF, GPROF_TOS};
-	size_t size = bytes_of(GPROF_TOS);
-	void *zeros = calloc(size, 1);
+	size_t size = sizeof(struct gmonparam);
+	struct gmonparam *parameters = get(GPROF_GMONPARAM, &size);
+	void *zeros = calloc(parameters->tossize, 1);
 
-	EXPECT_EQ(sysctl(mib, 3, NULL, NULL, zeros, size), 0);
+	EXPECT_EQ(sysctl(mib, 3, NULL, NULL, zeros, parameters->tossize), 0);
 	free(zeros);
+	free(parameters);
 }
 
 static void read_account(void)
@@ -261,6 +264,19 @@ TEST(calls_without_room_are_counted_and_end_the_profile)
 	read_account();
 	EXPECT(account.calls > 0 && sum > 0);
 	EXPECT(sum + account.calls == calls_of_the_kernel());
+	write_word(at.tolimit, limit);
+	end();
+}
+
+TEST(who_only_resets_has_nothing_brought)
+{
+	unsigned limit;
+
+	start();
+	limit = read_word(at.tolimit);
+	write_word(at.tolimit, ROOM); /* To bring would end the profile. */
+	reset();
+	EXPECT_EQ(read_word(at.state), GMON_PROF_ON);
 	write_word(at.tolimit, limit);
 	end();
 }

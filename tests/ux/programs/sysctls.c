@@ -130,6 +130,10 @@ TEST(root_gives_the_host_a_name)
 	EXPECT_EQ(gethostname(text, sizeof text), 0);
 	EXPECT(strcmp(text, name) == 0);
 	EXPECT_FAILS(gethostname(text, sizeof name - 1), ENAMETOOLONG);
+	/* The size is of what was there. */
+	size = 0;
+	EXPECT_EQ(sysctlbyname("kern.hostname", NULL, &size, "short", 5), 0);
+	EXPECT_EQ(size, sizeof name);
 	EXPECT_EQ(sethostname("assay", 5), 0);
 	EXPECT_EQ(gethostname(text, sizeof text), 0);
 	EXPECT(strcmp(text, "assay") == 0);
