@@ -5,6 +5,7 @@
 #include <mach/kern_return.h>
 #include <mach/mach_types.h>
 #include <mach/profil.h>
+#include <mach/vm_prot.h>
 
 #include "base/assert.h"
 #include "base/zone.h"
@@ -13,6 +14,8 @@
 #include "task/task.h"
 #include "task/vtimer.h"
 #include "thread/thread.h"
+#include "vm/map/fault.h"
+#include "vm/page/page.h"
 
 struct region {
 	user_address_t bins;
@@ -118,6 +121,17 @@ void profil_owe(struct thread *thread)
 	thread->profil_ticks++;
 }
 
+/* Brings the bin's memory, of one page or of two, to be written to.  May block. */
+static bool profil_bring(struct vm_map *map, user_address_t bin)
+{
+	user_address_t last = bin + PROFIL_BIN_SIZE - 1;
+
+	return fault(map, bin, VM_PROT_WRITE) == KERN_SUCCESS &&
+	       (page_trunc(bin) == page_trunc(last) ||
+		fault(map, last, VM_PROT_WRITE) == KERN_SUCCESS);
+}
+
+/* After each wait the bin is looked for again: its memory may be something else's by now. */
 bool profil_pay(struct thread *thread)
 {
 	struct task *task = thread->task;
@@ -126,6 +140,8 @@ bool profil_pay(struct thread *thread)
 	assert(thread == current_thread());
 	while (thread->profil_ticks > 0 && profil_find(task->profil, thread->profil_pc, &bin) &&
 	       !machine_count(bin, thread->profil_ticks)) {
+		if (profil_bring(task->map, bin))
+			continue;
 		if (thread_is_interrupted(thread))
 			return false;
 		/* It may have been replaced meanwhile, and the old bins be gone for that. */

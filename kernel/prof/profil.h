@@ -33,9 +33,9 @@ bool profil_inherit(struct task *child, const struct task *parent);
 void profil_forget(struct task *task);
 
 /*
- * The machine's: adds to the 16-bit count at this address of the current task, which stops at its
- * highest, in one step, as others may add to it, too.  False if it cannot be written, or the thread
- * was interrupted.  May block.
+ * The machine's: adds to the 16-bit count at this address of the current task, a user's, which
+ * stops at its highest; others may add to it, too.  False if it cannot be written as it is mapped.
+ * Does not block.
  */
 bool machine_count(uint32_t count, uint32_t more);
 

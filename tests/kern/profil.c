@@ -36,11 +36,6 @@ static uint16_t *bins; /* A page that the child has, too. */
 
 #define ALL_BINS (PAGE_SIZE / sizeof *bins)
 
-static void run(uint32_t n)
-{
-	((void (*)(void))loops[n])();
-}
-
 static kern_return_t set(vm_address_t at, vm_size_t size, vm_offset_t offset, unsigned scale)
 {
 	return task_profil(child, at, size, offset, scale, FALSE);
@@ -83,12 +78,6 @@ static void end_with_page(void)
 	EXPECT_EQ(vm_deallocate(SELF, (vm_address_t)bins, PAGE_SIZE), KERN_SUCCESS);
 }
 
-static mach_port_t start(uint32_t loop)
-{
-	threads[n_threads] = child_start(child, n_threads, run, loop);
-	return threads[n_threads++];
-}
-
 /* Ticks that the child has been charged in user mode. */
 static uint32_t charged(void)
 {
@@ -109,6 +98,28 @@ static struct i386_thread_state state_of(mach_port_t thread)
 	return state;
 }
 
+static void set_pc(mach_port_t thread, const char *pc)
+{
+	struct i386_thread_state state = state_of(thread);
+
+	state.eip = (uint32_t)pc;
+	EXPECT_EQ(thread_set_state(thread, i386_THREAD_STATE, (thread_state_t)&state,
+				   i386_THREAD_STATE_COUNT),
+		  KERN_SUCCESS);
+}
+
+/* It begins in the loop: no tick finds it anywhere else. */
+static mach_port_t start(uint32_t loop)
+{
+	mach_port_t thread = MACH_PORT_NULL;
+
+	EXPECT_EQ(thread_create(child, &thread), KERN_SUCCESS);
+	set_pc(thread, loops[loop]);
+	EXPECT_EQ(thread_resume(thread), KERN_SUCCESS);
+	threads[n_threads] = thread;
+	return threads[n_threads++];
+}
+
 /* All of the child's threads stand still, and owe nothing but for pages that are out. */
 static void stop_child(void)
 {
@@ -123,6 +134,15 @@ static void run_for(uint32_t ticks)
 	uint32_t before = charged();
 
 	while (charged() < before + ticks && !check_failed())
+		swtch();
+}
+
+/* The child runs until a bin is not empty, whoever else runs more often. */
+static void run_until_found(const volatile uint16_t *bin)
+{
+	uint32_t before = charged();
+
+	while (*bin == 0 && EXPECT_LT(charged(), before + 1000))
 		swtch();
 }
 
@@ -163,13 +183,11 @@ TEST(each_loop_has_a_bin)
 	for (uint32_t n = 0; n < N_LOOPS; n++)
 		start(n);
 	run_for(40);
+	for (uint32_t n = 0; n < N_LOOPS; n++)
+		run_until_found(&bins[((uint32_t)loops[n] - low) / 2]);
 	stop_child();
-	for (uint32_t n = 0; n < N_LOOPS; n++) {
-		uint16_t bin = bins[((uint32_t)loops[n] - low) / 2];
-
-		EXPECT_LT(5, bin);
-		sum += bin;
-	}
+	for (uint32_t n = 0; n < N_LOOPS; n++)
+		sum += bins[((uint32_t)loops[n] - low) / 2];
 	EXPECT_EQ(sum, charged());
 	EXPECT_EQ(sum_of(bins, ALL_BINS), charged());
 	end_with_page();
@@ -289,9 +307,9 @@ TEST(several_regions)
 	start(0);
 	start(2);
 	run_for(20);
+	run_until_found(bins);
+	run_until_found(two);
 	stop_child();
-	EXPECT_LT(4, bins[0]);
-	EXPECT_LT(4, two[0]);
 	EXPECT_EQ(bins[0] + two[0], charged());
 	EXPECT_EQ(sum_of(bins, ALL_BINS), charged());
 	/* A new first one is the only one. */
@@ -299,9 +317,8 @@ TEST(several_regions)
 	*two = 0;
 	task_resume(child);
 	run_for(10);
-	stop_child();
+	run_until_found(third);
 	EXPECT_EQ(*two, 0);
-	EXPECT_LT(0, *third);
 	end_with_page();
 }
 
@@ -387,16 +404,10 @@ static void abort_thread(mach_port_t thread)
 /* As a signal does it: the thread is somewhere else afterwards. */
 static void send_to(mach_port_t thread, const char *loop)
 {
-	struct i386_thread_state state;
-
 	EXPECT_EQ(thread_suspend(thread), KERN_SUCCESS);
 	EXPECT_EQ(thread_abort(thread), KERN_SUCCESS);
-	state = state_of(thread);
-	EXPECT_EQ(state.eip, (uint32_t)loop_one);
-	state.eip = (uint32_t)loop;
-	EXPECT_EQ(thread_set_state(thread, i386_THREAD_STATE, (thread_state_t)&state,
-				   i386_THREAD_STATE_COUNT),
-		  KERN_SUCCESS);
+	EXPECT_EQ(state_of(thread).eip, (uint32_t)loop_one);
+	set_pc(thread, loop);
 	EXPECT_EQ(thread_resume(thread), KERN_SUCCESS);
 }
 
@@ -422,22 +433,24 @@ TEST(a_tick_is_owed_until_the_page_comes)
 {
 	const uint16_t *paged;
 	mach_port_t thread;
+	uint32_t owed;
 
 	REQUIRE(begin(false, MEMORY_OBJECT_COPY_DELAY));
 	paged = (const uint16_t *)memory;
 	begin_with_pager();
 	thread = start(0);
 	REQUIRE(expect(DATA_REQUEST));
-	EXPECT_EQ(charged(), 1);
+	owed = charged();
+	EXPECT_LE(1, owed);
 	for (uint32_t n = 0; n < 20; n++)
 		abort_thread(thread);
 	send_to(thread, loop_three);
-	EXPECT_EQ(charged(), 1);
+	EXPECT_EQ(charged(), owed);
 	fill(0, 1, 0);
 	run_for(10);
 	stop_child();
-	EXPECT_EQ(paged[0], 1);
-	EXPECT_EQ(paged[((uint32_t)loop_three - (uint32_t)loop_one) / 2], charged() - 1);
+	EXPECT_EQ(paged[0], owed);
+	EXPECT_EQ(paged[((uint32_t)loop_three - (uint32_t)loop_one) / 2], charged() - owed);
 	EXPECT_EQ(sum_of(paged, ALL_BINS), charged());
 	end_written(0);
 }
@@ -461,6 +474,32 @@ TEST(a_profile_is_replaced_while_its_page_is_out)
 	end_written(1);
 }
 
+static void end_with_pager(void)
+{
+	end_with_child();
+	end();
+}
+
+/* Who turns it off may use the memory for something else: what is owed is not paid into that. */
+TEST(memory_given_back_while_its_page_is_out)
+{
+	vm_address_t again = 0;
+
+	REQUIRE(begin(false, MEMORY_OBJECT_COPY_DELAY));
+	again = memory;
+	begin_with_pager();
+	start(0);
+	REQUIRE(expect(DATA_REQUEST));
+	EXPECT_EQ(set(0, 0, 0, PROFIL_SCALE_OFF), KERN_SUCCESS);
+	EXPECT_EQ(vm_deallocate(child, memory, PAGE_SIZE), KERN_SUCCESS);
+	EXPECT_EQ(vm_allocate(child, &again, PAGE_SIZE, FALSE), KERN_SUCCESS);
+	EXPECT_EQ(again, memory);
+	fill(0, 1, 0);
+	run_for(3);
+	EXPECT_EQ(word_in(child, again), 0);
+	end_with_pager();
+}
+
 TEST(a_pager_that_fails_ends_it)
 {
 	REQUIRE(begin(false, MEMORY_OBJECT_COPY_DELAY));
@@ -470,8 +509,7 @@ TEST(a_pager_that_fails_ends_it)
 	EXPECT_EQ(memory_object_data_error(control, 0, BYTES, KERN_FAILURE), KERN_SUCCESS);
 	run_for(3);
 	EXPECT(!is_on());
-	end_with_child();
-	end();
+	end_with_pager();
 }
 
 /* Nobody answers: the task can be ended, and a thread. */

@@ -9,6 +9,8 @@
  * machine: cpus=2 seed=1
  * machine: cpus=2 seed=5
  */
+#include <mach/profil.h>
+
 #include "check.h"
 #include "ipc.h"
 
@@ -450,6 +452,38 @@ TEST(an_expiry_is_nobodys)
 	thread = start(0, end_with_much);
 	for (uint32_t n = 0; n < 1000 && port_type(thread) != MACH_PORT_TYPE_DEAD_NAME; n++)
 		sleep_ms(10);
+	port_drop_send(thread);
+	end();
+}
+
+/* ---------------- A histogram beside it ---------------- */
+
+/*
+ * What a timer tells is told after the histogram is paid (<mach/profil.h>): a thread that has to
+ * tell of two ticks at once has paid for both.
+ */
+TEST(two_ticks_are_two_in_the_histogram)
+{
+	extern const char __executable_start[];
+	vm_address_t bins = 0;
+	bool once = false, twice = n_cpus() == 1;
+	mach_port_t thread;
+
+	begin();
+	EXPECT_EQ(vm_allocate(child, &bins, PAGE_SIZE, TRUE), KERN_SUCCESS);
+	/* All code in one bin or two. */
+	EXPECT_EQ(task_profil(child, bins, PAGE_SIZE, (vm_offset_t)__executable_start, 2, FALSE),
+		  KERN_SUCCESS);
+	set(TASK_VTIMER_VIRTUAL, TICK_US, TICK_US);
+	thread = start(0, spin);
+	for (uint32_t n = 0; n < 100 && !(once && twice) && EXPECT(get(LONG_WAIT)); n++) {
+		once |= told.subcode == 1;
+		twice |= told.subcode == 2;
+		EXPECT_EQ((word_in(child, bins) & 0xffff) + (word_in(child, bins) >> 16),
+			  (uint32_t)elapsed(TASK_VTIMER_VIRTUAL) / TICK_US);
+		answer(KERN_SUCCESS);
+	}
+	EXPECT(once && twice);
 	port_drop_send(thread);
 	end();
 }

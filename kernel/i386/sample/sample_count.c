@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts that lie in the memory of users: prof/profil.h. */
+#include "base/assert.h"
+#include "i386/cpu/cpu.h"
 #include "i386/mmu/copy.h"
 #include "prof/profil.h"
 
-/* False if it cannot be written; *is_done is false if it was not `old` any more. */
-static bool sample_exchange_count(user_address_t at, uint16_t old, uint16_t new, bool *is_done)
+/*
+ * Two instructions, however often others write to the count meanwhile.  A fault at one of them is
+ * not resolved, since interrupts are off (i386/entry/trap.c).
+ */
+static bool sample_add_to_count(user_address_t at, uint16_t more)
 {
-	uint16_t found = old;
-
-	__asm__ volatile goto("1: lock cmpxchgw %2, %1\n" WORD_RECOVER
-			      : "+a"(found)
-			      : "m"(*(uint16_t *)at), "r"(new)
-			      : "memory", "cc"
-			      : fault);
-	*is_done = found == old;
+	__asm__ goto("1: lock addw %1, %0\n"
+		     "jnc 3f\n"
+		     "2: movw %2, %0\n"
+		     "3:\n"
+		     ".pushsection .recover, \"a\"\n"
+		     ".long 1b, %l[fault], 2b, %l[fault]\n"
+		     ".popsection"
+		     :
+		     : "m"(*(uint16_t *)at), "r"(more), "i"(UINT16_MAX)
+		     : "memory", "cc"
+		     : fault);
 	return true;
 fault:
 	return false;
@@ -21,16 +29,11 @@ fault:
 
 bool machine_count(uint32_t count, uint32_t more)
 {
-	bool is_done = false;
-	uint16_t old;
+	bool is_done;
 
-	while (!is_done) {
-		if (!copyin(&old, count, sizeof old))
-			return false;
-		if (more > (uint32_t)UINT16_MAX - old)
-			more = (uint32_t)UINT16_MAX - old;
-		if (!sample_exchange_count(count, old, (uint16_t)(old + more), &is_done))
-			return false;
-	}
-	return true;
+	assert(range_is_user(count, sizeof(uint16_t)));
+	interrupts_off();
+	is_done = sample_add_to_count(count, (uint16_t)(more < UINT16_MAX ? more : UINT16_MAX));
+	interrupts_on();
+	return is_done;
 }
