@@ -90,29 +90,46 @@ static void sampler_arm_timer(const struct sampler_cpu *cpu, uint32_t ahead, uin
 }
 
 /*
+ * A shot that comes soon may take the turn from a CPU that is in the midst of what all wait for: of
+ * sharing out what the shot before it brought, or of arming.  All others come to their interrupts
+ * then.  If they went on nobody would arm the next shot until that CPU had its turn again, perhaps
+ * by the next tick.  So they let it come to its turn, which it does within a round but for other
+ * timers' being due.
+ */
+#define AWAY_ROUNDS 4
+
+/*
  * As sampler_arm_timer(), where the CPUs run in turn, with CPU 0's cursors.  The last store to the
  * timer takes the turn away, perhaps for long: all is in order before it.  A timer's being due
  * between the last two lines before it could let another CPU store in the midst of this; then a
  * shot comes at a wrong time, and those after it as they are due.
  */
+static void sampler_program_in_turn(void)
+{
+	uint64_t now = machine_cycles();
+	uint32_t ahead = sampler_next_ahead(cpu_sampler_of(0), now), rest;
+
+	timer.until = (uint32_t)now + ahead;
+	timer.by = cpu_number();
+	rest = machine_sample_timer_begin(ahead);
+	holder_give();
+	holder_watch(HOLDER_AT_SHOT, machine_cycles() + machine_sample_timer_least(ahead));
+	__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
+	machine_sample_timer_end(rest);
+	holder_note();
+}
+
 static void sampler_arm_in_turn(void)
 {
-	const struct sampler_cpu *cpu = cpu_sampler_of(0);
-
 	__atomic_store_n(&timer.wanted, 1, __ATOMIC_SEQ_CST);
-	while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
-		uint64_t now = machine_cycles();
-		uint32_t ahead = sampler_next_ahead(cpu, now), rest;
-
-		__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
-		timer.until = (uint32_t)now + ahead;
-		timer.by = cpu_number();
-		rest = machine_sample_timer_begin(ahead);
-		holder_give();
-		holder_watch(HOLDER_AT_SHOT, machine_cycles() + machine_sample_timer_least(ahead));
-		__atomic_store_n(&timer.busy, 0, __ATOMIC_SEQ_CST);
-		machine_sample_timer_end(rest);
-		holder_note();
+	for (unsigned n = 0; n < AWAY_ROUNDS; n++) {
+		while (!__atomic_exchange_n(&timer.busy, 1, __ATOMIC_SEQ_CST)) {
+			__atomic_store_n(&timer.wanted, 0, __ATOMIC_SEQ_CST);
+			sampler_program_in_turn();
+			if (!__atomic_load_n(&timer.wanted, __ATOMIC_SEQ_CST))
+				return;
+		}
+		machine_relax();
 		if (!__atomic_load_n(&timer.wanted, __ATOMIC_SEQ_CST))
 			return;
 	}
@@ -350,6 +367,17 @@ static void sampler_serve_owed(struct sampler_cpu *cpu, struct sampler_cursor *c
 	sampler_take(cpu, cursor, frame, &place, now);
 }
 
+/* Who goes on regardless would be found by what is owed to it where it is by then. */
+static bool sampler_sharer_is_away(void)
+{
+	for (unsigned n = 0; sampler_is_sharing(); n++) {
+		if (n == AWAY_ROUNDS)
+			return true;
+		machine_relax();
+	}
+	return false;
+}
+
 /*
  * The first CPU to come after a shot shares out what is due; each has what is its own of it.
  * Whoever finds the timer not armed is to arm it, and with that gives its turn to the next CPU.
@@ -363,12 +391,12 @@ static bool sampler_serve_shares(struct sampler_cpu *cpu, const struct frame *fr
 		uint64_t now = machine_cycles();
 
 		sampler_share(now);
+		if (sampler_sharer_is_away())
+			return false;
 		for (struct sampler_cursor *cursor = cpu->first; cursor != NULL;
 		     cursor = cursor->next)
 			if (cursor->owed != 0)
 				sampler_serve_owed(cpu, cursor, frame, now);
-		if (sampler_is_sharing())
-			return false;
 		if (sampler_is_armed(now))
 			return timer.by == cpu_number();
 		if (turn != 0 || holder_next_is_first())

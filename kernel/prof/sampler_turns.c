@@ -12,7 +12,7 @@
  * is parked.  So what all CPUs take, times the interval, is what was executed.
  *
  * One CPU at a time is in here, and keeps its turn but for a timer's being due just now.  Others
- * that come then do without: what is owed to them is served with their next interrupt.
+ * that come then wait until it has shared (sampler_sharer_is_away()).
  */
 #include "base/cpu.h"
 #include "base/machine.h"
@@ -51,10 +51,13 @@ static bool turns_was_inside(const struct sampler_cpu *cpu, uint64_t moment)
 	return cpu->left >= moment || (is_inside && cpu->entered < moment);
 }
 
-/* The moment, of which the clock's lower half is known, is less than that before `now`. */
-static uint64_t turns_moment_before(uint64_t now)
+/*
+ * The moment, of which the clock's lower half is known, is less than half of that away from `now`;
+ * behind it, if this CPU lost its turn since it read the clock.
+ */
+static uint64_t turns_moment_near(uint64_t now)
 {
-	return now - ((uint32_t)now - holder_moment(HOLDER_AT_SHOT));
+	return now + (uint64_t)(int32_t)(holder_moment(HOLDER_AT_SHOT) - (uint32_t)now);
 }
 
 static void turns_share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool inside)
@@ -74,7 +77,7 @@ static void turns_share_slot(uint32_t slot, uint32_t due, uint32_t holder, bool 
 static void turns_share_all(uint64_t now, uint32_t holder)
 {
 	struct sampler_cpu *walker = cpu_sampler_of(0);
-	bool inside = turns_was_inside(cpu_sampler_of(holder), turns_moment_before(now));
+	bool inside = turns_was_inside(cpu_sampler_of(holder), turns_moment_near(now));
 
 	for (struct sampler_cursor *walk = walker->first; walk != NULL; walk = walk->next) {
 		uint32_t due = turns_take_due(walk, now);
