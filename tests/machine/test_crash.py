@@ -22,7 +22,10 @@ PANICS = {
     "double-fault": ("double fault", "crash_double_fault"),
     "assert": (r"kernel/i386/entry/crash\.c:\d+: assertion failed: some_data\[1\] == 1",
                "crash_assert"),
+    "held": (r"kernel/i386/entry/crash\.c:\d+: assertion failed: some_data\[2\] == 1",
+             "crash_held"),
 }
+ASSERTIONS = {"assert", "held"}
 HANGS = {"hang", "hang-off"}
 
 # Without the instruction clock a guest second is a second: a hang is quick to wait for.
@@ -67,7 +70,7 @@ def test_panic(machine, kind: str) -> None:
     assert lines[-1] == "machine: panic"
 
 
-@pytest.mark.parametrize("kind", sorted(PANICS.keys() - {"assert"}))
+@pytest.mark.parametrize("kind", sorted(PANICS.keys() - ASSERTIONS))
 def test_registers_are_shown(machine, kind: str) -> None:
     """An assertion has no frame to show; everything that the CPU noticed has one."""
     log = machine(["hello"], append=f"crash={kind}").log.decode()
@@ -87,7 +90,7 @@ def test_address_in_registers_is_the_one_in_the_message(machine) -> None:
     assert f"cr2 {said}" in log
 
 
-@pytest.mark.parametrize("kind", ["null", "double-fault", "assert"])
+@pytest.mark.parametrize("kind", ["null", "double-fault", "assert", "held"])
 def test_other_cpu_is_stopped_and_shown(machine, kind: str) -> None:
     lines = lines_of(machine(["hello"], append=f"crash={kind}", cpus=2))
     shown = cpus_shown(lines)
@@ -112,6 +115,19 @@ def test_hang_meets_the_time_limit(machine) -> None:
     lines = lines_of(result)
     assert "timeout: the time limit of the run (limit=) is over" in lines
     assert "crash_hang" in backtrace(lines)
+    assert lines[-1] == "machine: timeout"
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_a_report_is_not_cut_by_samples(machine, cpus: int) -> None:
+    """NMIs go on, ten thousand in a second, while the CPU that ends the run says why."""
+    load = "prof/call_counts ${host-port} rounds=100000 on_and_off_under_load"
+    result = machine([load], append="limit=1", cpus=cpus, limit=30)
+    assert result.outcome == "timeout"
+    lines = lines_of(result)
+    assert "timeout: the time limit of the run (limit=) is over" in lines
+    assert sorted(number for number, _ in cpus_shown(lines)) == [*map(str, range(cpus))]
+    assert "    did not stop" not in lines
     assert lines[-1] == "machine: timeout"
 
 

@@ -9,6 +9,7 @@
 #include "base/machine.h"
 #include "base/string.h"
 #include "i386/cpu/cpu.h"
+#include "i386/patch/hold.h"
 
 static uint8_t some_data[16];
 static const uint32_t some_constant = 1;
@@ -74,6 +75,13 @@ static void crash_assert(void)
 	assert(some_data[1] == 1);
 }
 
+/* The other CPUs wait in their NMIs meanwhile, as while the kernel's calls are patched. */
+static void crash_held(void)
+{
+	hold_begin();
+	assert(some_data[2] == 1);
+}
+
 static void __attribute__((noinline)) crash_hang(void)
 {
 	for (;;)
@@ -107,6 +115,7 @@ void crash_if_asked(void)
 		{"overflow", crash_overflow},
 		{"double-fault", crash_double_fault},
 		{"assert", crash_assert},
+		{"held", crash_held},
 		{"hang", crash_hang},
 		{"hang-off", crash_hang_off},
 	};
@@ -118,6 +127,7 @@ void crash_if_asked(void)
 		if (strcmp(kinds[n].name, kind) == 0)
 			crash_call(kinds[n].crash);
 	machine_refuse("crash=%s is no way to crash; there are null, write-text, write-constant, "
-		       "execute-data, undefined, overflow, double-fault, assert, hang and hang-off",
+		       "execute-data, undefined, overflow, double-fault, assert, held, hang and "
+		       "hang-off",
 		       kind);
 }

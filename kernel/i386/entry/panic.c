@@ -2,8 +2,8 @@
 /*
  * The end of a run: a panic, a time limit, or every program's end.
  *
- * The first CPU to come here wins (`ending`); it stops the others by NMI, which reaches them with
- * interrupts off too, and then owns the log and the report.
+ * The first CPU to come here wins (`panic_ending`); it stops the others by NMI, which reaches them
+ * with interrupts off too, and then owns the log and the report.
  */
 #include "i386/entry/panic.h"
 
@@ -26,7 +26,7 @@
 /* How long a CPU is waited for that does not stop: half a second at 1 GHz. */
 #define STOP_CYCLES 500000000u
 
-static uint32_t ending; /* Set once, atomically, by the CPU that ends the run. */
+uint32_t panic_ending;
 
 /* ---------------- Stopping the others ---------------- */
 
@@ -38,12 +38,12 @@ noreturn static void panic_halt(void)
 
 bool panic_is_here(void)
 {
-	return __atomic_load_n(&ending, __ATOMIC_ACQUIRE) == cpu_self()->number + 1;
+	return panic_ends_the_run() && panic_ending == cpu_self()->number + 1;
 }
 
 void panic_stop_if_asked(const struct frame *frame)
 {
-	if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 0)
+	if (!panic_ends_the_run())
 		return;
 	__atomic_store_n(&cpu_self()->machine.stopped_at, frame, __ATOMIC_RELEASE);
 	panic_halt();
@@ -60,7 +60,7 @@ static void panic_begin_ending(const struct frame *frame)
 	uint32_t first = 0;
 
 	interrupts_off();
-	if (__atomic_compare_exchange_n(&ending, &first, self, false, __ATOMIC_ACQ_REL,
+	if (__atomic_compare_exchange_n(&panic_ending, &first, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return;
 	if (first != self) {

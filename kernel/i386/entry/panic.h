@@ -16,6 +16,15 @@ noreturn void panic_at(const struct frame *frame, const char *format, ...)
 /* The end by a time limit, found out in an interrupt or an NMI that interrupted `frame`. */
 noreturn void panic_timeout_at(const struct frame *frame, const char *why);
 
+/* The number, and one, of the CPU that ends the run: it sets this once, atomically. */
+extern uint32_t panic_ending;
+
+/* Whether one does: for who waits for another CPU in an NMI, and may call nothing. */
+static inline bool panic_ends_the_run(void)
+{
+	return __atomic_load_n(&panic_ending, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* Whether this CPU ends the run: then no NMI is for it, though the sampling clock may send some. */
 bool panic_is_here(void);
 

@@ -297,10 +297,10 @@ void nmi(struct frame *frame)
 {
 	if (panic_is_here())
 		return;
+	hold_if_asked();
 	panic_stop_if_asked(frame);
 	if (report_request_pending())
 		panic_timeout_at(frame, "the runner's time limit is over");
-	hold_if_asked();
 	if (sampler_uses_nmi()) {
 		sampler_interrupt(frame);
 		sample_work_after_nmi(frame);

@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/machine.h"
 #include "i386/cpu/lapic.h"
+#include "i386/entry/panic.h"
 #include "thread/cpu_state.h"
 
 /*
@@ -72,7 +73,7 @@ void hold_if_asked(void)
 	if (__builtin_expect(asked == 0, 1) || holder == cpu_self())
 		return;
 	__atomic_store_n(&cpu_self()->machine.held_in, asked, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&round, __ATOMIC_ACQUIRE) == asked)
+	while (__atomic_load_n(&round, __ATOMIC_ACQUIRE) == asked && !panic_ends_the_run())
 		machine_relax();
 	hold_serialize();
 }

@@ -15,7 +15,10 @@
 void hold_begin(void);
 void hold_end(void);
 
-/* In the NMI handler: waits while this CPU is to be held.  It calls nothing meanwhile. */
+/*
+ * In the NMI handler: waits while this CPU is to be held, or until a panic ends the run.  It calls
+ * nothing meanwhile.
+ */
 void hold_if_asked(void);
 
 /* Whether an NMI may be one of hold_begin()'s: there has been one. */
