@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from assay import iso
+from assay import hot, iso
 from assay import machine as assay_machine
 from assay.programs import find_kernel
+from assay.symbols import symbol_address
 
 PROGRAM = "machine/act bytes"
 MAPPED_MIB = 768
@@ -18,6 +19,13 @@ MAPPED_MIB = 768
 
 def memory_for_programs(result) -> int:
     return int(re.search(rb"^memory: (\d+) MiB for programs$", result.log, re.MULTILINE)[1])
+
+
+def kernel_end_mib() -> int:
+    """Where the kernel's image ends in memory, in whole MiB; with its checks it is larger."""
+    end = symbol_address(find_kernel(None), "kernel_end")
+    assert end is not None
+    return -(-(end - hot.KERNEL_BASE) >> 20)
 
 
 def check_ran(result, cpus: int = 1) -> None:
@@ -117,7 +125,8 @@ def test_memory(machine, mem: int) -> None:
     check_ran(result)
     usable = min(mem, MAPPED_MIB)
     structures = usable // 128  # A page's takes 32 bytes.
-    assert usable - 4 - structures <= memory_for_programs(result) < usable
+    kept = kernel_end_mib() + 2  # By programs that are started with it, and by firmware.
+    assert usable - kept - structures <= memory_for_programs(result) < usable
     alone = re.findall(rb"^memory: (\d+) MiB above 768 MiB are left alone$", result.log,
                        re.MULTILINE)
     if mem <= MAPPED_MIB:
