@@ -149,11 +149,12 @@ KERNEL_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out $(if $(SAN),,%/ubs
 		  $(wildcard kernel/*/*.[cS] kernel/*/*/*.[cS])))) $(SERVERS:%=$(OBJ)/gen/kernel/%_server.c.o)
 LINK_KERNEL := $(LD) $(if $(CLANG),,$(KERNEL)) -nostdlib -static -no-pie -Wl,-T,kernel/kernel.ld,--build-id=none,-z,noexecstack,-z,max-page-size=4096
 kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
-# Linked twice: the second time with the names of what the first put where.
+# Linked twice: the second time with the names of what the first put where.  The first keeps its
+# relocations, which a test compares with the table of calls; no name is for their sake.
 $(OBJ)/kernel/unnamed: $(KERNEL_OBJECTS) kernel/kernel.ld $(call text,link_kernel,$(LINK_KERNEL))
-	$(Q)echo "  LINK    $@" && $(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS)
+	$(Q)echo "  LINK    $@" && $(LINK_KERNEL) $(ALWAYS) -Wl,--emit-relocs -o $@ $(KERNEL_OBJECTS)
 $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed tools/ksyms tools/callsites
-	$(Q)echo "  LINK    $@" && $(CROSS)nm -n $< > $<.sym && tools/ksyms $<.sym > $(OBJ)/ksyms.S && \
+	$(Q)echo "  LINK    $@" && $(CROSS)nm -n $< | grep -v ' \.L' > $<.sym && tools/ksyms $<.sym > $(OBJ)/ksyms.S && \
 	$(CROSS)objdump -d -s -j .text -j .rodata -j .data $< > $<.dump && tools/callsites $<.dump $<.sym >> $(OBJ)/ksyms.S
 	$(Q)$(CC) $(KERNEL) $(ALWAYS) -c -o $(OBJ)/ksyms.o $(OBJ)/ksyms.S && $(LINK_KERNEL) $(ALWAYS) -o $@ $(KERNEL_OBJECTS) $(OBJ)/ksyms.o
 %.sym: % ; $(Q)$(CROSS)nm -n $< > $@
