@@ -150,6 +150,54 @@ int gprof_stop(char *mon_file_name)
 	return is_done ? 0 : -1;
 }
 
+/* ---------------- Parts ---------------- */
+
+static void say_not_switched(kern_return_t result)
+{
+	char text[LINE];
+
+	snprintf(text, sizeof text, "moncontrol() has changed nothing (error %d)", result);
+	__gprof_say(text, "call it when the program has begun to be profiled");
+}
+
+/* What was collected is kept, as if what comes now were the same part. */
+static kern_return_t resume(gprof_options_t options, sampled_pc_flavor_t flavors)
+{
+	unsigned before = options.resume;
+	kern_return_t result;
+
+	options.resume = 1;
+	result = do_gprof_mon_options(MACH_PORT_NULL, options);
+	if (result == KERN_SUCCESS)
+		result = do_gprof_mon_switch(MACH_PORT_NULL, &flavors);
+	options.resume = before;
+	do_gprof_mon_options(MACH_PORT_NULL, options);
+	return result;
+}
+
+void __profile_control(bool is_on)
+{
+	static sampled_pc_flavor_t paused = SAMPLED_PC_PERIODIC; /* What went on before. */
+	gprof_status_t status;
+	kern_return_t result = do_gprof_mon_status(MACH_PORT_NULL, &status);
+
+	if (result == KERN_SUCCESS && is_on != (status.flavors != 0)) {
+		if (is_on) {
+			result = resume(status.options, paused);
+		} else {
+			paused = status.flavors;
+			end_sampling();
+		}
+	}
+	if (result != KERN_SUCCESS)
+		say_not_switched(result);
+}
+
+void __profile_write(void)
+{
+	gprof_stop(NULL);
+}
+
 /* ---------------- Ways to end ---------------- */
 
 /* By exit() and by returning from main(): the last that is done before the system's exit. */

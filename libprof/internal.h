@@ -57,10 +57,15 @@ bool __gprof_write_file(const char *path, const char *data, size_t size);
 bool __gprof_write_beside(const char *usual, const struct whose *own, const char *data,
 			  size_t size);
 
-/* Called by libc, if they are there: see its exit(), fork(), execve() and sigaction(). */
+/*
+ * Called by libc, if they are there: see its exit(), fork(), execve(), moncontrol(), monitor() and
+ * sigaction().
+ */
 void __profile_exit(void);
 void __profile_fork_child(void);
 void __profile_exec(void);
+void __profile_control(bool is_on);
+void __profile_write(void);
 void (*__profile_handler(int signal))(int);
 
 #endif

@@ -122,4 +122,20 @@ struct rawarc {
 	int32_t raw_count;
 };
 
+/* ---------------- A program's own (docs/calls/monitor.md), by the C library ---------------- */
+
+void monstartup(unsigned long lowpc, unsigned long highpc);
+
+/* Goes on with it, or not (0). */
+void moncontrol(int mode);
+
+/*
+ * monitor(lowpc, highpc, buffer, bufsize, nfunc) begins with counters in a buffer of `bufsize` of
+ * them; monitor(0) ends what was begun by whatever function and writes gmon.out.
+ */
+void monitor(const void *lowpc, ...);
+
+/* The same as monitor(0), by the name that 4.4BSD and GNU have. */
+void _mcleanup(void);
+
 #endif

@@ -8,6 +8,7 @@
 #define LIBC_INTERNAL_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* ---------------- Of the portable half ---------------- */
@@ -39,6 +40,10 @@ void __profile_exec(void) __attribute__((weak));
 
 /* What a signal calls by default; SIG_DFL: nothing. */
 void (*__profile_handler(int signal))(int) __attribute__((weak));
+
+/* moncontrol() and monitor(0): parts that are not to be profiled, and the file. */
+void __profile_control(bool is_on) __attribute__((weak));
+void __profile_write(void) __attribute__((weak));
 
 /* ---------------- Of the half that knows the system ---------------- */
 
