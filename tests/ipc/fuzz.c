@@ -9,7 +9,8 @@
  * A batch is two tasks that make BATCH calls each, watched by this one, which puts their threads
  * right after exceptions, and when they wait for a pager, which they are themselves.  It ends both
  * tasks when they are through or stuck.  `first` begins with a
- * later batch: with it and the same seed a batch that failed can be run alone.
+ * later batch: with it and the same seed a batch that failed can be run alone.  With `switch=1` the
+ * kernel's calls begin or end to be counted in the midst of each batch, as by kgmon.
  *
  * machine: cpus=1 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=11 ${host-port} ${device-port}"
@@ -20,10 +21,12 @@
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=14 ${host-port} ${device-port}" seed=1
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
- *	arguments="calls=33400 seed=15 ${host-port} ${device-port}" seed=7
+ *	arguments="calls=33400 seed=15 switch=1 ${host-port} ${device-port}" seed=7
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=16 ${host-port} ${device-port}" seed=9
  */
+#include <mach/calls.h>
+
 #include "check.h"
 #include "fuzz.h"
 #include "ipc.h"
@@ -168,6 +171,8 @@ struct batch {
 
 static uint32_t seed;
 static uint32_t total_calls, total_exceptions, total_stuck;
+static boolean_t is_counted;
+static uint32_t switches;
 
 /* States of the generators, which differ for every thread of every batch. */
 static void seed_threads(uint32_t batch, uint32_t task)
@@ -337,11 +342,37 @@ static void handle_exception(struct batch *batch, const struct message *request)
 
 /* ---------------- Watching ---------------- */
 
+static void count_calls(boolean_t on)
+{
+	EXPECT_EQ(host_calls_count(check_number(0), on), KERN_SUCCESS);
+	is_counted = on;
+	switches++;
+}
+
+/* The kernel's text is another one while a part of the batch runs. */
+static void switch_counting(const struct batch *batch)
+{
+	boolean_t on = batch->calls >= BATCH / 2 && batch->calls < BATCH;
+
+	if (on != is_counted && check_parameter("switch", 0) != 0)
+		count_calls(on);
+}
+
+/* What was counted takes memory until it is forgotten. */
+static void forget_counts(void)
+{
+	if (is_counted)
+		count_calls(FALSE);
+	if (check_parameter("switch", 0) != 0)
+		EXPECT_EQ(host_calls_reset(check_number(0)), KERN_SUCCESS);
+}
+
 static void take_report(struct batch *batch, const struct message *message)
 {
 	switch (message->head.msgh_id) {
 	case REPORT_CALLS:
 		batch->calls += message->body[1];
+		switch_counting(batch);
 		break;
 	case REPORT_DONE:
 		batch->done |= 1u << message->body[1] % ALL_THREADS;
@@ -491,6 +522,7 @@ static void run_batch(uint32_t number)
 	open_devices(&batch);
 	start_tasks(&batch, number);
 	watch(&batch);
+	forget_counts();
 	for (uint32_t n = 0; n < TASKS; n++)
 		end_task(batch.tasks[n], batch.threads[n], FUZZ_THREADS);
 	end_task(batch.idle_task, &batch.idle_thread, 1);
@@ -572,6 +604,8 @@ TEST(random_calls)
 		}
 		number++;
 	}
-	print("fuzz: %u calls in %u batches, %u exceptions, %u batches got stuck\n", total_calls,
-	      number - check_parameter("first", 0), total_exceptions, total_stuck);
+	print("fuzz: %u calls in %u batches, %u exceptions, %u batches got stuck, counting begun or "
+	      "ended %u times\n",
+	      total_calls, number - check_parameter("first", 0), total_exceptions, total_stuck,
+	      switches);
 }
