@@ -604,8 +604,7 @@ TEST(random_calls)
 		}
 		number++;
 	}
-	print("fuzz: %u calls in %u batches, %u exceptions, %u batches got stuck, counting begun or "
-	      "ended %u times\n",
+	print("fuzz: %u calls in %u batches, %u exceptions, %u batches got stuck, %u switches\n",
 	      total_calls, number - check_parameter("first", 0), total_exceptions, total_stuck,
 	      switches);
 }

@@ -101,7 +101,8 @@ def test_calls_are_exact(machine, tmp_path: Path, load: str, known: str, least: 
 # back; programs that are executed, and end; pages that are filled.
 UNIX_LOADS = {
     "messages": ("seq 2000 >f; sort -r f >g; cmp f g; rm f g", "trap_mach_msg", 200),
-    "programs": ("for i in 1 2 3 4 5 6 7 8; do true | cat; /bin/true; done", "trap_task_create", 16),
+    "programs": ("for i in 1 2 3 4 5 6 7 8; do true | cat; /bin/true; done", "trap_task_create",
+                 16),
     "pages": ("vmprog 3000", "fault", 1000),
 }
 
