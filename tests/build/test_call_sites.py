@@ -3,8 +3,8 @@
 
 tools/callsites reads a disassembly; what the linker had to fill in knows nothing of that.  Within
 one section the assembler fills in calls of static functions by itself, so that a relocation is
-there for the others only: each of those must be a site, or be named as left out.  And whatever the table
-has is looked at in the image that is shipped, byte by byte.
+there for the others only: each of those must be a site, or be named as left out.  And whatever the
+table has is looked at in the image that is shipped, byte by byte.
 """
 
 import re
