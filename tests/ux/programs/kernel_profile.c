@@ -189,6 +189,22 @@ TEST(what_became_of_each_due_time_is_told)
 	EXPECT(account.taken == 0 && account.delivered == 0 && ticks == 0);
 }
 
+static void expect_kgmon_says_so(void)
+{
+	char said[1000] = "";
+	int fd;
+
+	EXPECT_EQ(system("cd /tmp && kgmon -p >said 2>&1"), 0);
+	fd = open("/tmp/said", O_RDONLY);
+	EXPECT(read(fd, said, sizeof said - 1) > 0);
+	close(fd);
+	EXPECT(strstr(said, "samples were lost, for want of memory") != NULL);
+	EXPECT(strstr(said, "kernel profiling is off (error).") != NULL);
+	EXPECT(strstr(said, "-r makes room, -b goes on") != NULL);
+	EXPECT_EQ(unlink("/tmp/said"), 0);
+	EXPECT_EQ(unlink("/tmp/gmon.out"), 0);
+}
+
 TEST(a_tick_without_memory_is_counted_and_ends_the_profile)
 {
 	start();
@@ -201,6 +217,7 @@ TEST(a_tick_without_memory_is_counted_and_ends_the_profile)
 	read_account();
 	expect_nothing_missing();
 	EXPECT(account.uncounted > 0);
+	expect_kgmon_says_so();
 	reset();
 	EXPECT_EQ(set_state(GMON_PROF_ON), 0);
 	work();
