@@ -53,6 +53,16 @@ void host_module_init(void)
 
 /* ---------------- What there is ---------------- */
 
+kern_return_t host_give_info(integer_t *out, mach_msg_type_number_t *count, const void *info,
+			     uint32_t words)
+{
+	if (*count < words)
+		return KERN_FAILURE;
+	memcpy(out, info, words * sizeof *out);
+	*count = words;
+	return KERN_SUCCESS;
+}
+
 static kern_return_t host_info_basic(host_info_t out, mach_msg_type_number_t *count)
 {
 	struct host_basic_info info = {
@@ -63,11 +73,7 @@ static kern_return_t host_info_basic(host_info_t out, mach_msg_type_number_t *co
 		.cpu_subtype = CPU_SUBTYPE_AT386,
 	};
 
-	if (*count < HOST_BASIC_INFO_COUNT)
-		return KERN_FAILURE;
-	memcpy(out, &info, sizeof info);
-	*count = HOST_BASIC_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, HOST_BASIC_INFO_COUNT);
 }
 
 static kern_return_t host_processor_slots(host_info_t out, mach_msg_type_number_t *count)
@@ -87,23 +93,15 @@ static kern_return_t host_info_sched(host_info_t out, mach_msg_type_number_t *co
 		.min_quantum = MS_PER_TICK * QUANTUM,
 	};
 
-	if (*count < HOST_SCHED_INFO_COUNT)
-		return KERN_FAILURE;
-	memcpy(out, &info, sizeof info);
-	*count = HOST_SCHED_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, HOST_SCHED_INFO_COUNT);
 }
 
 static kern_return_t host_load_info(host_info_t out, mach_msg_type_number_t *count)
 {
 	struct host_load_info info;
 
-	if (*count < HOST_LOAD_INFO_COUNT)
-		return KERN_FAILURE;
 	load_read(&info);
-	memcpy(out, &info, sizeof info);
-	*count = HOST_LOAD_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, HOST_LOAD_INFO_COUNT);
 }
 
 kern_return_t host_info(host_t host, int flavor, host_info_t out, mach_msg_type_number_t *count)

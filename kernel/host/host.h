@@ -7,6 +7,8 @@
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
 
+#include <mach/message.h>
+
 #include "thread/cpu_state.h"
 
 /* What processors say that they are: no less than a Pentium Pro boots this kernel. */
@@ -51,5 +53,9 @@ static inline struct port *host_device_port(void)
 {
 	return the_host.device_port;
 }
+
+/* Gives so many words of information; KERN_FAILURE if *count, the caller's room, is less. */
+kern_return_t host_give_info(integer_t *out, mach_msg_type_number_t *count, const void *info,
+			     uint32_t words);
 
 #endif

@@ -8,7 +8,6 @@
  */
 #include <mach/mach_types.h>
 
-#include "base/string.h"
 #include "host/host.h"
 #include "ipc/port.h"
 #include "mach/mach_host_server.h"
@@ -42,12 +41,17 @@ static void processor_gather(struct rights *rights, struct port *port)
 	rights->n++;
 }
 
-/* Counts, allocates, gathers: nothing can come or go meanwhile, since nothing here blocks. */
-static kern_return_t processor_give_rights(void (*each)(struct rights *rights), mach_port_t **list,
-					   mach_msg_type_number_t *count)
+/*
+ * What is told of `object`, if there is one.  Counts, allocates, gathers: nothing can come or go
+ * meanwhile, since nothing here blocks.
+ */
+static kern_return_t processor_give_rights(const void *object, void (*each)(struct rights *rights),
+					   mach_port_t **list, mach_msg_type_number_t *count)
 {
 	struct rights rights = {.ports = NULL};
 
+	if (object == NULL)
+		return KERN_INVALID_ARGUMENT;
 	each(&rights);
 	if (rights.n > KERNEL_MEMORY_MAX / sizeof *rights.ports)
 		return KERN_RESOURCE_SHORTAGE;
@@ -90,36 +94,31 @@ static void processor_each_set_name(struct rights *rights)
 
 kern_return_t host_processors(host_t host, processor_array_t *list, mach_msg_type_number_t *count)
 {
-	return host == NULL ? KERN_INVALID_ARGUMENT
-			    : processor_give_rights(processor_each_processor, list, count);
+	return processor_give_rights(host, processor_each_processor, list, count);
 }
 
 kern_return_t host_processor_sets(host_t host, processor_set_name_array_t *list,
 				  mach_msg_type_number_t *count)
 {
-	return host == NULL ? KERN_INVALID_ARGUMENT
-			    : processor_give_rights(processor_each_set_name, list, count);
+	return processor_give_rights(host, processor_each_set_name, list, count);
 }
 
 kern_return_t processor_set_processors(processor_set_t set, processor_array_t *list,
 				       mach_msg_type_number_t *count)
 {
-	return set == NULL ? KERN_INVALID_ARGUMENT
-			   : processor_give_rights(processor_each_processor, list, count);
+	return processor_give_rights(set, processor_each_processor, list, count);
 }
 
 kern_return_t processor_set_tasks(processor_set_t set, task_array_t *list,
 				  mach_msg_type_number_t *count)
 {
-	return set == NULL ? KERN_INVALID_ARGUMENT
-			   : processor_give_rights(processor_each_task, list, count);
+	return processor_give_rights(set, processor_each_task, list, count);
 }
 
 kern_return_t processor_set_threads(processor_set_t set, thread_array_t *list,
 				    mach_msg_type_number_t *count)
 {
-	return set == NULL ? KERN_INVALID_ARGUMENT
-			   : processor_give_rights(processor_each_thread, list, count);
+	return processor_give_rights(set, processor_each_thread, list, count);
 }
 
 /* ---------------- Processors ---------------- */
@@ -135,11 +134,7 @@ static kern_return_t processor_info_basic(processor_t processor, processor_info_
 		.is_master = processor == &processors[0],
 	};
 
-	if (*count < PROCESSOR_BASIC_INFO_COUNT)
-		return KERN_FAILURE;
-	memcpy(out, &info, sizeof info);
-	*count = PROCESSOR_BASIC_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, PROCESSOR_BASIC_INFO_COUNT);
 }
 
 static kern_return_t processor_ticks_info(processor_t processor, processor_info_t out,
@@ -151,11 +146,7 @@ static kern_return_t processor_ticks_info(processor_t processor, processor_info_
 		.parked = __atomic_load_n(&cpu->parked_ticks, __ATOMIC_RELAXED),
 	};
 
-	if (*count < PROCESSOR_TICKS_INFO_COUNT)
-		return KERN_FAILURE;
-	memcpy(out, &info, sizeof info);
-	*count = PROCESSOR_TICKS_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, PROCESSOR_TICKS_INFO_COUNT);
 }
 
 kern_return_t processor_info(processor_t processor, int flavor, host_t *host, processor_info_t out,
@@ -250,8 +241,6 @@ static kern_return_t processor_set_basic_info(processor_set_info_t out,
 	struct host_load_info load;
 	struct processor_set_basic_info info;
 
-	if (*count < PROCESSOR_SET_BASIC_INFO_COUNT)
-		return KERN_FAILURE;
 	processor_each_task(&tasks);
 	processor_each_thread(&threads);
 	load_read(&load);
@@ -262,9 +251,7 @@ static kern_return_t processor_set_basic_info(processor_set_info_t out,
 		.load_average = load.avenrun[0],
 		.mach_factor = load.mach_factor[0],
 	};
-	memcpy(out, &info, sizeof info);
-	*count = PROCESSOR_SET_BASIC_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, PROCESSOR_SET_BASIC_INFO_COUNT);
 }
 
 static kern_return_t processor_set_sched_info(processor_set_info_t out,
@@ -275,11 +262,7 @@ static kern_return_t processor_set_sched_info(processor_set_info_t out,
 		.max_priority = sched_max_priority,
 	};
 
-	if (*count < PROCESSOR_SET_SCHED_INFO_COUNT)
-		return KERN_FAILURE;
-	memcpy(out, &info, sizeof info);
-	*count = PROCESSOR_SET_SCHED_INFO_COUNT;
-	return KERN_SUCCESS;
+	return host_give_info(out, count, &info, PROCESSOR_SET_SCHED_INFO_COUNT);
 }
 
 kern_return_t processor_set_info(processor_set_t set, int flavor, host_t *host,

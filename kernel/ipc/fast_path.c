@@ -50,8 +50,6 @@ void fast_path_init(void)
 		fast_path_option |= OPTION_UNUSED;
 }
 
-/* ---------------- Calls of a server ---------------- */
-
 /* Whether somebody waits for a message of the port, and the first takes so many bytes directly. */
 static inline bool fast_path_find_receiver(const struct port *port, uint32_t size,
 					   struct thread **receiver)
@@ -64,6 +62,51 @@ static inline bool fast_path_find_receiver(const struct port *port, uint32_t siz
 	*receiver = list_first_object(&queue->waiters, struct thread, wait_link);
 	return size <= (*receiver)->receive.direct;
 }
+
+/* ---------------- Long messages ---------------- */
+
+/*
+ * A message that the inbox has no room for is one of its own, which goes from hand to hand: its
+ * body is copied in and out, and not in between.
+ */
+
+/* The destination's port, if the message has a right to it; else NULL. */
+static const struct port *fast_path_destination(const struct space *space, user_address_t user)
+{
+	const struct entry *entry;
+	uint32_t name;
+
+	if (!copyin_word(&name, user + offsetof(mach_msg_header_t, msgh_remote_port)))
+		return NULL;
+	entry = space_near_slot(space, name);
+	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND_RIGHTS) != 0 ? entry->port
+										: NULL;
+}
+
+/*
+ * Reads one, of which only the header comes to the inbox; but only if somebody waits for it, as the
+ * general path would read it again.  False if not, or if there is no memory.  May block: what was
+ * looked up here is worth nothing afterwards.
+ */
+static __attribute__((noinline)) bool fast_path_copyin_long(struct thread *thread,
+							    user_address_t user, uint32_t size)
+{
+	const struct port *port = fast_path_destination(thread->task->space, user);
+	struct thread *receiver;
+	struct message *message;
+
+	if (size <= INBOX_SIZE || size % 4 != 0 || port == NULL ||
+	    !fast_path_find_receiver(port, size, &receiver))
+		return false;
+	message = message_alloc(size);
+	thread->receive.beside = message;
+	if (message == NULL || !copyin(&message->header, user, size))
+		return false;
+	thread->receive.inbox.message.header = message->header;
+	return true;
+}
+
+/* ---------------- Calls of a server ---------------- */
 
 /*
  * Gives a new send-once right to `reply` to the space, under the name of `entry`, its first free
@@ -81,10 +124,26 @@ static inline void fast_path_give_reply_right(struct space *space, struct entry 
 }
 
 /*
+ * A long message changes hands, with the header that its receiver is to see; of another one the
+ * body is copied.
+ */
+static inline void fast_path_fill_body(struct receive_wait *to, struct receive_wait *from,
+				       uint32_t size)
+{
+	if (size <= INBOX_SIZE) {
+		memcpy(to->inbox.body, from->inbox.body, size - sizeof(mach_msg_header_t));
+		return;
+	}
+	to->beside = from->beside;
+	to->beside->header = to->inbox.message.header;
+	from->beside = NULL;
+}
+
+/*
  * Writes the message in the inbox of `receiver` as if it had received it by itself: what the sender
  * has in its own inbox, with the names of the receiver's space.
  */
-static inline void fast_path_fill_inbox(struct thread *receiver, const struct thread *sender,
+static inline void fast_path_fill_inbox(struct thread *receiver, struct thread *sender,
 					struct port *port, mach_msg_bits_t bits,
 					mach_port_name_t reply, uint32_t size)
 {
@@ -103,7 +162,7 @@ static inline void fast_path_fill_inbox(struct thread *receiver, const struct th
 	to->msgh_seqno = port->seqno++;
 	to->msgh_id = from->msgh_id;
 	if (size > sizeof *to)
-		memcpy(to + 1, from + 1, size - sizeof *to);
+		fast_path_fill_body(&receiver->receive, &sender->receive, size);
 	receiver->task->messages_received++;
 	receiver->receive.result = MACH_MSG_SUCCESS;
 }
@@ -231,7 +290,8 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	request = bits == BITS_REQUEST;
 	if (!request && bits != BITS_REPLY)
 		return FAST_PATH_DECLINED;
-	if (!inbox_copyin(thread, words->message, size))
+	if (!inbox_copyin(thread, words->message, size) &&
+	    !fast_path_copyin_long(thread, words->message, size))
 		return FAST_PATH_DECLINED;
 	space = thread->task->space;
 	to = fast_path_known_entry(space, &thread->sends_to, header->msgh_remote_port);
@@ -240,7 +300,8 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	    (from->type & MACH_PORT_TYPE_RECEIVE) != 0 &&
 	    header->msgh_local_port == words->rcv_name && port_is_quiet(from->port)) {
 		if (to->port->kind != OBJECT_NONE)
-			return kernel_object_call(words, to->port, from->port);
+			return size > INBOX_SIZE ? FAST_PATH_DECLINED
+						 : kernel_object_call(words, to->port, from->port);
 		queue = &from->port->receivers;
 		receiver = fast_path_send_request(thread, to->port, from->port, size);
 	} else if (!request && to->type == MACH_PORT_TYPE_SEND_ONCE &&
@@ -254,4 +315,17 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 		return FAST_PATH_DECLINED;
 	thread->task->messages_sent++;
 	return fast_path_wait(words, thread, queue, receiver, !request);
+}
+
+/* ---------------- The receiver's side of a long message ---------------- */
+
+bool inbox_copyout_long(struct receive_wait *receive, user_address_t user)
+{
+	struct message *message = receive->beside;
+	bool written;
+
+	receive->beside = NULL;
+	written = copyout(user, &message->header, message->header.msgh_size);
+	message_free(message);
+	return written;
 }

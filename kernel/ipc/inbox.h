@@ -10,6 +10,9 @@
 #include "task/task.h"
 #include "thread/thread.h"
 
+/* Copies the message that is beside the inbox, and frees it; false if it cannot be written. */
+bool inbox_copyout_long(struct receive_wait *receive, user_address_t user);
+
 /*
  * Copies the message in the inbox to the task of `thread`, the current one, which has its rights
  * already.  If that fails it shall not have them either: MACH_RCV_INVALID_DATA.
@@ -20,7 +23,8 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 
 	if (header->msgh_size == sizeof *header && copyout_header(user, &header->msgh_bits))
 		return MACH_MSG_SUCCESS;
-	if (copyout(user, header, header->msgh_size))
+	if (thread->receive.beside == NULL ? copyout(user, header, header->msgh_size)
+					   : inbox_copyout_long(&thread->receive, user))
 		return MACH_MSG_SUCCESS;
 	names_take_back(thread->task->space, &header->msgh_remote_port, 1,
 			MACH_MSG_TYPE_PORT_SEND_ONCE);

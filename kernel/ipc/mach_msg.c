@@ -104,11 +104,14 @@ mach_msg_send_and_receive(const struct mach_msg_words *words)
 
 TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
 {
-	mach_msg_return_t result = FAST_PATH_DECLINED;
+	if (words.option == fast_path_option) {
+		mach_msg_return_t result = fast_path(&words);
 
-	if (words.option == fast_path_option)
-		result = fast_path(&words);
-	return result == FAST_PATH_DECLINED ? mach_msg_send_and_receive(&words) : result;
+		if (result != FAST_PATH_DECLINED)
+			return result;
+		fast_path_forget(current_thread());
+	}
+	return mach_msg_send_and_receive(&words);
 }
 
 /* A fresh receive right, for replies; MACH_PORT_NULL when there is no room for it. */

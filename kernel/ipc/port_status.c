@@ -239,29 +239,28 @@ kern_return_t mach_port_set_seqno(struct space *space, mach_port_name_t name,
 	return result;
 }
 
-kern_return_t mach_port_set_protected_payload(struct space *space, mach_port_name_t name,
-					      natural_t payload)
+static kern_return_t port_status_set_payload(struct space *space, mach_port_name_t name,
+					     bool has_payload, natural_t payload)
 {
 	struct port *port;
 	kern_return_t result = port_status_find_receive(space, name, &port);
 
 	if (result == KERN_SUCCESS) {
-		port->has_payload = true;
+		port->has_payload = has_payload;
 		port->payload = payload;
 	}
 	return result;
 }
 
+kern_return_t mach_port_set_protected_payload(struct space *space, mach_port_name_t name,
+					      natural_t payload)
+{
+	return port_status_set_payload(space, name, true, payload);
+}
+
 kern_return_t mach_port_clear_protected_payload(struct space *space, mach_port_name_t name)
 {
-	struct port *port;
-	kern_return_t result = port_status_find_receive(space, name, &port);
-
-	if (result == KERN_SUCCESS) {
-		port->has_payload = false;
-		port->payload = 0;
-	}
-	return result;
+	return port_status_set_payload(space, name, false, 0);
 }
 
 kern_return_t port_one_way_counts(struct space *space, mach_port_name_t name, boolean_t counts)

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "ipc/fast_path.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
@@ -53,8 +54,14 @@ static bool exception_is_success(struct thread *thread, struct message *message)
 {
 	bool success;
 
-	if (message == NULL)
-		return exception_answer_is_success(&thread->receive.inbox.message);
+	if (message == NULL) {
+		const struct receive_wait *receive = &thread->receive;
+
+		success = exception_answer_is_success(
+			receive->beside == NULL ? &receive->inbox.message : receive->beside);
+		fast_path_forget(thread);
+		return success;
+	}
 	success = exception_answer_is_success(message);
 	/* Its right to the answer port has been used, and is not to be told of as if it had not. */
 	port_use_send_once(message_remote(message));

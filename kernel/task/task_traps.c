@@ -57,7 +57,8 @@ TRAP_ABI kern_return_t trap_task_create(uint32_t parent_name, uint32_t inherit,
 	return result;
 }
 
-TRAP_ABI kern_return_t trap_task_terminate(uint32_t name)
+/* Makes the call for the task of this name. */
+static kern_return_t task_trap_call(uint32_t name, kern_return_t (*call)(struct task *task))
 {
 	struct task *task = named_task(name);
 	kern_return_t result;
@@ -65,22 +66,19 @@ TRAP_ABI kern_return_t trap_task_terminate(uint32_t name)
 	if (task == NULL)
 		return MACH_SEND_INTERRUPTED;
 	task_reference(task);
-	result = task_terminate(task);
+	result = call(task);
 	task_release(task);
 	return result;
 }
 
+TRAP_ABI kern_return_t trap_task_terminate(uint32_t name)
+{
+	return task_trap_call(name, task_terminate);
+}
+
 TRAP_ABI kern_return_t trap_task_suspend(uint32_t name)
 {
-	struct task *task = named_task(name);
-	kern_return_t result;
-
-	if (task == NULL)
-		return MACH_SEND_INTERRUPTED;
-	task_reference(task);
-	result = task_suspend(task);
-	task_release(task);
-	return result;
+	return task_trap_call(name, task_suspend);
 }
 
 /* A copy of the send right that the current task has by this name, into the caller's hand. */

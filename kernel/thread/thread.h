@@ -87,7 +87,8 @@ struct wait_queue {
  * What a thread that waits for a message can take, and what it got.
  *
  * The fast path passes by messages as objects of their own: it leaves a short simple message, ready
- * for its receiver, in the inbox of a thread that says by `direct` that it looks there.
+ * for its receiver, in the inbox of a thread that says by `direct` that it looks there.  Of one
+ * that is too long for that only the header is in the inbox.
  */
 struct receive_wait {
 	uint32_t room;   /* Bytes that fit into its buffer. */
@@ -97,6 +98,7 @@ struct receive_wait {
 	struct message *message;  /* the message, for MACH_MSG_SUCCESS and without `large` for
 				     MACH_RCV_TOO_LARGE; NULL: look into the inbox; */
 	uint32_t size;            /* or the size of the one that did not fit. */
+	struct message *beside;   /* What in the inbox has only its header there; else NULL. */
 	struct {
 		struct message message; /* Its room is INBOX_SIZE; it is in no queue, ever. */
 		uint8_t body[INBOX_SIZE - sizeof(mach_msg_header_t)];

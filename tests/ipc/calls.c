@@ -8,6 +8,8 @@
  * machine: cpus=1 append="fastpath=off"
  * machine: cpus=2 seed=1
  */
+#include <mach/messages.h>
+
 #include "check.h"
 #include "ipc.h"
 
@@ -300,6 +302,162 @@ static void call_once(void *unused)
 	port_destroy(reply);
 }
 
+/* ---------------- Messages that are long ---------------- */
+
+#define LONG_WORDS 3000u
+
+struct long_message {
+	mach_msg_header_t head;
+	uint32_t body[LONG_WORDS];
+};
+
+static uint32_t long_size(uint32_t words)
+{
+	return sizeof(mach_msg_header_t) + words * sizeof(uint32_t);
+}
+
+static mach_msg_return_t long_exchange(struct long_message *message, uint32_t words,
+				       mach_port_t remote, uint32_t remote_kind, mach_port_t local,
+				       uint32_t local_kind, mach_port_t from)
+{
+	message->head.msgh_bits = MACH_MSGH_BITS(remote_kind, local_kind);
+	message->head.msgh_remote_port = remote;
+	message->head.msgh_local_port = local;
+	message->head.msgh_size = UNTOUCHED; /* The kernel's to say. */
+	return mach_msg(&message->head, MACH_SEND_MSG | MACH_RCV_MSG, long_size(words),
+			sizeof *message, from, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+}
+
+/* Answers so many requests with as many words, each of them one more. */
+static void serve_long(void *requests)
+{
+	static struct long_message message;
+	uint32_t left = (uint32_t)requests;
+	mach_msg_return_t result = mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, served,
+					    MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+
+	while (result == MACH_MSG_SUCCESS) {
+		uint32_t words = (message.head.msgh_size - long_size(0)) / sizeof(uint32_t);
+
+		for (uint32_t i = 0; i < words; i++)
+			message.body[i]++;
+		if (--left == 0) {
+			message.head.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0);
+			message.head.msgh_local_port = MACH_PORT_NULL;
+			mach_msg(&message.head, MACH_SEND_MSG, long_size(words), 0, MACH_PORT_NULL,
+				 MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+			return;
+		}
+		result = long_exchange(&message, words, message.head.msgh_remote_port,
+				       MACH_MSG_TYPE_MOVE_SEND_ONCE, MACH_PORT_NULL, 0, served);
+	}
+	last_result = (uint32_t)result;
+}
+
+static struct long_message asked;
+
+static void long_call(mach_port_t reply, uint32_t words, uint32_t n)
+{
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < LONG_WORDS; i++)
+		asked.body[i] = i < words ? n * i : UNTOUCHED;
+	asked.head.msgh_id = (mach_msg_id_t)n;
+	EXPECT_EQ(long_exchange(&asked, words, served, MACH_MSG_TYPE_COPY_SEND, reply,
+				MACH_MSG_TYPE_MAKE_SEND_ONCE, reply),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(asked.head.msgh_bits, MACH_MSGH_BITS(0, MACH_MSG_TYPE_PORT_SEND_ONCE));
+	EXPECT_EQ(asked.head.msgh_size, long_size(words));
+	EXPECT_EQ(asked.head.msgh_remote_port, MACH_PORT_NULL);
+	EXPECT_EQ(asked.head.msgh_local_port, reply);
+	EXPECT_EQ(asked.head.msgh_seqno, n);
+	EXPECT_EQ(asked.head.msgh_id, (mach_msg_id_t)n);
+	for (uint32_t i = 0; i < LONG_WORDS; i++)
+		wrong += asked.body[i] != (i < words ? n * i + 1 : UNTOUCHED);
+	EXPECT_EQ(wrong, 0);
+}
+
+/* Around what a thread's inbox takes, and what the kernel's messages of two sizes take. */
+TEST(long_messages_come_whole)
+{
+	static const uint32_t words[] = {27, 28, 29, 52, 53, 256, 1010, 1011, 2034, 2035, 3000, 1};
+	uint32_t n = sizeof words / sizeof words[0];
+	mach_port_t reply = port_new();
+
+	served = port_new_with_send();
+	worker_start(0, serve_long, (void *)n);
+	for (uint32_t i = 0; i < n; i++)
+		long_call(reply, words[i], i);
+	end_service(reply);
+}
+
+/* What is too long for its receiver is cut as ever, and one that nobody waits for is queued. */
+TEST(long_messages_that_do_not_fit)
+{
+	mach_port_t reply = port_new();
+
+	begin_service(2);
+	EXPECT_EQ(long_exchange(&asked, 1500, served, MACH_MSG_TYPE_COPY_SEND, reply,
+				MACH_MSG_TYPE_MAKE_SEND_ONCE, reply),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(asked.head.msgh_id, MACH_NOTIFY_SEND_ONCE);
+	EXPECT(worker_join(0));
+	EXPECT_EQ(last_result, (uint32_t)MACH_RCV_TOO_LARGE);
+	EXPECT_EQ(long_exchange(&asked, 1500, reply, MACH_MSG_TYPE_MAKE_SEND, MACH_PORT_NULL, 0,
+				reply),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(asked.head.msgh_size, long_size(1500));
+	port_destroy(served);
+	port_destroy(reply);
+}
+
+/* A long one to the kernel is a call with the wrong size, and to nobody a mistake. */
+TEST(long_messages_that_nobody_can_take)
+{
+	mach_port_t reply = port_new();
+
+	asked.head.msgh_id = ID_MACH_PORT_TYPE;
+	EXPECT_EQ(long_exchange(&asked, 100, self(), MACH_MSG_TYPE_COPY_SEND, reply,
+				MACH_MSG_TYPE_MAKE_SEND_ONCE, reply),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(asked.body[1], (uint32_t)MIG_BAD_ARGUMENTS);
+	EXPECT_EQ(long_exchange(&asked, 100, 0x7654, MACH_MSG_TYPE_COPY_SEND, reply,
+				MACH_MSG_TYPE_MAKE_SEND_ONCE, reply),
+		  MACH_SEND_INVALID_DEST);
+	port_destroy(reply);
+}
+
+/* Answers one request from a page that cannot be written to any more when the next one comes. */
+static void serve_from_a_sealed_page(void *page)
+{
+	struct message *message = page;
+
+	mach_msg(&message->head, MACH_RCV_MSG, 0, sizeof *message, served, 0, 0);
+	answer(message);
+	vm_protect(self(), (vm_address_t)page, PAGE_SIZE, FALSE, VM_PROT_READ);
+	last_result = (uint32_t)exchange(message, N_WORDS, sizeof *message, served);
+}
+
+/* The second request, a long one, comes where it cannot be written. */
+TEST(long_messages_that_cannot_be_written)
+{
+	mach_port_t reply = port_new();
+	vm_address_t page = 0;
+	struct message message;
+
+	EXPECT_EQ(vm_allocate(self(), &page, PAGE_SIZE, TRUE), KERN_SUCCESS);
+	served = port_new_with_send();
+	worker_start(0, serve_from_a_sealed_page, (void *)page);
+	EXPECT_EQ(call(&message, served, reply, 0), MACH_MSG_SUCCESS);
+	EXPECT_EQ(long_exchange(&asked, 200, served, MACH_MSG_TYPE_COPY_SEND, reply,
+				MACH_MSG_TYPE_MAKE_SEND_ONCE, reply),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(asked.head.msgh_id, MACH_NOTIFY_SEND_ONCE);
+	end_service(reply);
+	EXPECT_EQ(last_result, (uint32_t)MACH_RCV_INVALID_DATA);
+	EXPECT_EQ(vm_deallocate(self(), page, PAGE_SIZE), KERN_SUCCESS);
+}
+
 /* While the server is busy with one request others come: it has them without waiting. */
 TEST(requests_that_wait_are_not_forgotten)
 {
@@ -367,17 +525,6 @@ TEST(requests_about_the_reply_right_are_kept)
 	EXPECT(message_none(notice));
 	port_destroy(notice);
 	end_service(reply);
-}
-
-/* Answers one request from a page that cannot be written to any more when the next one comes. */
-static void serve_from_a_sealed_page(void *page)
-{
-	struct message *message = page;
-
-	mach_msg(&message->head, MACH_RCV_MSG, 0, sizeof *message, served, 0, 0);
-	answer(message);
-	vm_protect(self(), (vm_address_t)page, PAGE_SIZE, FALSE, VM_PROT_READ);
-	last_result = (uint32_t)exchange(message, N_WORDS, sizeof *message, served);
 }
 
 /* The request is lost and its client is told; the server has no right that it does not know. */

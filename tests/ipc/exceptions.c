@@ -290,6 +290,51 @@ TEST(nobody_was_ever_to_be_told)
 	port_destroy(thread);
 }
 
+/* ---------------- Answers that are long ---------------- */
+
+#define LONG_ANSWER 100u /* Words: more than the inbox of the thread that waits takes. */
+
+static volatile uint32_t raised;
+
+/* Lets the thread go on, which then does the same again, and then not; by the usual calls. */
+static void answer_at_length(void *handler)
+{
+	struct message answer;
+	struct exception_message message;
+	mach_msg_return_t result = mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message,
+					    (mach_port_t)handler, 0, MACH_PORT_NULL);
+
+	while (result == MACH_MSG_SUCCESS && message.head.msgh_id == ID_EXCEPTION_RAISE) {
+		exception_drop(&message);
+		memset(&answer, 0, sizeof answer);
+		message_head(&answer, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE,
+			     0, 0, ID_EXCEPTION_RAISE_REPLY);
+		answer.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+		answer.body[1] = ++raised < 3 ? KERN_SUCCESS : KERN_FAILURE;
+		result = mach_msg(&answer.head, MACH_SEND_MSG | MACH_RCV_MSG,
+				  sizeof answer.head + 4 * LONG_ANSWER, sizeof answer,
+				  (mach_port_t)handler, 0, MACH_PORT_NULL);
+		memcpy(&message, &answer, sizeof message);
+	}
+}
+
+TEST(answers_may_be_long)
+{
+	mach_port_t handler = port_new(), thread, child;
+
+	raised = 0;
+	worker_start(0, answer_at_length, (void *)handler);
+	sleep_ms(SHORT_WAIT);
+	child = faulty(do_read, handler, &thread);
+	EXPECT(wait_for(&raised, 3));
+	EXPECT(has_ended(child));
+	EXPECT_EQ(raised, 3);
+	port_drop_receive(handler);
+	EXPECT(worker_join(0));
+	port_destroy(child);
+	port_destroy(thread);
+}
+
 /* ---------------- What an answer does ---------------- */
 
 /* The handler moves the thread on: it ends by itself, which it could not have done otherwise. */

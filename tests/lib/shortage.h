@@ -18,8 +18,9 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const uint32_t n_scenarios;
 
-/* Those of large pieces of memory, shortage_memory.c, of memory objects, shortage_pagers.c, and of
- * sampling, shortage_sampling.c. */
+/* Those of large pieces of memory, shortage_memory.c, of memory objects, shortage_pagers.c, of
+ * sampling, shortage_sampling.c, and of long messages, shortage_calls.c. */
+void shortage_long_calls(void);
 void shortage_large_copies(void);
 void shortage_more_kernel_memory_than_ever(void);
 void shortage_memory_objects(void);

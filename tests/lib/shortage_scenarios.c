@@ -660,6 +660,7 @@ const struct scenario scenarios[] = {
 	{"memory inherited", memory_inherited, NULL},
 	{"more threads than ever", more_threads_than_ever, NULL},
 	{"threads by trap", threads_by_trap, NULL},
+	{"long calls", shortage_long_calls, NULL},
 	{"special ports", special_ports, forget_special_ports},
 	{"exceptions", exceptions, NULL},
 	{"machine state", machine_state, NULL},

@@ -20,8 +20,8 @@ static inline uint32_t entry_tree_height(const struct map_entry *entry)
 
 static inline void entry_tree_set_height(struct map_entry *entry)
 {
-	uint32_t left = entry_tree_height(entry->node.left),
-		 right = entry_tree_height(entry->node.right);
+	uint32_t left = entry_tree_height(entry->node.below[LEFT]),
+		 right = entry_tree_height(entry->node.below[RIGHT]);
 
 	entry->node.height = (left > right ? left : right) + 1;
 }
@@ -32,65 +32,45 @@ static inline void entry_tree_replace(struct map_entry **root, struct map_entry 
 {
 	if (parent == NULL)
 		*root = new;
-	else if (parent->node.left == old)
-		parent->node.left = new;
+	else if (parent->node.below[LEFT] == old)
+		parent->node.below[LEFT] = new;
 	else
-		parent->node.right = new;
+		parent->node.below[RIGHT] = new;
 	if (new != NULL)
 		new->node.parent = parent;
 }
 
-static inline void entry_tree_hang_left(struct map_entry *entry, struct map_entry *child)
+static inline void entry_tree_hang(struct map_entry *entry, enum entry_side side,
+				   struct map_entry *child)
 {
-	entry->node.left = child;
+	entry->node.below[side] = child;
 	if (child != NULL)
 		child->node.parent = entry;
 }
 
-static inline void entry_tree_hang_right(struct map_entry *entry, struct map_entry *child)
+/* Puts what is below on `side` in its parent's place, and returns it; of its height it makes
+ * nothing. */
+static struct map_entry *entry_tree_turn(struct map_entry **root, struct map_entry *entry,
+					 enum entry_side side)
 {
-	entry->node.right = child;
-	if (child != NULL)
-		child->node.parent = entry;
-}
-
-/* Each puts a child in its parent's place, and returns it; of its height it makes nothing. */
-static struct map_entry *entry_tree_turn_right(struct map_entry **root, struct map_entry *entry)
-{
-	struct map_entry *top = entry->node.left;
+	struct map_entry *top = entry->node.below[side];
 
 	entry_tree_replace(root, entry->node.parent, entry, top);
-	entry_tree_hang_left(entry, top->node.right);
-	entry_tree_hang_right(top, entry);
+	entry_tree_hang(entry, side, top->node.below[!side]);
+	entry_tree_hang(top, !side, entry);
 	entry_tree_set_height(entry);
 	return top;
 }
 
-static struct map_entry *entry_tree_turn_left(struct map_entry **root, struct map_entry *entry)
+/* `side` is two levels higher than the other: evens them, and returns what is on top now. */
+static struct map_entry *entry_tree_even(struct map_entry **root, struct map_entry *entry,
+					 enum entry_side side)
 {
-	struct map_entry *top = entry->node.right;
+	struct map_entry *high = entry->node.below[side];
 
-	entry_tree_replace(root, entry->node.parent, entry, top);
-	entry_tree_hang_right(entry, top->node.left);
-	entry_tree_hang_left(top, entry);
-	entry_tree_set_height(entry);
-	return top;
-}
-
-/* One side is two levels higher than the other: evens them, and returns what is on top now. */
-static struct map_entry *entry_tree_even(struct map_entry **root, struct map_entry *entry)
-{
-	struct map_entry *left = entry->node.left, *right = entry->node.right;
-
-	if (entry_tree_height(left) > entry_tree_height(right)) {
-		if (entry_tree_height(left->node.left) < entry_tree_height(left->node.right))
-			entry_tree_set_height(entry_tree_turn_left(root, left));
-		entry = entry_tree_turn_right(root, entry);
-	} else {
-		if (entry_tree_height(right->node.right) < entry_tree_height(right->node.left))
-			entry_tree_set_height(entry_tree_turn_right(root, right));
-		entry = entry_tree_turn_left(root, entry);
-	}
+	if (entry_tree_height(high->node.below[side]) < entry_tree_height(high->node.below[!side]))
+		entry_tree_set_height(entry_tree_turn(root, high, !side));
+	entry = entry_tree_turn(root, entry, side);
 	entry_tree_set_height(entry);
 	return entry;
 }
@@ -100,11 +80,11 @@ static void entry_tree_balance(struct map_entry **root, struct map_entry *entry)
 {
 	for (; entry != NULL; entry = entry->node.parent) {
 		uint32_t before = entry->node.height;
-		uint32_t left = entry_tree_height(entry->node.left),
-			 right = entry_tree_height(entry->node.right);
+		uint32_t left = entry_tree_height(entry->node.below[LEFT]),
+			 right = entry_tree_height(entry->node.below[RIGHT]);
 
 		if (left > right + 1 || right > left + 1)
-			entry = entry_tree_even(root, entry);
+			entry = entry_tree_even(root, entry, left > right ? LEFT : RIGHT);
 		else
 			entry->node.height = (left > right ? left : right) + 1;
 		if (entry->node.height == before)
@@ -119,11 +99,11 @@ void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct 
 	struct map_entry *parent = before;
 
 	entry->node = (struct entry_node){.height = 1};
-	if (before != NULL && before->node.right == NULL) {
-		before->node.right = entry;
+	if (before != NULL && before->node.below[RIGHT] == NULL) {
+		before->node.below[RIGHT] = entry;
 	} else if (after != NULL) {
-		assert(after->node.left == NULL);
-		after->node.left = entry;
+		assert(after->node.below[LEFT] == NULL);
+		after->node.below[LEFT] = entry;
 		parent = after;
 	} else {
 		assert(*root == NULL);
@@ -137,19 +117,19 @@ void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct 
 /* The entry that follows, which has nothing on its left, takes the place of one with two sides. */
 static void entry_tree_remove_inner(struct map_entry **root, struct map_entry *entry)
 {
-	struct map_entry *next = entry->node.right;
+	struct map_entry *next = entry->node.below[RIGHT];
 	struct map_entry *lowest;
 
-	while (next->node.left != NULL)
-		next = next->node.left;
+	while (next->node.below[LEFT] != NULL)
+		next = next->node.below[LEFT];
 	lowest = next->node.parent;
 	if (lowest == entry) {
 		lowest = next;
 	} else {
-		entry_tree_hang_left(lowest, next->node.right);
-		entry_tree_hang_right(next, entry->node.right);
+		entry_tree_hang(lowest, LEFT, next->node.below[RIGHT]);
+		entry_tree_hang(next, RIGHT, entry->node.below[RIGHT]);
 	}
-	entry_tree_hang_left(next, entry->node.left);
+	entry_tree_hang(next, LEFT, entry->node.below[LEFT]);
 	next->node.height = entry->node.height;
 	entry_tree_replace(root, entry->node.parent, entry, next);
 	entry_tree_balance(root, lowest);
@@ -157,7 +137,7 @@ static void entry_tree_remove_inner(struct map_entry **root, struct map_entry *e
 
 void entry_tree_remove(struct map_entry **root, struct map_entry *entry)
 {
-	struct map_entry *left = entry->node.left, *right = entry->node.right;
+	struct map_entry *left = entry->node.below[LEFT], *right = entry->node.below[RIGHT];
 
 	if (left != NULL && right != NULL) {
 		entry_tree_remove_inner(root, entry);
@@ -173,13 +153,13 @@ struct map_entry *entry_tree_from(struct map_entry *root, uint32_t address)
 
 	while (root != NULL) {
 		if (address >= root->end) {
-			root = root->node.right;
+			root = root->node.below[RIGHT];
 			continue;
 		}
 		found = root;
 		if (address >= root->start)
 			break;
-		root = root->node.left;
+		root = root->node.below[LEFT];
 	}
 	return found;
 }

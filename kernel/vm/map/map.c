@@ -559,19 +559,25 @@ static inline uint32_t map_part_of(uint32_t address, uint32_t size)
 	return part < size ? part : size;
 }
 
-static kern_return_t map_write_by_page(struct vm_map *map, uint32_t address, const char *from,
-				       uint32_t size, bool force)
+/* Copies between `bytes` and the map, to the one that `rights` say is written. */
+static kern_return_t map_copy_by_page(struct vm_map *map, uint32_t address, char *bytes,
+				      uint32_t size, uint32_t rights, bool force)
 {
 	while (size > 0) {
 		uint32_t part = map_part_of(address, size);
 		struct page *page;
-		kern_return_t result = map_page(map, address, VM_PROT_WRITE, force, &page);
+		kern_return_t result = map_page(map, address, rights, force, &page);
+		char *data;
 
 		if (result != KERN_SUCCESS)
 			return result;
-		memcpy((char *)page_data(page) + (address & PAGE_MASK), from, part);
+		data = (char *)page_data(page) + (address & PAGE_MASK);
+		if (rights == VM_PROT_WRITE)
+			memcpy(data, bytes, part);
+		else
+			memcpy(bytes, data, part);
 		address += part;
-		from += part;
+		bytes += part;
 		size -= part;
 		pause_each_page();
 	}
@@ -580,30 +586,15 @@ static kern_return_t map_write_by_page(struct vm_map *map, uint32_t address, con
 
 kern_return_t map_write(struct vm_map *map, uint32_t address, const void *from, uint32_t size)
 {
-	return map_write_by_page(map, address, from, size, true);
+	return map_copy_by_page(map, address, (char *)from, size, VM_PROT_WRITE, true);
 }
 
 kern_return_t map_store(struct vm_map *map, uint32_t address, const void *from, uint32_t size)
 {
-	return map_write_by_page(map, address, from, size, false);
+	return map_copy_by_page(map, address, (char *)from, size, VM_PROT_WRITE, false);
 }
 
 kern_return_t map_read(struct vm_map *map, uint32_t address, void *to, uint32_t size)
 {
-	char *bytes = to;
-
-	while (size > 0) {
-		uint32_t part = map_part_of(address, size);
-		struct page *page;
-		kern_return_t result = map_page(map, address, VM_PROT_READ, true, &page);
-
-		if (result != KERN_SUCCESS)
-			return result;
-		memcpy(bytes, (const char *)page_data(page) + (address & PAGE_MASK), part);
-		address += part;
-		bytes += part;
-		size -= part;
-		pause_each_page();
-	}
-	return KERN_SUCCESS;
+	return map_copy_by_page(map, address, to, size, VM_PROT_READ, true);
 }

@@ -44,11 +44,16 @@ struct map_attributes {
 	vm_inherit_t inheritance;
 };
 
+enum entry_side {
+	LEFT,
+	RIGHT
+};
+
 struct map_entry {
 	struct list link; /* On its map's list, by address; or a copy's (vm/map/copy.h). */
 	struct entry_node {
-		struct map_entry *left, *right,
-			*parent; /* In its map's tree (vm/map/entry_tree.h). */
+		struct map_entry *below[2], /* LEFT and RIGHT */
+			*parent;            /* In its map's tree (vm/map/entry_tree.h). */
 		uint32_t height;
 	} node;
 	uint32_t start, end;   /* The addresses it covers. */
