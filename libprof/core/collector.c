@@ -34,9 +34,6 @@ union buffer {
 
 _Static_assert(sizeof(gprof_status_t) + STATUS_ENDS < PROF_MESSAGE_MAX, "the longest answer");
 
-/* What prof_collector_end() sends to a collector's own thread.  No kernel sends such a message. */
-#define ID_END_THREAD 1
-
 /* ---------------- All of them ---------------- */
 
 static struct prof_collector *list; /* Those with ports, the newest first. */
@@ -107,23 +104,13 @@ static void answer(mach_msg_header_t *request)
 	__message_answer(&reply.reply);
 }
 
-/* It is not answered yet: first its thread ends what it does. */
-static void note_end_thread(struct prof_collector *collector, mach_msg_header_t *message)
-{
-	collector->ended = message->msgh_remote_port;
-	message->msgh_remote_port = MACH_PORT_NULL;
-	mach_msg_destroy(message);
-}
-
 bool prof_collector_feed(struct prof_collector *collector, mach_msg_header_t *message)
 {
 	mach_port_t port = message->msgh_local_port;
 
 	if (port == MACH_PORT_NULL)
 		return false;
-	if (port == collector->samples && message->msgh_id == ID_END_THREAD)
-		note_end_thread(collector, message);
-	else if (port == collector->samples)
+	if (port == collector->samples)
 		__collector_take(collector, message);
 	else if (port == collector->control || port == collector->known)
 		answer(message);
@@ -210,6 +197,15 @@ static void free_stack(struct prof_collector *collector)
 	collector->stack = NULL;
 }
 
+/* What its thread had: nobody runs on the stack any more. */
+static void free_own_thread(struct prof_collector *collector)
+{
+	if (collector->asker != MACH_PORT_NULL)
+		mach_port_destroy(mach_task_self_cached(), collector->asker);
+	collector->asker = MACH_PORT_NULL;
+	free_stack(collector);
+}
+
 kern_return_t prof_collector_run(struct prof_collector *collector)
 {
 	kern_return_t result;
@@ -217,36 +213,33 @@ kern_return_t prof_collector_run(struct prof_collector *collector)
 	if (collector->stack != NULL || collector->set == MACH_PORT_NULL)
 		return KERN_INVALID_ARGUMENT;
 	collector->stack = __prof_pages(STACK_SIZE);
-	if (collector->stack == NULL)
-		return KERN_RESOURCE_SHORTAGE;
-	result = __prof_thread_start(run, collector, (char *)collector->stack + STACK_SIZE,
-				     &collector->thread, &collector->collection.own_thread);
+	result = collector->stack == NULL
+			 ? KERN_RESOURCE_SHORTAGE
+			 : mach_port_allocate(mach_task_self_cached(), MACH_PORT_RIGHT_RECEIVE,
+					      &collector->asker);
+	if (result == KERN_SUCCESS)
+		result = __prof_thread_start(run, collector, (char *)collector->stack + STACK_SIZE,
+					     &collector->thread, &collector->collection.own_thread);
 	if (result != KERN_SUCCESS)
-		free_stack(collector);
+		free_own_thread(collector);
 	return result;
 }
 
 /* When this returns, the thread is done with all it had in hand, and runs no more. */
 static void end_thread(struct prof_collector *collector)
 {
-	mach_port_t self = mach_task_self_cached();
 	union buffer message = {.head = {.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND,
 								     MACH_MSG_TYPE_MAKE_SEND_ONCE),
 					 .msgh_size = sizeof message.head,
 					 .msgh_remote_port = collector->samples,
+					 .msgh_local_port = collector->asker,
 					 .msgh_id = ID_END_THREAD}};
 
-	if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &message.head.msgh_local_port) ==
-	    KERN_SUCCESS) {
-		mach_port_t reply = message.head.msgh_local_port;
-
-		mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
-			 sizeof message, reply, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
-		mach_port_destroy(self, reply);
-	}
+	mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head, sizeof message,
+		 collector->asker, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	thread_terminate(collector->thread);
-	mach_port_deallocate(self, collector->thread);
-	free_stack(collector);
+	mach_port_deallocate(mach_task_self_cached(), collector->thread);
+	free_own_thread(collector);
 }
 
 /* ---------------- Its ports ---------------- */

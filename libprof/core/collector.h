@@ -28,6 +28,7 @@ struct prof_collector {
 	/* Of its own thread, if it has one. */
 	void *stack;
 	mach_port_t thread;
+	mach_port_t asker; /* Where its end is waited for: there from its start, so that it can. */
 	mach_port_t ended; /* Whom to tell that it serves no more; MACH_PORT_NULL: it serves. */
 };
 
@@ -38,6 +39,12 @@ struct prof_collector *__collector_of(mach_port_t port);
 bool __collector_admits(const struct prof_collector *collector, const char *token);
 
 /* ---- sampling.c ---- */
+
+/*
+ * What prof_collector_end() sends to that port, for a collector's own thread.  No kernel sends such
+ * a message.
+ */
+#define ID_END_THREAD 1
 
 /* What came to the port of the samples. */
 void __collector_take(struct prof_collector *collector, mach_msg_header_t *message);

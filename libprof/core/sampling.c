@@ -39,15 +39,25 @@ static void take_samples(struct prof_collector *collector, mach_msg_header_t *me
 		note_end(collector);
 }
 
-/* What came to the port of the samples. */
+/* It is not answered yet: first its thread ends what it does. */
+static void note_end_thread(struct prof_collector *collector, mach_msg_header_t *message)
+{
+	collector->ended = message->msgh_remote_port;
+	message->msgh_remote_port = MACH_PORT_NULL;
+	mach_msg_destroy(message);
+}
+
+/* What came to the port of the samples, also while a request waits for more of them. */
 static void take(struct prof_collector *collector, mach_msg_header_t *message)
 {
-	if (message->msgh_id != MACH_NOTIFY_DEAD_NAME) {
+	if (message->msgh_id == ID_END_THREAD) {
+		note_end_thread(collector, message);
+	} else if (message->msgh_id == MACH_NOTIFY_DEAD_NAME) {
+		collector->target_died = true;
+		mach_msg_destroy(message);
+	} else {
 		take_samples(collector, message);
-		return;
 	}
-	collector->target_died = true;
-	mach_msg_destroy(message);
 }
 
 static kern_return_t start(const struct prof_collector *collector, uint32_t flavors, uint32_t rate,
