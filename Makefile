@@ -241,7 +241,7 @@ $(UNIX_PROGRAMS) $(UNIX_TESTS): $(OUT)/%: $$(call unix_objects,$$*) $(OBJ)/unix/
 $(UNIX_TESTS): $(call objects_of,tests/lib/unix,unix/)
 $(OUT)/servers/snames: $(call generated,servers/netname_server)
 # These read symbols as gprof does, and collect samples as profiled programs do; top adds up alike.
-$(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/kgmon: $(call objects_of,lib/elfsym,unix/)
+$(OUT)/user/monctl $(OUT)/user/hostprof: $(call objects_of,lib/elfsym,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof: private EXTRA := -lprof1 -lnetname
 # A program of the host and of the guest; each has some sources of its own.

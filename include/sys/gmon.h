@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's own profile in 4.4BSD's layouts, as sysctl() reads it: CTL_KERN, KERN_PROF, one
- * of GPROF_STATE to GPROF_TICKS.
+ * The kernel's own profile in 4.4BSD's layouts, as sysctl() reads it: CTL_KERN, KERN_PROF, and one
+ * of GPROF_*.
  *
  * The time is in `kcount`: a counter for each piece of the kernel's text.  Calls are in `tos`, an
  * element for each pair of caller and function, and those of one caller are linked, from the

@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 #include <gmon.h>
+#include <gmon_program.h>
+#include <limits.h>
 #include <mach.h>
 #include <mach/assay.h>
 #include <mach/calls.h>
@@ -22,14 +24,13 @@
 #include <unistd.h>
 
 #include "common/common.h"
-#include "lib/elfsym/elfsym.h"
 
 #define USAGE "kgmon [-b | -h] [-p [-i] [-c CPU|all] [-N SYSTEM]] [-r]"
 
 #define KERNEL_FILE "/mach_kernel"
 #define ALL_CPUS    HOST_CALLS_ALL_CPUS
-#define CPUS_MAX    32
 #define NAME_ROOM   32
+#define TRIES       10 /* To read ticks and account of one moment. */
 
 enum exit_status {
 	EXIT_USAGE = 2,
@@ -54,6 +55,8 @@ static struct {
 } wanted = {.cpu = ALL_CPUS, .system = KERNEL_FILE};
 
 static int status; /* The first failure's. */
+
+static struct gmon_program kernel; /* The file -N, if it is written. */
 
 static void fail(int how, const char *what, const char *why)
 {
@@ -168,7 +171,7 @@ static bool put_histogram(const struct profile *profile, unsigned rate)
 /* What was called by its address in a table has no known caller: see docs/kernel-profile.md. */
 static void put_call(const struct profile *profile, const struct host_call *call)
 {
-	uint64_t left = call->count[0] + ((uint64_t)call->count[1] << 32);
+	uint64_t left = prof_u64(call->count);
 	struct gmon_arc arc = {.from = call->from != 0 ? call->from : profile->of.lowpc,
 			       .self = call->to};
 
@@ -281,6 +284,15 @@ static void put_places(const struct profile *profile)
 			put_arc(profile, from, profile->ticks[n].pc, profile->ticks[n].count);
 }
 
+/* So that gprof takes no other kernel for it. */
+static void put_program(const struct profile *profile)
+{
+	put_value(profile, GMON_TEXT_LOW, kernel.low);
+	put_value(profile, GMON_TEXT_HIGH, kernel.high);
+	put_arc(profile, GMON_EXTRA_CODE, kernel.code, kernel.bytes);
+	put_arc(profile, GMON_EXTRA_CODE_SUM, kernel.code, kernel.sum);
+}
+
 static bool put_all(const struct profile *profile)
 {
 	struct gmon_header header = {.magic = GMON_MAGIC, .version = GMON_VERSION};
@@ -292,6 +304,7 @@ static bool put_all(const struct profile *profile)
 	while (put_histogram(profile, (unsigned)clocks.profhz))
 		continue;
 	put_account(profile, (unsigned)clocks.profhz);
+	put_program(profile);
 	put_places(profile);
 	return put_calls(profile);
 }
@@ -308,20 +321,26 @@ static void add_ticks(struct profile *profile)
 	}
 }
 
+/* What the file was before, it stays until all of this is written. */
 static void write_file(struct profile *profile, const char *name)
 {
-	bool done;
+	char temporary[PATH_MAX];
+	int descriptor = open_beside(name, temporary);
+	bool is_whole, done;
 
-	profile->file = fopen(name, "w");
+	profile->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 	if (profile->file == NULL) {
 		fail(EXIT_WRITE, name, strerror(errno));
 		return;
 	}
-	if (!put_all(profile))
-		fail(EXIT_READ, "-p", "the kernel has no memory to tell its calls");
+	is_whole = put_all(profile);
+	if (!is_whole)
+		fail(EXIT_READ, "-p", "the kernel has no memory to tell its calls: try again");
 	done = ferror(profile->file) == 0;
-	if (fclose(profile->file) != 0 || !done)
+	done = fclose(profile->file) == 0 && done;
+	if (is_whole && (!done || rename(temporary, name) != 0))
 		fail(EXIT_WRITE, name, strerror(errno));
+	unlink(temporary); /* It is there only if something went wrong. */
 }
 
 /* Of a CPU, or of all together: `whole` has everything but the file's own. */
@@ -343,17 +362,12 @@ static void dump(const struct profile *whole, int cpu)
 
 /* ---------------- Which kernel ---------------- */
 
+/* To the byte, but for the end, which the profile has rounded up. */
 static bool is_text_of(const void *image, size_t size, const struct gmonparam *parameters)
 {
-	struct elfsym elf;
-	bool fits;
-
-	if (elfsym_open(&elf, image, size) != NULL)
-		return false;
-	fits = elf.text_start <= parameters->lowpc && elf.text_end >= parameters->highpc - 4 &&
-	       elf.text_end - parameters->lowpc < 2 * (uint64_t)parameters->textsize;
-	elfsym_close(&elf);
-	return fits;
+	return gmon_program_read(&kernel, image, size) && kernel.low == parameters->lowpc &&
+	       kernel.high <= parameters->highpc &&
+	       parameters->highpc - kernel.high < HISTFRACTION * sizeof(HISTCOUNTER);
 }
 
 /* Whoever reads the profile with a file of another kernel reads nonsense. */
@@ -365,7 +379,7 @@ static bool check_system(const struct gmonparam *parameters)
 	bool fits = false;
 
 	if (file < 0) {
-		status = EXIT_SYSTEM;
+		status = status != 0 ? status : EXIT_SYSTEM;
 		return false;
 	}
 	fstat(file, &about);
@@ -399,20 +413,47 @@ static void tell_lost(const struct gmon_account *account)
 		       (unsigned long long)lost, (unsigned long long)account->taken);
 }
 
-/* The account is as of the moment when the ticks were brought. */
+/* <sys/gmon.h>: not if samples came, or all was reset, between the two. */
+static bool is_of_one_moment(const struct profile *profile)
+{
+	const struct gmon_account *account = &profile->account;
+	uint64_t idle = 0, ticks[2] = {0};
+
+	for (int cpu = 0; cpu < GMON_CPUS; cpu++)
+		idle += account->clocks[cpu].idle;
+	for (size_t n = 0; n < profile->n_ticks; n++)
+		ticks[(profile->ticks[n].cpu & GMON_TICK_IDLE) != 0] += profile->ticks[n].count;
+	return ticks[1] == idle &&
+	       ticks[0] + account->user + account->uncounted == account->delivered;
+}
+
+/* False if they cannot be read.  The ticks are to be freed, in any case. */
+static bool get_counts(struct profile *profile, struct gmon_tick **ticks)
+{
+	size_t size = 0;
+
+	*ticks = NULL;
+	for (int n = 0; n < TRIES && (n == 0 || !is_of_one_moment(profile)); n++) {
+		free(*ticks);
+		*ticks = get_table(GPROF_TICKS, &size);
+		if (*ticks == NULL || !get_account(&profile->account))
+			return false;
+		profile->ticks = *ticks;
+		profile->n_ticks = size / sizeof(**ticks);
+	}
+	return true;
+}
+
 static void write_profile(const struct gmonparam *parameters, int n_cpus)
 {
 	struct profile profile = {.of = *parameters};
-	size_t size = 0;
-	struct gmon_tick *ticks = get_table(GPROF_TICKS, &size);
+	struct gmon_tick *ticks;
 
-	if (ticks == NULL || !get_account(&profile.account)) {
+	if (!get_counts(&profile, &ticks)) {
 		fail(EXIT_READ, "-p", strerror(errno));
 		free(ticks);
 		return;
 	}
-	profile.ticks = ticks;
-	profile.n_ticks = size / sizeof(*ticks);
 	if (!wanted.splits || wanted.cpu != ALL_CPUS)
 		dump(&profile, wanted.cpu);
 	else
