@@ -31,7 +31,7 @@ COMMANDS = {
     "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; hostprof -pr; rmdir gmon.out; "
                   "hostprof -p >/dev/null; ls",
     "nobody else": "su student -c '/sbin/hostprof; /sbin/hostprof -b'",
-    "end": "hostprof -hr; ps -a | grep '[k]gmon'; hostprof",
+    "end": "hostprof -hr; ps -a | grep '[h]ostprof'; hostprof",
     "interrupts": f"hostprof -B -i; {CALLS}; {CALLS}; hostprof -hpr; mv gmon.out interrupts",
     "usual": f"hostprof -B; {CALLS}; {CALLS}; hostprof -hpr; mv gmon.out usual",
     "nmi": f"hostprof -B -n; {CALLS}; {CALLS}; hostprof -hpr; mv gmon.out nmi",
