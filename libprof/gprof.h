@@ -29,7 +29,8 @@ int gprof_start(sample_pc_flavor_t flavor);
 /* Ends sampling and writes the file.  0, or -1, when standard error has been told why. */
 int gprof_stop(char *mon_file_name);
 
-/* The same by halves, and more: see <servers/gprof.h>.  The port may be MACH_PORT_NULL. */
+/* The halves of gprof_start() and gprof_stop(), and more: see <servers/gprof.h>.  The port may be
+ * MACH_PORT_NULL. */
 kern_return_t do_gprof_mon_switch(mach_port_t port, sampled_pc_flavor_t *flavors);
 kern_return_t do_gprof_mon_dump(mach_port_t port, mon_data_t *mon_data,
 				mach_msg_type_number_t *mon_data_cnt);

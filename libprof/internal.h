@@ -22,7 +22,7 @@ bool __gprof_forget(sampled_pc_flavor_t *flavors, gprof_options_t *options);
 /* Makes the collector and its thread; nothing if they are there. */
 kern_return_t __gprof_prepare(void);
 
-/* The same, told on standard error if it fails. */
+/* Prepares as above; standard error is told if that fails. */
 bool __gprof_is_prepared(void);
 
 /* Begins sampling; standard error is told if that fails. */
@@ -53,7 +53,7 @@ bool __gprof_is_special(const char *path);
 /* Writes `size` bytes: the file is complete, or not there.  False, and said why, if it is not. */
 bool __gprof_write_file(const char *path, const char *data, size_t size);
 
-/* The same at the usual place, or beside it where another program's profile is: told if so. */
+/* Writes it at the usual place, or beside it where another program's profile is: told if so. */
 bool __gprof_write_beside(const char *usual, const struct whose *own, const char *data,
 			  size_t size);
 

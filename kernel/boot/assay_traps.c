@@ -48,7 +48,7 @@ TRAP_ABI kern_return_t trap_thread_create(uint32_t entry, uint32_t stack, uint32
 	thread = thread_create_user(current_task(), entry, stack, priority);
 	if (thread == NULL)
 		return KERN_RESOURCE_SHORTAGE;
-	/* It may be gone by the time that its id has been copied out. */
+	/* The thread may be gone by the time that its id has been copied out. */
 	new_id = thread->id;
 	thread_start(thread);
 	return trap_copyout_result(id, &new_id, sizeof new_id);

@@ -46,10 +46,12 @@ bool ipc_port_check_circularity(struct port *port, struct port *reply_port)
 	return false;
 }
 
-/* Of a string the user need not have sent the end; the stubs hand out 64 bytes whatever came. */
+#define STRING_MOST 64u /* Bytes of a string that the stubs hand out, whatever came. */
+
+/* Puts zeroes where the end of a string would be, which the user need not have sent. */
 static void kernel_call_end_string(struct message *request)
 {
-	uint32_t longest = sizeof(mach_msg_header_t) + sizeof(mach_msg_type_t) + 64;
+	uint32_t longest = sizeof(mach_msg_header_t) + sizeof(mach_msg_type_t) + STRING_MOST;
 	uint32_t size = request->header.msgh_size;
 
 	assert(request->room >= longest);
@@ -223,7 +225,7 @@ static uint32_t kernel_call_label_of_reply(const struct message *reply)
 	return current_thread()->label;
 }
 
-/* The same, and sends or frees the reply. */
+/* Makes the reply a message if the call was answered, and sends it; or frees it. */
 static void kernel_call_answer(const mach_msg_header_t *asked, struct message *reply)
 {
 	if (kernel_call_answered(asked, reply)) {
@@ -266,7 +268,7 @@ static inline mach_msg_return_t kernel_object_answer_at_once(const struct mach_m
 								  : MACH_RCV_INVALID_DATA;
 }
 
-/* The same for an answer that carries rights or memory, or is not for the caller at once. */
+/* Gives an answer with rights or memory, or sends one that is not for the caller at once. */
 static __attribute__((noinline)) mach_msg_return_t
 kernel_object_answer_as_message(const struct mach_msg_words *words, struct thread *thread,
 				struct message *answer)

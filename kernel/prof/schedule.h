@@ -47,7 +47,7 @@ static inline struct schedule schedule_make(uint64_t mean, enum schedule_kind ki
 		schedule.span = span;
 	} else if (kind == SCHEDULE_MEMORYLESS) {
 		schedule.half_life = (mean >> 16) * (SCHEDULE_LN2 >> 16) +
-				     ((mean & 0xffff) * SCHEDULE_LN2 >> 32);
+				     ((mean & UINT16_MAX) * SCHEDULE_LN2 >> 32);
 	}
 	return schedule;
 }

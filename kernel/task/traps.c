@@ -105,9 +105,11 @@ static void traps_print_lines(const char *text, uint32_t length)
 	console_write(text + start, length - start);
 }
 
+#define PRINT_PART 256u /* Bytes of a text that are on the stack at a time. */
+
 TRAP_ABI kern_return_t trap_mach_print(user_address_t string)
 {
-	char part[256];
+	char part[PRINT_PART];
 	uint32_t length;
 
 	do {

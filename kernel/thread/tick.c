@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler's tick: see tick.h. */
+/*
+ * The scheduler's tick: see tick.h.
+ *
+ * What few ticks need is not inlined, here and in work.c: if it is, each tick takes 210
+ * instructions instead of 198 (tools/bench tick).
+ */
 #include "thread/tick.h"
 
 #include "base/arguments.h"

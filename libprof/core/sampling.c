@@ -39,7 +39,7 @@ static void take_samples(struct prof_collector *collector, mach_msg_header_t *me
 		note_end(collector);
 }
 
-/* It is not answered yet: first its thread ends what it does. */
+/* Who asks for the end is answered later: first the collector's thread ends what it does. */
 static void note_end_thread(struct prof_collector *collector, mach_msg_header_t *message)
 {
 	collector->ended = message->msgh_remote_port;

@@ -24,7 +24,7 @@ kern_return_t control_switch(const struct control *control, sampled_pc_flavor_t 
 kern_return_t control_options(const struct control *control, gprof_options_t options);
 kern_return_t control_status(const struct control *control, gprof_status_t *status);
 
-/* The same as the first question to somebody: without an answer in time monctl says so and ends. */
+/* control_status() as the first question: without an answer in time monctl says so and ends. */
 kern_return_t control_ask(const struct control *control, gprof_status_t *status);
 
 /* Around another call: for the process of which there is to be an answer. */
@@ -42,7 +42,7 @@ void control_explain(const struct control *control, const char *what, kern_retur
 /* The port that is checked in for a process: `gprof.PID`; MACH_PORT_NULL if none is. */
 mach_port_t export_find(mach_port_t name_server, int pid);
 
-/* The same, waiting for a proxy that is just being started; MACH_PORT_NULL with a report. */
+/* export_find() that waits for a proxy which is being started; MACH_PORT_NULL with a report. */
 mach_port_t export_await(int pid);
 
 /* Says that this monctl will check in no name any more: so nobody waits for it. */

@@ -13,6 +13,7 @@
 
 #define REFRESH_MS 1000
 #define ROWS_SHOWN 20
+#define ROWS_MORE  64 /* By which a list of rows grows at least. */
 
 /* Rows of a program behind those of its functions. */
 enum other_row {
@@ -157,7 +158,7 @@ static size_t collect_rows(struct row **rows)
 			if (samples == 0)
 				continue;
 			if (used == room) {
-				room = 2 * room + 64;
+				room = 2 * room + ROWS_MORE;
 				*rows = reallocate(*rows, room * sizeof(**rows));
 			}
 			(*rows)[used++] = (struct row){program, name_of(program, i),

@@ -19,14 +19,16 @@ struct numbers {
 
 static struct numbers threads, labels;
 
-/* Whether it was not in it; it is then. */
+#define ROOM_MORE 64u /* Bytes by which a set grows at least. */
+
+/* Adds a number; false if it was there. */
 static bool is_new(struct numbers *numbers, uint32_t number)
 {
 	uint32_t byte = number / 8;
 	unsigned char bit = (unsigned char)(1u << number % 8);
 
 	if (byte >= numbers->room) {
-		uint32_t room = 2 * byte + 64;
+		uint32_t room = 2 * byte + ROOM_MORE;
 
 		numbers->bits = reallocate(numbers->bits, room);
 		memset(numbers->bits + numbers->room, 0, room - numbers->room);

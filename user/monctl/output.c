@@ -17,7 +17,7 @@
 
 /* ---------------- In place of an older file ---------------- */
 
-/* It is the one file of its one name, so it may become another. */
+/* Whether an older file is the one of its one name, so that another may take its place. */
 static bool is_alone(const struct output *output)
 {
 	struct stat file, named;

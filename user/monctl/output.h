@@ -25,7 +25,7 @@ struct output {
 /* Opens a file that is there; what is in it stays.  False with errno if it may not be written. */
 bool output_open(struct output *output, const char *path);
 
-/* The same, and if there is none it is made, empty. */
+/* Opens it so, or makes an empty one if there is none. */
 bool output_make(struct output *output, const char *path);
 
 /*

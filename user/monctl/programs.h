@@ -54,7 +54,7 @@ struct program {
  */
 struct program *program_of(uint32_t task);
 
-/* The same, with its file, which is read when this is asked the first time. */
+/* program_of(), with its file, which is read when this is asked the first time. */
 struct program *program_sampled(uint32_t task);
 
 /* The target's, whose executable has been read already; it stays the caller's. */

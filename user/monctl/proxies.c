@@ -59,7 +59,7 @@ mach_port_t proxies_open_program(mach_port_t name_server, int pid, mach_port_t k
 	return opened;
 }
 
-/* As above.  False if the port is another's. */
+/* Shows the port this proxy's token, if it has the name of one.  False if it is another's. */
 static bool try_proxy(mach_port_t name_server, int proxy, mach_port_t known, mach_port_t *opened)
 {
 	char token[UX_TOKEN_ROOM];

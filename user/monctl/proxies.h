@@ -17,7 +17,7 @@
 mach_port_t proxies_open(mach_port_t name_server, int pid, mach_port_t known,
 			 struct ux_process_info *proxy);
 
-/* The same for a program that serves its owner only by itself. */
+/* The control port of a program that serves its owner only by itself; or MACH_PORT_NULL. */
 mach_port_t proxies_open_program(mach_port_t name_server, int pid, mach_port_t known);
 
 /* Reports whom the proxy serves, and how it would serve us. */

@@ -55,7 +55,7 @@ static void write_cpu(char text[CPU_WORD_ROOM], const struct prof_clock *clock)
 		 prof_u64(clock->taken));
 }
 
-/* The same names as in <gmon.h>; each is the sum over the CPUs, from the beginning on. */
+/* By their names in <gmon.h>; each count is the sum over the CPUs, from the beginning on. */
 static void put_counts(void)
 {
 	const struct prof_stream *counts = &recording.counts;
@@ -104,6 +104,8 @@ static void put_counts(void)
 
 /* ---------------- In the order of time ---------------- */
 
+#define ROOM_MORE 64u /* Samples by which the list grows at least. */
+
 /* Of one message; a ring's samples come behind those of events that were later. */
 static struct {
 	const struct prof_sample **samples;
@@ -116,7 +118,7 @@ static void put_in_order(const struct prof_sample *sample)
 	size_t place = ordered.count;
 
 	if (ordered.count == ordered.room) {
-		ordered.room = 2 * ordered.room + 64;
+		ordered.room = 2 * ordered.room + ROOM_MORE;
 		ordered.samples = reallocate(ordered.samples, ordered.room * sizeof(sample));
 	}
 	for (; place > 0; place--) {

@@ -30,7 +30,7 @@ struct registration {
  * is no name server. */
 bool registration_begin(struct registration *registration, int pid);
 
-/* The same for a proxy that can do without a name: true if there is no name server. */
+/* registration_begin() for who can do without a name: true if there is no name server. */
 bool registration_begin_if_any(struct registration *registration, int pid);
 
 /* No name is to be checked in any more: nobody is to wait for one. */

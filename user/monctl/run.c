@@ -12,7 +12,7 @@
 #include "session.h"
 #include "stream.h"
 
-/* As the shell has them. */
+/* Exit statuses, as the shell has them. */
 #define NOT_RUN   126
 #define NOT_FOUND 127
 #define SIGNALLED 128

@@ -55,7 +55,7 @@ static void wake(int signal)
 	stream_wake();
 }
 
-/* That of a signal has done its work by having come. */
+/* The message of a signal has done its work by having come. */
 static void take_message(void *context, mach_msg_header_t *message)
 {
 	struct stream *stream = context;
@@ -157,7 +157,7 @@ static bool find_label(struct stream *stream)
 	return true;
 }
 
-/* It is a process or a job for which anybody may work, and may be in another task by now. */
+/* Whether a process or a job is served, by anybody; it may be in another task by now. */
 static bool is_served_only(const struct arguments *arguments)
 {
 	return arguments->pid == NO_PID &&

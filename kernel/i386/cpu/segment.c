@@ -41,7 +41,7 @@ struct descriptor usual_ldt[LDT_ENTRIES] __attribute__((aligned(8)));
 static struct descriptor segment(uint32_t base, uint32_t limit, uint32_t access, uint32_t flags)
 {
 	return (struct descriptor){
-		.low = (limit & 0xffff) | base << 16,
+		.low = (uint16_t)limit | base << 16,
 		.high = (base & 0xff000000) | flags << 20 | (limit & 0xf0000) | access << 8 |
 			(base >> 16 & 0xff),
 	};
@@ -50,7 +50,7 @@ static struct descriptor segment(uint32_t base, uint32_t limit, uint32_t access,
 static struct descriptor segment_gate(uint32_t entry, uint16_t selector, uint32_t access)
 {
 	return (struct descriptor){
-		.low = (uint32_t)selector << 16 | (entry & 0xffff),
+		.low = (uint32_t)selector << 16 | (uint16_t)entry,
 		.high = (entry & 0xffff0000) | access << 8,
 	};
 }

@@ -133,7 +133,7 @@ static bool pci_walk_function(struct walk *walk, struct pci_function *function)
 {
 	uint32_t id = pci_read(function, CONFIG_ID);
 
-	function->vendor = id & 0xffff;
+	function->vendor = (uint16_t)id;
 	function->device = id >> 16;
 	if (function->vendor == NOBODY)
 		return false;

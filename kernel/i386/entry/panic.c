@@ -109,13 +109,13 @@ static void panic_print_registers(const struct frame *frame)
 
 	__asm__("movl %%cr2, %0; movl %%cr3, %1" : "=r"(cr2), "=r"(cr3));
 	klog("  eip %08x  cs %04x  eflags %08x  vector %u  error %08x\n", frame->eip,
-	     frame->cs & 0xffff, frame->eflags, frame->vector, frame->error);
+	     (uint16_t)frame->cs, frame->eflags, frame->vector, frame->error);
 	klog("  eax %08x  ebx %08x  ecx %08x  edx %08x\n", frame->eax, frame->ebx, frame->ecx,
 	     frame->edx);
 	klog("  esi %08x  edi %08x  ebp %08x  cr2 %08x  cr3 %08x\n", frame->esi, frame->edi,
 	     frame->ebp, cr2, cr3);
-	klog("  ds %04x  es %04x  fs %04x\n", frame->ds & 0xffff, frame->es & 0xffff,
-	     frame->fs & 0xffff);
+	klog("  ds %04x  es %04x  fs %04x\n", (uint16_t)frame->ds, (uint16_t)frame->es,
+	     (uint16_t)frame->fs);
 }
 
 static void panic_print_others(void)

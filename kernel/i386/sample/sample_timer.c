@@ -28,8 +28,8 @@ static uint32_t cycles_per_count;
 #define CALIBRATION_SHIFT 12
 
 _Static_assert((uint64_t)MACHINE_SAMPLE_TIMER_MAX_NS / 1000 * PIT_HZ / 1000000 +
-			       (0xffff >> CALIBRATION_SHIFT) + 2 <=
-		       0xffff,
+			       (UINT16_MAX >> CALIBRATION_SHIFT) + 2 <=
+		       UINT16_MAX,
 	       "the furthest shot fits the PIT's 16 bits");
 
 /*

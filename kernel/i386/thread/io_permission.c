@@ -20,7 +20,7 @@
 #define BITMAP_BYTES (IO_PORTS / 8)
 #define HALF_BYTES   (BITMAP_BYTES / 2)
 
-/* As the CPU wants them, a bit for each port, 1 where it is forbidden; in two halves of a page. */
+/* A task's map as the CPU wants it: a bit for each port, 1 where it is forbidden; in two halves. */
 struct io_permissions {
 	uint8_t *half[2];
 };
@@ -144,7 +144,7 @@ static void io_permission_update_cpus(const struct task *task, const struct io_p
 
 static uint32_t io_permission_range_first(const struct port *io_perm)
 {
-	return (uint32_t)io_perm->object & 0xffff;
+	return (uint16_t)(uint32_t)io_perm->object;
 }
 
 static uint32_t io_permission_range_last(const struct port *io_perm)

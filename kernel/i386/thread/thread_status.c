@@ -89,9 +89,9 @@ static kern_return_t thread_status_registers_get(struct thread *thread, uint32_t
 
 	*(struct i386_thread_state *)state = (struct i386_thread_state){
 		.gs = thread->machine.gs,
-		.fs = frame->fs & 0xffff,
-		.es = frame->es & 0xffff,
-		.ds = frame->ds & 0xffff,
+		.fs = (uint16_t)frame->fs,
+		.es = (uint16_t)frame->es,
+		.ds = (uint16_t)frame->ds,
 		.edi = frame->edi,
 		.esi = frame->esi,
 		.ebp = frame->ebp,
@@ -100,10 +100,10 @@ static kern_return_t thread_status_registers_get(struct thread *thread, uint32_t
 		.ecx = frame->ecx,
 		.eax = frame->eax,
 		.eip = frame->eip,
-		.cs = frame->cs & 0xffff,
+		.cs = (uint16_t)frame->cs,
 		.efl = frame->eflags,
 		.uesp = frame->esp,
-		.ss = frame->ss & 0xffff,
+		.ss = (uint16_t)frame->ss,
 	};
 	return KERN_SUCCESS;
 }

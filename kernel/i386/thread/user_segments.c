@@ -39,7 +39,7 @@ static void segments_end(struct thread *thread)
 static struct descriptor segments_shown(const struct thread *thread, uint32_t index)
 {
 	if (index == LDT_GATE)
-		return (struct descriptor){.high = usual_ldt[LDT_GATE].high & 0xffff};
+		return (struct descriptor){.high = (uint16_t)usual_ldt[LDT_GATE].high};
 	return user_descriptor(thread, (uint16_t)(index << 3 | 4));
 }
 

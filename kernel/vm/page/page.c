@@ -450,6 +450,9 @@ uint32_t page_count(enum page_use use)
 	return memory.counts[use];
 }
 
+#define LEVEL_SHARE 256u /* Of so many pages one counts for the levels, */
+#define LEVEL_MAX   64u  /* up to so many: those of 64 MiB. */
+
 /*
  * Each level is a few pages, which is what one step of whoever needs them takes at most, and a part
  * of memory, as the more there is the more goes on at once; beyond 64 MiB that part does not grow.
@@ -461,9 +464,9 @@ void page_levels_set(void)
 
 	for (unsigned use = 0; use < PAGE_USES; use++)
 		part += memory.counts[use];
-	part /= 256;
-	if (part > 64)
-		part = 64;
+	part /= LEVEL_SHARE;
+	if (part > LEVEL_MAX)
+		part = LEVEL_MAX;
 	page_levels.kernel = 12 + part;
 	page_levels.user = page_levels.kernel + 4 + part;
 	page_levels.wake = page_levels.user + 4 + part;

@@ -33,8 +33,10 @@ static inline struct page **page_tree_near(const struct page_tree *tree, uint32_
 	return &tree->leaf[index - tree->leaf_first];
 }
 
-/* As the functions below, for trees that have nodes.  They are not inlined, so that what
- * calls them stays short. */
+/*
+ * page_tree_get(), page_tree_set() and page_tree_next() for trees that have nodes.  They are not
+ * inlined, so that those stay short where they are.
+ */
 __attribute__((noinline)) struct page *page_tree_find(const struct page_tree *tree, uint32_t index);
 __attribute__((noinline)) bool page_tree_change(struct page_tree *tree, uint32_t index,
 						struct page *slot);

@@ -78,7 +78,7 @@ static bool body_next_part(struct cursor *cursor, struct part *part)
 
 /* ---------------- Looking ---------------- */
 
-/* It ends within the message: what is behind the zero does not matter. */
+/* Whether a string ends within the message; what is behind its zero does not matter. */
 static int body_check_string(const struct part *part)
 {
 	uint32_t length = 0;
@@ -128,9 +128,12 @@ int body_wire(const mach_msg_header_t *message)
 
 /* ---------------- Giving back ---------------- */
 
+#define ERROR_NUMBER 0xfff /* Of a mach_msg_return_t: the rest says that it is of sending. */
+
 bool body_is_unsent(mach_msg_return_t result)
 {
-	return result != MACH_MSG_SUCCESS && (result & ~0xfff) == (MACH_SEND_IN_PROGRESS & ~0xfff);
+	return result != MACH_MSG_SUCCESS &&
+	       (result & ~ERROR_NUMBER) == (MACH_SEND_IN_PROGRESS & ~ERROR_NUMBER);
 }
 
 void right_release(mach_port_t name, mach_msg_type_name_t type)

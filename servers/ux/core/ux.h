@@ -36,7 +36,7 @@ bool ux_lock_held(void); /* By this thread or another: for assertions. */
  */
 int ux_sleep(const void *channel, struct thread *thread);
 
-/* The same, until ASSAY_CLOCK_MONOTONIC says `deadline`: ETIMEDOUT.  Not interruptible. */
+/* Waits until ASSAY_CLOCK_MONOTONIC says `deadline`, too: ETIMEDOUT.  Not interruptible. */
 int ux_sleep_until(const void *channel, uint64_t deadline);
 
 /* Ends all waits for the channel. */

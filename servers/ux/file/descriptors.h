@@ -101,7 +101,7 @@ bool file_is_writable(const struct open_file *file);
  */
 int file_drop_privileges(struct vnode *vnode, const struct process *process);
 
-/* As the calls of these names; all unlock. */
+/* What read(), write(), lseek(), getdents() and fstat() do with an open file; all unlock. */
 int file_read(struct open_file *file, struct thread *caller, void *buffer, size_t size,
 	      size_t *done);
 int file_write(struct open_file *file, struct thread *caller, const void *buffer, size_t size,

@@ -21,7 +21,7 @@ int device_stream_open(struct device_stream *stream)
 	return 0;
 }
 
-/* As the message carries it.  Without the lock: the device may be slow. */
+/* Writes bytes that a message carries.  Without the lock: the device may be slow. */
 static int stream_write_piece(mach_port_t port, const char *bytes, size_t size, size_t *done)
 {
 	*done = 0;

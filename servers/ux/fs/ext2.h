@@ -271,7 +271,7 @@ bool inode_has_text(const struct node *node);
 /* The device's block for a block of the file; 0: a hole.  Node busy, or names.  Unlocks. */
 int block_find(struct node *node, uint32_t index, uint32_t *block);
 
-/* The same, made if it is a hole: then *is_new, and who asked clears or fills it.  Node busy. */
+/* The block, made for a hole: then *is_new, and the caller clears or fills it.  Node busy. */
 int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new);
 
 /* Frees the blocks from `index` on.  Node busy. */

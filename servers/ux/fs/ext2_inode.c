@@ -43,7 +43,7 @@ static bool inode_is_known_type(mode_t mode)
 /* Devices are in the first word as of old, or in the second if they are too large for that. */
 static dev_t inode_device_of(const struct ext2_inode *raw)
 {
-	return raw->map[0] != 0 ? raw->map[0] & 0xffff : raw->map[1];
+	return raw->map[0] != 0 ? (uint16_t)raw->map[0] : raw->map[1];
 }
 
 static void inode_read_attributes(struct node *node, const struct ext2_inode *raw)

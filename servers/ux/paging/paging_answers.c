@@ -135,13 +135,15 @@ void answer_unlock(mach_port_t control, vm_offset_t offset, vm_size_t size)
 	answer_lock_request(control, offset, size, false, MACH_PORT_NULL);
 }
 
+#define TRAILER_ROOM 64u /* For what the kernel adds to a message. */
+
 /* Takes the kernel's answer, which is there or will not come. */
 static bool answer_is_answered(mach_port_t reply)
 {
 	struct {
 		mach_msg_header_t head;
 		struct word control, offset, size;
-		char trailer[64];
+		char trailer[TRAILER_ROOM];
 	} answer;
 
 	if (mach_msg(&answer.head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof answer, reply, 0,

@@ -270,7 +270,7 @@ void process_reap(struct process *process)
 	process_leave_lists(process);
 }
 
-/* It never was a process to others. */
+/* For a fork that failed: the process never was one to others. */
 void process_abandon(struct process *process)
 {
 	struct process *parent = process->parent;
@@ -327,6 +327,8 @@ static void process_tell_parent(struct process *process)
 		process_signal_parent(process, CLD_EXITED, WEXITSTATUS(process->status));
 }
 
+#define SIGNALLED 128 /* As shells tell of an end by a signal, whose number is added. */
+
 /* Where nobody is left who could wait for others, the machine has nothing to do any more. */
 static _Noreturn void process_end_of_first(const struct process *process)
 {
@@ -334,7 +336,7 @@ static _Noreturn void process_end_of_first(const struct process *process)
 
 	if (WIFSIGNALED(status))
 		ux_log("process 1 was ended by signal %d", WTERMSIG(status));
-	ux_halt(UX_HALT, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	ux_halt(UX_HALT, WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status));
 }
 
 void process_finish(struct process *process)

@@ -30,9 +30,11 @@ static bool has_key;
 
 /* ---------------- SipHash ---------------- */
 
+#define WORD_BITS 64u
+
 static uint64_t token_rotate(uint64_t value, unsigned bits)
 {
-	return value << bits | value >> (64 - bits);
+	return value << bits | value >> (WORD_BITS - bits);
 }
 
 static void token_mix(struct hash *hash, unsigned rounds)

@@ -136,7 +136,7 @@ static enum outcome frame_write_frame(struct delivery *delivery)
 
 /* ---------------- The thread ---------------- */
 
-/* It must not wait in the kernel for anything when its registers are changed. */
+/* A thread must not wait in the kernel for anything when its registers are changed. */
 static bool frame_stop_thread(struct delivery *delivery)
 {
 	if (delivery->stands_still)
