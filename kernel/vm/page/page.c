@@ -450,8 +450,8 @@ uint32_t page_count(enum page_use use)
 	return memory.counts[use];
 }
 
-#define LEVEL_SHARE 256u /* Of so many pages one counts for the levels, */
-#define LEVEL_MAX   64u  /* up to so many: those of 64 MiB. */
+#define LEVEL_SHARE 256u               /* Of so many pages one counts for the levels, */
+#define LEVEL_MOST  (64 * LEVEL_SHARE) /* of so many at most, which are 64 MiB. */
 
 /*
  * Each level is a few pages, which is what one step of whoever needs them takes at most, and a part
@@ -464,9 +464,7 @@ void page_levels_set(void)
 
 	for (unsigned use = 0; use < PAGE_USES; use++)
 		part += memory.counts[use];
-	part /= LEVEL_SHARE;
-	if (part > LEVEL_MAX)
-		part = LEVEL_MAX;
+	part = (part < LEVEL_MOST ? part : LEVEL_MOST) / LEVEL_SHARE;
 	page_levels.kernel = 12 + part;
 	page_levels.user = page_levels.kernel + 4 + part;
 	page_levels.wake = page_levels.user + 4 + part;
