@@ -29,6 +29,8 @@ COMMANDS = {
     "bsd": "/tmp/bsd_kgmon bsd",
     "nobody else": "cd /tmp; su student -c '/sbin/kgmon -b -p -r; echo $?; ls gmon.out'",
     "other kernel": "kgmon -p -N /bin/sh; echo $?; kgmon -p -N /none; kgmon -p -N /mach_kernel",
+    "longer kernel": "kgmon -p -N /tmp/longer; echo $?",
+    "planted": "mkdir /tmp/p; cd /tmp/p; echo mine >it; ln -s it gmon.out; kgmon -p; cat it; ls",
     "unwritable": "mkdir /tmp/d; cd /tmp/d; mkdir gmon.out; kgmon -p -r; echo $?",
     "wrong": "kgmon -b -h; kgmon -x; kgmon word; kgmon -i; kgmon -c 0; kgmon -p -c 7",
     "by hand": "sysctl -w kern.prof.state=0; kgmon; sysctl -w kern.prof.state=3; kgmon; "
@@ -38,6 +40,16 @@ COMMANDS = {
 NAMES = ("running", "off", "busy", "cpu0", "cpu1", "bsd", "zeroed")
 
 
+def longer_kernel(file: Path) -> Path:
+    """As the kernel that runs, but that its text is a page longer."""
+    image = bytearray(KERNEL.read_bytes())
+    first, = struct.unpack_from("<I", image, 28)
+    sizes = struct.unpack_from("<II", image, first + 16)  # In the file, and in memory.
+    struct.pack_into("<II", image, first + 16, *(size + 4096 for size in sizes))
+    file.write_bytes(image)
+    return file
+
+
 @pytest.fixture(name="said", scope="module")
 def said_fixture(run_cases, tmp_path_factory):
     """What each command said, and the files, all of one machine with two CPUs."""
@@ -45,7 +57,8 @@ def said_fixture(run_cases, tmp_path_factory):
     program = folder / "bsd_kgmon"
     subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program,
                     Path(__file__).parent / "programs" / "bsd_kgmon.c"], check=True)
-    files = Files(put=(Put(program, "/tmp/bsd_kgmon"),),
+    files = Files(put=(Put(program, "/tmp/bsd_kgmon"),
+                       Put(longer_kernel(folder / "longer"), "/tmp/longer")),
                   get=tuple(Get(f"/root/{name}", folder / name) for name in NAMES))
     return run_cases(COMMANDS, user="root", cpus=2, files=files), folder
 
@@ -90,10 +103,16 @@ def test_what_goes_wrong_is_said(said) -> None:
     assert said[0]["other kernel"].text.splitlines() == [
         "kgmon: /bin/sh: not the kernel that runs: say by -N which file that is", OFF, "10",
         "kgmon: /none: No such file or directory", OFF, OFF]
+    assert said[0]["longer kernel"].text.splitlines() == [
+        "kgmon: /tmp/longer: not the kernel that runs: say by -N which file that is", OFF, "10"]
     assert said[0]["unwritable"].text.splitlines() == ["kgmon: gmon.out: Is a directory", OFF, "8"]
     usage = "usage: kgmon [-b | -h] [-p [-i] [-c CPU|all] [-N SYSTEM]] [-r]"
     assert said[0]["wrong"].text.count(usage) == 5
     assert "kgmon: -c 7: there is no such CPU: say 0 to 1, or all" in said[0]["wrong"].text
+
+
+def test_a_link_that_was_planted_is_not_written_through(said) -> None:
+    assert said[0]["planted"].text.splitlines() == [OFF, "mine", "gmon.out  it"]
 
 
 def test_it_collects_while_it_runs_and_not_when_it_is_off(said) -> None:
