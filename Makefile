@@ -47,8 +47,7 @@ TARGET   := -std=gnu11 -O2 -g -march=i686 -ffreestanding -fno-pic -fno-stack-pro
 # The stack is whole words; structures are cleared by a string instruction, where gcc's loops would take
 # five.  Of what debuggers are told of the kernel's entries clang's own assembler leaves out a part.
 OF_GCC   := $(foreach what,memset memcpy,-m$(what)-strategy=rep_4byte:-1:noalign) -mpreferred-stack-boundary=2
-OF_CLANG := -mstack-alignment=4 -fno-integrated-as
-KERNEL   := $(TARGET) -mtune=generic -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing $(if $(CLANG),$(OF_CLANG),$(OF_GCC)) \
+KERNEL   := $(TARGET) -mtune=generic -mgeneral-regs-only -mregparm=3 -fno-strict-aliasing $(if $(CLANG),-mstack-alignment=4 -fno-integrated-as,$(OF_GCC)) \
 	    -fno-delete-null-pointer-checks -Ikernel -I$(GEN)/kernel -DKERNEL $(if $(SAN),-fsanitize=undefined -DKERNEL_SAN) $(LTO)
 USER     := $(TARGET) -Ilib -Itests/lib -I$(GEN)/user $(if $(SAN),-DKERNEL_SAN)
 UX       := -DUX_SERVER -Iservers/ux -Ilibprof
@@ -149,8 +148,7 @@ KERNEL_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out $(if $(SAN),,%/ubs
 		  $(wildcard kernel/*/*.[cS] kernel/*/*/*.[cS])))) $(SERVERS:%=$(OBJ)/gen/kernel/%_server.c.o)
 LINK_KERNEL := $(LD) $(if $(CLANG),,$(KERNEL)) -nostdlib -static -no-pie -Wl,-T,kernel/kernel.ld,--build-id=none,-z,noexecstack,-z,max-page-size=4096
 kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
-# Linked twice: the second time with the names of what the first put where.  The first keeps its
-# relocations, which a test compares with the table of calls; no name is for their sake.
+# Linked twice, the second time with the names of what the first put where.  The first has relocations, for a test.
 $(OBJ)/kernel/unnamed: $(KERNEL_OBJECTS) kernel/kernel.ld $(call text,link_kernel,$(LINK_KERNEL))
 	$(Q)echo "  LINK    $@" && $(LINK_KERNEL) $(ALWAYS) -Wl,--emit-relocs -o $@ $(KERNEL_OBJECTS)
 $(OUT)/mach_kernel: $(OBJ)/kernel/unnamed tools/ksyms tools/callsites

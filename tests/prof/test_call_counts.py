@@ -28,7 +28,7 @@ LINE = re.compile(r"# call ([0-9a-f]{8}) ([0-9a-f]{8}) (\d+)")
 MOMENTS = ("machine_calls_clear", "machine_calls_copy", "memset", "memcpy")
 
 # What a CPU calls that is held, between one's last moment and the other's.
-WAITS = ("holder_change", "nmi")
+WAITS = ("holder_change", "holder_next_of", "nmi")
 
 # What the tool names, whoever calls it by that address: a timer, a line of characters, the log.
 NAMED = re.compile(r"^[0-9a-f]{8} \S+: (\S+): its address is (?:in an instruction|written to)$",
