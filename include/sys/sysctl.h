@@ -48,6 +48,7 @@
 #define HW_PAGESIZE  7
 
 /* and of CTL_VM: pages of each kind, and what has happened to pages, since the machine started. */
+#define VM_LOADAVG       2 /* struct loadavg */
 #define VM_FREE          1000
 #define VM_ACTIVE        1001
 #define VM_INACTIVE      1002
@@ -60,6 +61,12 @@
 #define VM_PAGEOUTS      1009
 
 #define HOST_NAME_ROOM 65 /* Of KERN_HOSTNAME, with its zero: as much as uname() can tell. */
+
+/* How many threads ran or waited for a CPU; the kernel keeps averages of 5, 30 and 60 seconds. */
+struct loadavg {
+	uint32_t ldavg[3];
+	long fscale; /* So much is one thread. */
+};
 
 struct clockinfo {
 	int hz;     /* Ticks of the scheduler a second, */

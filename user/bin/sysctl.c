@@ -45,6 +45,14 @@ static void print_time(const struct timeval *time)
 	       date);
 }
 
+static void print_load(const struct loadavg *load)
+{
+	printf("{");
+	for (int n = 0; n < 3; n++)
+		printf(" %.2f", (double)load->ldavg[n] / (double)load->fscale);
+	printf(" }\n");
+}
+
 static bool is_of(const struct sysctl_name *name, int kind, int number)
 {
 	return name->mib[0] == kind && name->mib[1] == number && name->length == 2;
@@ -53,7 +61,7 @@ static bool is_of(const struct sysctl_name *name, int kind, int number)
 static bool is_printable(const struct sysctl_name *name)
 {
 	return name->type != CTLTYPE_STRUCT || is_of(name, CTL_KERN, KERN_CLOCKRATE) ||
-	       is_of(name, CTL_KERN, KERN_BOOTTIME);
+	       is_of(name, CTL_KERN, KERN_BOOTTIME) || is_of(name, CTL_VM, VM_LOADAVG);
 }
 
 static void print_value(const struct sysctl_name *name, const void *data)
@@ -66,6 +74,8 @@ static void print_value(const struct sysctl_name *name, const void *data)
 		printf("%d\n", *(const int *)data);
 	else if (is_of(name, CTL_KERN, KERN_CLOCKRATE))
 		print_clocks(data);
+	else if (is_of(name, CTL_VM, VM_LOADAVG))
+		print_load(data);
 	else
 		print_time(data);
 }

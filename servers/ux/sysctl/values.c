@@ -5,6 +5,7 @@
  */
 #include <mach/host_info.h>
 #include <mach/pc_sample.h>
+#include <mach/processor_info.h>
 #include <mach/prof.h>
 #include <mach/vm_statistics.h>
 #include <sys/time.h>
@@ -26,6 +27,7 @@ static char values_host_name[HOST_NAME_ROOM] = "assay";
 static union {
 	int number;
 	struct clockinfo clocks;
+	struct loadavg load;
 	struct timeval time;
 	new_kernel_version_t version;
 } values_room;
@@ -85,6 +87,23 @@ static int values_of_host(uintptr_t argument, struct sysctl_value *value)
 	if (result != KERN_SUCCESS)
 		return EIO;
 	return values_give_int(*(int *)((char *)&info + argument), value);
+}
+
+static int values_load(uintptr_t argument, struct sysctl_value *value)
+{
+	struct host_load_info info;
+	mach_msg_type_number_t count = HOST_LOAD_INFO_COUNT;
+	mach_port_t host = mach_host_self();
+	kern_return_t result = host_info(host, HOST_LOAD_INFO, (host_info_t)&info, &count);
+
+	(void)argument;
+	syscall_mach_port_deallocate(mach_task_self_cached(), host);
+	if (result != KERN_SUCCESS)
+		return EIO;
+	values_room.load.fscale = LOAD_SCALE;
+	for (int n = 0; n < 3; n++)
+		values_room.load.ldavg[n] = (uint32_t)info.avenrun[n];
+	return values_give(&values_room.load, sizeof values_room.load, value);
 }
 
 /* `argument` is the place of a count in struct vm_statistics. */
@@ -222,6 +241,7 @@ const struct sysctl_entry sysctl_entries[] = {
 	{.name = NAME("kern.boottime", CTLTYPE_STRUCT, CTL_KERN, KERN_BOOTTIME),
 	 .get = values_boot_time},
 
+	{.name = NAME("vm.loadavg", CTLTYPE_STRUCT, CTL_VM, VM_LOADAVG), .get = values_load},
 	MEMORY("vm.free", VM_FREE, free_count),
 	MEMORY("vm.active", VM_ACTIVE, active_count),
 	MEMORY("vm.inactive", VM_INACTIVE, inactive_count),

@@ -6,6 +6,7 @@
  */
 #include <mach.h>
 #include <mach/host_info.h>
+#include <mach/processor_info.h>
 #include <mach/vm_statistics.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
@@ -61,6 +62,34 @@ TEST(the_machine_is_the_kernel_s)
 	EXPECT(number_of("hw.usermem") > 0 && number_of("hw.usermem") < number_of("hw.physmem"));
 	EXPECT_EQ(number_of("hw.pagesize"), PAGE);
 	EXPECT_EQ(number_of("kern.ngroups"), UX_GROUPS_MAX);
+}
+
+static int load_of_kernel(void)
+{
+	struct host_load_info info = {0};
+	mach_msg_type_number_t count = HOST_LOAD_INFO_COUNT;
+
+	EXPECT_EQ(host_info(mach_host_self(), HOST_LOAD_INFO, (host_info_t)&info, &count),
+		  KERN_SUCCESS);
+	return info.avenrun[0];
+}
+
+TEST(the_load_is_the_kernel_s)
+{
+	struct loadavg load = {0};
+	size_t size = sizeof load;
+	time_t end = time(NULL) + 2;
+	int before, after;
+
+	while (time(NULL) < end)
+		continue;
+	before = load_of_kernel();
+	EXPECT_EQ(sysctlbyname("vm.loadavg", &load, &size, NULL, 0), 0);
+	after = load_of_kernel();
+	EXPECT_EQ(size, sizeof load);
+	EXPECT_LT(0, load.ldavg[0]);
+	EXPECT((int)load.ldavg[0] == before || (int)load.ldavg[0] == after);
+	EXPECT_EQ(load.fscale, LOAD_SCALE);
 }
 
 TEST(the_start_lies_as_far_back_as_the_kernel_runs)
