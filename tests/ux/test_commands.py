@@ -43,8 +43,8 @@ LINES = {
         "Assay\ni386\n1\nkern.clockrate = { hz = 100, tick = 10000, profhz = 1000, "
         "stathz = 1000 }\nAssay assay 1\n", 0),
     "values that are not, and not to be set": (
-        "{ sysctl no.name; sysctl -w kern.hostname=x; sysctl -w hw.ncpu=2; sysctl -w hw.ncpu; } "
-        "2>&1; sysctl hw | wc -l",
+        "{ sysctl no.name; sysctl -w kern.hostname=x; sysctl -w hw.ncpu=2; "
+        "sysctl -w kern.hostname=x hw.ncpu; } 2>&1; sysctl hw | wc -l",
         "sysctl: no.name: there is no such name: sysctl -a prints all\n"
         "sysctl: kern.hostname: only root may change it\n"
         "sysctl: hw.ncpu: it can be read, but not set\n"

@@ -180,13 +180,12 @@ static bool set_to(const struct sysctl_name *name, const char *text)
 	return sysctl((const int *)name->mib, name->length, NULL, NULL, &value, sizeof(value)) == 0;
 }
 
+/* NAME=VALUE: check_settings() has seen to it. */
 static void set(char *word)
 {
 	char *text = strchr(word, '=');
 	const struct sysctl_name *name;
 
-	if (text == NULL)
-		usage(USAGE);
 	*text++ = '\0';
 	name = find(word);
 	if (name == NULL)
@@ -200,6 +199,14 @@ static void set(char *word)
 }
 
 /* ---------------- The command line ---------------- */
+
+/* Before anything is set: a line that is wrong changes nothing. */
+static void check_settings(char **words)
+{
+	for (; *words != NULL; words++)
+		if (strchr(*words, '=') == NULL)
+			usage(USAGE);
+}
 
 int main(int count, char **arguments)
 {
@@ -216,6 +223,8 @@ int main(int count, char **arguments)
 	}
 	if (all ? sets || optind < count : optind == count)
 		usage(USAGE);
+	if (sets)
+		check_settings(arguments + optind);
 	names = sysctl_names(&n_names);
 	if (names == NULL)
 		report_exit(1, "the Unix server does not tell its names: %s", strerror(errno));
