@@ -20,7 +20,8 @@
 #define UNIT           (HISTFRACTION * sizeof(HISTCOUNTER)) /* Bytes of code that have a counter. */
 #define UNIT_MAX       0x10000u
 #define SCALE_OF(unit) (2 * 0x10000u / (unit)) /* profil()'s; the smallest that it knows is 2. */
-#define CODE_END       0xc0000000u             /* No program has any beyond. */
+#define TEMPORARY      ".new"
+#define CODE_END       0xc0000000u /* No program has any beyond. */
 
 static struct {
 	HISTCOUNTER *counters; /* NULL: nothing has been begun. */
@@ -199,17 +200,26 @@ static bool monitor_put(FILE *file)
 	return fclose(file) == 0 && is_put;
 }
 
+/*
+ * The file is one of another name until it is whole: what was there before is kept for so long, and
+ * nothing is written through a link that somebody has planted.
+ */
 static void monitor_write(void)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], temporary[PATH_MAX + sizeof TEMPORARY];
 	FILE *file;
+	int fd;
 
 	monitor_path(path);
-	file = fopen(path, "w");
-	if (file == NULL || !monitor_put(file))
+	snprintf(temporary, sizeof temporary, "%s" TEMPORARY, path);
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (file == NULL || !monitor_put(file) || rename(temporary, path) != 0)
 		monitor_say("%s cannot be written: %s; run it in a folder that you may write to, "
 			    "with room on the disk",
 			    path, strerror(errno));
+	unlink(temporary); /* It is there only if something went wrong. */
 }
 
 void _mcleanup(void)

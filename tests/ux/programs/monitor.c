@@ -193,6 +193,29 @@ TEST(named_by_the_environment)
 	EXPECT(!is_there("gmon.out"));
 }
 
+/* Whoever runs it in a folder of everybody's overwrites nobody's file. */
+TEST(a_planted_link_is_not_written_through)
+{
+	struct stat about;
+	int fd;
+
+	begin();
+	fd = open("victim", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	EXPECT_EQ(write(fd, "mine", 4), 4);
+	close(fd);
+	EXPECT_EQ(symlink("victim", "gmon.out"), 0);
+	EXPECT_EQ(symlink("victim", "gmon.out.new"), 0);
+	monstartup(LOW, HIGH);
+	monitor(0);
+	EXPECT_EQ(stat("victim", &about), 0);
+	EXPECT_EQ(about.st_size, 4);
+	EXPECT_EQ(lstat("gmon.out", &about), 0);
+	EXPECT(S_ISREG(about.st_mode));
+	EXPECT(!is_there("gmon.out.new"));
+	unlink("gmon.out");
+	unlink("victim");
+}
+
 TEST(a_file_that_cannot_be_written)
 {
 	begin();
