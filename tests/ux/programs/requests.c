@@ -11,9 +11,9 @@
 
 #include "check_unix.h"
 
-#define TIMEOUT  5000 /* Milliseconds until an answer is missed. */
+#define TIMEOUT    5000 /* Milliseconds until an answer is missed. */
 #define FIRST_CALL 101000
-#define CALLS_END   101100
+#define CALLS_END  101100
 
 union message {
 	mach_msg_header_t head;
