@@ -28,8 +28,8 @@ class Target:
     arguments: str = ""  # For make.
 
 
-KERNEL = Target("kernel", ("Makefile", "kernel", "include", "defs", "tools/ksyms",
-                           "tools/mig", "lib"),
+KERNEL = Target("kernel", ("Makefile", "kernel", "include", "defs", "tools/callsites",
+                           "tools/ksyms", "tools/mig", "lib"),
                 "out/fast", ("gen", "obj/kernel", "obj/gen", "obj/text"),
                 "out/fast/mach_kernel", "FAST=1")
 SERVER = Target("server", ("Makefile", "servers", "include", "defs", "tools/mig", "lib",
