@@ -126,6 +126,16 @@ def test_the_readme_s_commands(tmp_path: Path) -> None:
                                       for file in pictures)
 
 
+def test_a_changed_kernel_s_tools_are_there() -> None:
+    """Those that make calls when it builds the kernel: in the room, and in the bundle."""
+    rule = re.search(r"^\$\(OUT\)/mach_kernel: (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    assert rule is not None
+    tools = re.findall(r"tools/\S+", rule[1])
+    assert "tools/ksyms" in tools
+    bundle = (ROOT / "tools" / "bundle").read_text()
+    assert all(tool in grade_patch.KERNEL.copied and f'"{tool}"' in bundle for tool in tools)
+
+
 def test_a_bundle_needs_no_tree(tmp_path: Path) -> None:
     """It is the same each time, and grades where nothing of the tree is."""
     for name in "one.tar", "other.tar":
