@@ -25,6 +25,7 @@ SBIN = "/usr/sbin:/sbin"  # Where they are, which need not be in everybody's pat
 IDENTITY = "61737361-7900-4000-8000-000000000001"  # Of the file system, and the seed of its hashes.
 EPOCH = "1767225600"  # 2026-01-01, when the machine under the instruction clock is switched on.
 BLOCK = 4096
+RESERVED = 2  # Of a hundred blocks, for root: who fills the disk does not lock root out.
 SMALLEST = 8  # MiB
 ROOM = 4  # MiB that an image has at least for what the guest writes.
 INODES = 1024  # As many files and folders more than there are.
@@ -176,7 +177,7 @@ def format_image(image: Path, size: int, inodes: int) -> None:
     """Makes an empty file system of `size` MiB."""
     with image.open("wb") as file:
         file.truncate(size << 20)
-    made = call(MAKE, "-q", "-F", "-t", "ext2", "-b", BLOCK, "-I", 128, "-m", 0, "-r", 1,
+    made = call(MAKE, "-q", "-F", "-t", "ext2", "-b", BLOCK, "-I", 128, "-m", RESERVED, "-r", 1,
                 "-N", inodes, "-U", IDENTITY, "-L", "assay",
                 "-O", "none,filetype,sparse_super,large_file",
                 "-E", f"hash_seed={IDENTITY},root_owner=0:0,lazy_itable_init=0,nodiscard", image)

@@ -125,6 +125,9 @@ def disc_options(path: str) -> list[str]:
     return ["-vga", "std", "-drive", f"if=ide,media=cdrom,format=raw,readonly=on,file={path}"]
 
 
+WHOLE = "file={file},format=raw,cache=unsafe"
+
+
 def virtio_disk_options(directory: Path, disks: Iterable[Disk]) -> list[str]:
     """Virtio disks, linked into the machine's folder.
 
@@ -137,8 +140,9 @@ def virtio_disk_options(directory: Path, disks: Iterable[Disk]) -> list[str]:
             raise ToolError(f"there is no disk {disk.file}")
         (directory / f"vd{number}").symlink_to(disk.file.resolve())
         read_only = "on" if disk.read_only else "off"
-        options += ["-drive", f"if=none,id=vd{number},file=vd{number},format=raw,cache=unsafe,"
-                    f"readonly={read_only}", "-device", f"virtio-blk-pci,drive=vd{number}"]
+        how = (disk.through or WHOLE).format(file=f"vd{number}")
+        options += ["-drive", f"if=none,id=vd{number},{how},readonly={read_only}",
+                    "-device", f"virtio-blk-pci,drive=vd{number}"]
     return options
 
 

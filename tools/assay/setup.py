@@ -16,6 +16,8 @@ class Disk(NamedTuple):
 
     file: Path
     read_only: bool = False
+    # What QEMU has between the machine and the file, as -drive says it, with {file} for the file.
+    through: str = ""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ struct open_file {
 	unsigned references; /* Descriptors, and calls under way. */
 	int flags;           /* Of open(), but O_CREAT and the like, and O_CLOEXEC. */
 	const struct file_operations *operations;
-	struct vnode *vnode; /* With a reference; null for pipes. */
+	struct vnode *vnode;  /* With a reference; null for pipes. */
+	unsigned errors_seen; /* Of the vnode's writes: vnode_sync(). */
 	off_t position;
 	bool is_moving; /* Somebody reads or writes at the position, or sets it (file.c). */
 	void *data;     /* For the operations. */

@@ -101,15 +101,15 @@ int file_drop_privileges(struct vnode *vnode, const struct process *process)
 }
 
 /* The end is found and written to in one, by vnode_write(); it leaves the lock held. */
-static int file_write_at_position(struct open_file *file, const void *buffer, size_t size,
-				  size_t *done)
+static int file_write_at_position(struct open_file *file, const struct credentials *who,
+				  const void *buffer, size_t size, size_t *done)
 {
 	bool append = (file->flags & O_APPEND) != 0;
 	int error;
 
 	if (!append && file->position > OFF_MAX - (off_t)size)
 		return EFBIG;
-	error = vnode_write(file->vnode, append ? -1 : file->position, buffer, size, done);
+	error = vnode_write(file->vnode, who, append ? -1 : file->position, buffer, size, done);
 	if (error == 0)
 		file->position = append ? file->vnode->size : file->position + (off_t)*done;
 	return error;
@@ -125,9 +125,10 @@ static int file_regular_write(struct open_file *file, struct thread *caller, con
 	file_take_position(file);
 	error = file_drop_privileges(file->vnode, caller->process);
 	if (error == 0)
-		error = file_write_at_position(file, buffer, size, done);
+		error = file_write_at_position(file, &caller->process->credentials, buffer, size,
+					       done);
 	if (error == 0 && (file->flags & O_SYNC) != 0)
-		error = vnode_sync(file->vnode);
+		error = vnode_sync(file->vnode, &file->errors_seen);
 	file_give_position(file);
 	return error;
 }

@@ -279,7 +279,7 @@ kern_return_t ux_fsync(struct thread *caller, int fd)
 
 	if (file == NULL)
 		return EBADF;
-	error = file->vnode != NULL ? vnode_sync(file->vnode) : EINVAL;
+	error = file->vnode != NULL ? vnode_sync(file->vnode, &file->errors_seen) : EINVAL;
 	open_file_release(file);
 	return error;
 }

@@ -156,6 +156,7 @@ static int open_begin_all(const struct opening *opening)
 
 	file->operations = open_operations_of(opening->vnode);
 	file->vnode = vnode_reference(opening->vnode);
+	file->errors_seen = vnode_errors_at_open(file->vnode);
 	if (S_ISREG(file->vnode->mode) && file_is_writable(file))
 		file->vnode->writers++;
 	if (S_ISREG(file->vnode->mode) && (opening->flags & O_TRUNC) != 0)

@@ -2,7 +2,7 @@
 /* Who may do what with a file, by its mode, owner and group. */
 #include <sys/unistd.h>
 
-#include "fs/vnode.h"
+#include "fs/ext2.h"
 
 #define ANY_X (S_IXUSR | S_IXGRP | S_IXOTH)
 
@@ -18,9 +18,19 @@ static int access_permissions(const struct vnode *vnode, const struct credential
 	return vnode->mode & 7;
 }
 
+/* A device or a pipe is not written where its name is. */
+static bool access_is_read_only(const struct vnode *vnode)
+{
+	return vnode->file_system->is_read_only &&
+	       (S_ISREG(vnode->mode) || S_ISDIR(vnode->mode) || S_ISLNK(vnode->mode));
+}
+
 int vnode_access(const struct vnode *vnode, const struct credentials *who, int wanted)
 {
 	int granted = access_permissions(vnode, who);
+
+	if ((wanted & W_OK) != 0 && access_is_read_only(vnode))
+		return EROFS;
 
 	if (who->euid == 0) {
 		granted = R_OK | W_OK;

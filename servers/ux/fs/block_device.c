@@ -10,6 +10,8 @@
 #include <mach/device.h>
 #include <mach/host_info.h>
 
+#define SHORTAGE_PAUSE_MS 10
+
 #define BLOCK_FIRST 1024u /* What is read before the file system has said its own size. */
 
 #define CACHE_MOST  (16u << 20)
@@ -75,11 +77,28 @@ static recnum_t block_device_record_of(const struct block_device *device, uint32
 	return block * (device->block_size / device->record_size);
 }
 
+/*
+ * Whether there was no memory for a request or its answer.  That is nothing of the device's, and
+ * passes: whoever has blocks to write waits, so that nobody takes them for lost.
+ */
+static bool block_device_is_short(io_return_t result)
+{
+	bool is_short = result == D_NO_MEMORY || result == KERN_RESOURCE_SHORTAGE ||
+			result == MACH_SEND_NO_BUFFER ||
+			(result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR;
+
+	if (is_short)
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, SHORTAGE_PAUSE_MS);
+	return is_short;
+}
+
 static int block_device_judge(const struct block_device *device, const char *what, uint32_t first,
 			      io_return_t result, uint32_t bytes, uint32_t wanted)
 {
 	if (result == D_SUCCESS && bytes == wanted)
 		return 0;
+	if (result == D_READ_ONLY)
+		return EROFS;
 	ux_log("%s: cannot %s %u bytes at block %u (error %d, %u bytes)", device->name, what,
 	       wanted, first, result, bytes);
 	return EIO;
@@ -91,9 +110,14 @@ int block_device_read(const struct block_device *device, uint32_t first, uint32_
 	uint32_t size = device->block_size;
 	mach_msg_type_number_t bytes = 0;
 	io_buf_ptr_t data = NULL;
-	io_return_t result = device_read(device->port, 0, block_device_record_of(device, first),
-					 (int)(count * size), &data, &bytes);
-	int error = block_device_judge(device, "read", first, result, bytes, count * size);
+	io_return_t result;
+	int error;
+
+	do
+		result = device_read(device->port, 0, block_device_record_of(device, first),
+				     (int)(count * size), &data, &bytes);
+	while (block_device_is_short(result));
+	error = block_device_judge(device, "read", first, result, bytes, count * size);
 
 	for (uint32_t i = 0; error == 0 && i < count; i++)
 		memcpy(places[i], data + i * size, size);
@@ -107,8 +131,12 @@ int block_device_write(const struct block_device *device, uint32_t first, uint32
 {
 	uint32_t size = count * device->block_size;
 	int bytes = 0;
-	io_return_t result = device_write(device->port, 0, block_device_record_of(device, first),
-					  (io_buf_ptr_t)data, size, &bytes);
+	io_return_t result;
+
+	do
+		result = device_write(device->port, 0, block_device_record_of(device, first),
+				      (io_buf_ptr_t)data, size, &bytes);
+	while (block_device_is_short(result));
 
 	return block_device_judge(device, "write", first, result, (uint32_t)bytes, size);
 }

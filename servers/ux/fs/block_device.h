@@ -32,7 +32,7 @@ uint64_t block_device_size(const struct block_device *device);
 int block_device_read(const struct block_device *device, uint32_t first, uint32_t count,
 		      void *const places[]);
 
-/* `count` blocks, one after the other in memory too. */
+/* `count` blocks, one after the other in memory too; EROFS of a device that can only be read. */
 int block_device_write(const struct block_device *device, uint32_t first, uint32_t count,
 		       const void *data);
 

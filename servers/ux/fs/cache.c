@@ -112,7 +112,10 @@ static void cache_note_use(struct cache *cache, struct buffer *buffer)
 /* Whether the buffer may be given to another block, as soon as its contents are on the device. */
 static bool cache_is_idle(const struct buffer *buffer)
 {
-	return buffer->state != BUFFER_READING && !buffer->is_writing && !buffer->is_kept;
+	bool has_order = buffer->is_changed && buffer->rank != CACHE_LOOSE;
+
+	return buffer->state != BUFFER_READING && !buffer->is_writing && !buffer->is_kept &&
+	       !has_order;
 }
 
 /* The idle buffer that was used longest ago; null if there is none. */
@@ -131,8 +134,16 @@ static struct buffer *cache_oldest_idle(const struct cache *cache)
 
 static void cache_set_unchanged(struct cache *cache, struct buffer *buffer)
 {
-	cache->n_changed -= buffer->is_changed;
+	cache->n_changed[buffer->rank] -= buffer->is_changed;
 	buffer->is_changed = false;
+}
+
+static void cache_set_changed(struct cache *cache, struct buffer *buffer, enum cache_rank rank)
+{
+	cache_set_unchanged(cache, buffer);
+	cache->n_changed[rank]++;
+	buffer->rank = rank;
+	buffer->is_changed = true;
 }
 
 /* Makes the buffer stand for no block. */
@@ -152,16 +163,27 @@ static void cache_assign(struct cache *cache, struct buffer *buffer, uint32_t bl
 	assert(cache_is_idle(buffer) && !buffer->is_changed && cache_find(cache, block) == NULL);
 	list_remove(&buffer->chain);
 	buffer->block = block;
+	buffer->owner = 0;
 	buffer->state = BUFFER_READING;
 	list_add_first(cache_chain_of(cache, block), &buffer->chain);
 	cache_note_use(cache, buffer);
 }
 
-void cache_change(struct cache *cache, struct buffer *buffer)
+void cache_change(struct cache *cache, struct buffer *buffer, enum cache_rank rank)
 {
 	assert(ux_lock_held() && buffer->state == BUFFER_VALID);
-	cache->n_changed += !buffer->is_changed;
-	buffer->is_changed = true;
+	if (buffer->is_changed && (buffer->rank < rank || buffer->rank == CACHE_AGAIN))
+		rank = buffer->rank;
+	cache_set_changed(cache, buffer, rank);
+}
+
+uint32_t cache_ordered(const struct cache *cache)
+{
+	uint32_t n = 0;
+
+	for (enum cache_rank rank = CACHE_LOOSE + 1; rank < CACHE_RANKS; rank++)
+		n += cache->n_changed[rank];
+	return n;
 }
 
 void cache_forget(struct cache *cache, uint32_t block)
@@ -177,14 +199,15 @@ void cache_forget(struct cache *cache, uint32_t block)
 
 /* ---------------- Writing ---------------- */
 
-static struct buffer *cache_find_to_write(const struct cache *cache, uint32_t block)
+static struct buffer *cache_find_to_write(const struct cache *cache, uint32_t block,
+					  enum cache_rank rank)
 {
 	struct buffer *buffer = cache_find(cache, block);
 
-	return buffer != NULL && buffer->is_changed ? buffer : NULL;
+	return buffer != NULL && buffer->is_changed && buffer->rank == rank ? buffer : NULL;
 }
 
-/* Gathers changed blocks around one, in the order of the device; how many they are. */
+/* Gathers blocks of its rank around a changed one, in the order of the device; how many. */
 static uint32_t cache_gather(const struct cache *cache, struct buffer *middle,
 			     struct buffer *run[CACHE_RUN_MAX])
 {
@@ -193,10 +216,10 @@ static uint32_t cache_gather(const struct cache *cache, struct buffer *middle,
 	struct buffer *next = middle;
 
 	while (first > 0 && middle->block - first + 1 < cache->run &&
-	       cache_find_to_write(cache, first - 1) != NULL)
+	       cache_find_to_write(cache, first - 1, middle->rank) != NULL)
 		first--;
 	for (next = cache_find(cache, first); next != NULL && count < cache->run;
-	     next = cache_find_to_write(cache, first + count))
+	     next = cache_find_to_write(cache, first + count, middle->rank))
 		run[count++] = next;
 	return count;
 }
@@ -205,23 +228,45 @@ static void cache_begin_writing(struct cache *cache, struct buffer *const run[],
 {
 	cache->is_writing = true;
 	for (uint32_t i = 0; i < count; i++) {
-		memcpy((char *)cache->run_copy + (size_t)i * cache->block_size, run[i]->data,
-		       cache->block_size);
+		void *copy = (char *)cache->run_copy + (size_t)i * cache->block_size;
+
+		memcpy(copy, run[i]->data, cache->block_size);
 		run[i]->is_writing = true;
-		cache_set_unchanged(cache, run[i]);
+		if (cache->mask != NULL && run[i]->rank != CACHE_LOOSE &&
+		    run[i]->rank != CACHE_NAMES && cache->mask(cache->owner, run[i]->block, copy))
+			cache_set_changed(cache, run[i], CACHE_AGAIN);
+		else
+			cache_set_unchanged(cache, run[i]);
 	}
 }
 
 /* What could not be written is lost to the device: nobody could do more about it later. */
 static void cache_end_writing(struct cache *cache, struct buffer *const run[], uint32_t count,
-			      int error)
+			      const int *errors)
 {
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		run[i]->is_writing = false;
+		if (errors[i] != 0)
+			cache->error = errors[i];
+		if (cache->written != NULL)
+			cache->written(cache->owner, run[i], errors[i]);
+	}
 	cache->is_writing = false;
-	if (error != 0)
-		cache->error = error;
 	ux_wakeup(cache);
+}
+
+/* Without the lock.  If the device cannot write all, each block is tried alone. */
+static void cache_write_copy(const struct cache *cache, uint32_t first, uint32_t count, int *errors)
+{
+	const char *copy = cache->run_copy;
+	int error = block_device_write(cache->device, first, count, copy);
+
+	for (uint32_t i = 0; i < count; i++) {
+		errors[i] = error;
+		if (error != 0 && count > 1)
+			errors[i] = block_device_write(cache->device, first + i, 1,
+						       copy + (size_t)i * cache->block_size);
+	}
 }
 
 /* Writes a changed block, and changed ones beside it.  Another may have done it meanwhile. */
@@ -229,31 +274,32 @@ static void cache_write_run(struct cache *cache, struct buffer *buffer)
 {
 	struct buffer *run[CACHE_RUN_MAX];
 	uint32_t block = buffer->block;
+	enum cache_rank rank = buffer->rank;
 	uint32_t count;
-	int error;
+	int errors[CACHE_RUN_MAX];
 
 	while (cache->is_writing)
 		ux_sleep(cache, NULL);
-	buffer = cache_find_to_write(cache, block);
+	buffer = cache_find_to_write(cache, block, rank);
 	if (buffer == NULL)
 		return;
 	count = cache_gather(cache, buffer, run);
 	cache_begin_writing(cache, run, count);
 	ux_unlock();
-	error = block_device_write(cache->device, run[0]->block, count, cache->run_copy);
+	cache_write_copy(cache, run[0]->block, count, errors);
 	ux_lock();
-	cache_end_writing(cache, run, count, error);
+	cache_end_writing(cache, run, count, errors);
 }
 
-void cache_write_back(struct cache *cache)
+void cache_write(struct cache *cache, enum cache_rank rank)
 {
 	assert(ux_lock_held());
-	for (uint32_t i = 0; i < cache->n_buffers; i++) {
+	for (uint32_t i = 0; i < cache->n_buffers && cache->n_changed[rank] > 0; i++) {
 		struct buffer *buffer = &cache->buffers[i];
 
 		while (buffer->is_writing)
 			ux_sleep(cache, NULL);
-		if (buffer->is_changed)
+		if (buffer->is_changed && buffer->rank == rank)
 			cache_write_run(cache, buffer);
 	}
 	while (cache->is_writing)
@@ -354,7 +400,7 @@ int cache_read(struct cache *cache, uint32_t block, uint32_t run, struct buffer 
 	return cache_read_run(cache, buffers, cache_extend(cache, buffers, most));
 }
 
-struct buffer *cache_clear(struct cache *cache, uint32_t block)
+struct buffer *cache_clear(struct cache *cache, uint32_t block, enum cache_rank rank)
 {
 	struct buffer *buffer;
 
@@ -362,6 +408,6 @@ struct buffer *cache_clear(struct cache *cache, uint32_t block)
 	buffer = cache_get(cache, block);
 	memset(buffer->data, 0, cache->block_size);
 	buffer->state = BUFFER_VALID;
-	cache_change(cache, buffer);
+	cache_change(cache, buffer, rank);
 	return buffer;
 }

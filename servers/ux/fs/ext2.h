@@ -7,6 +7,7 @@
  *   ext2_allocate.c    which blocks and inodes are in use
  *   ext2_inode.c       inodes, to and from memory
  *   ext2_blocks.c      which blocks of the device a file consists of
+ *   change.c           in which order changes come onto the device
  *   ext2_entry.c       entries of a directory
  *   ext2_directory.c   what is done with them: create, link, rename ...
  *   vnode.c            the files in use
@@ -26,6 +27,7 @@
 #define UX_FS_EXT2_H
 
 #include "fs/cache.h"
+#include "fs/numbers.h"
 #include "fs/vnode.h"
 
 /* ---------------- On the device ---------------- */
@@ -172,8 +174,24 @@ struct file_system {
 	uint32_t table_blocks; /* Of a group's inode table. */
 	bool has_types;
 	bool has_sparse_super;
-	bool was_valid; /* When it was mounted. */
-	off_t size_max; /* Of a file. */
+	bool was_valid;    /* When it was mounted. */
+	bool is_read_only; /* The device cannot be written. */
+	off_t size_max;    /* Of a file. */
+
+	/* What has been changed since the last commit (change.c). */
+	unsigned changes;          /* Under way. */
+	bool is_committing;        /* Somebody is in change_commit(), */
+	bool is_frozen;            /* and no change can begin. */
+	bool has_links;            /* A file that was there before has one more name. */
+	struct numbers new_inodes; /* The device has no such files. */
+	struct numbers new_blocks; /* Nothing there leads to these, */
+	struct numbers hidden;     /* nor may it, as what is in them is not the file's. */
+	struct numbers untold;     /* Inodes of whose errors nobody has been told. */
+	struct numbers free_inodes,
+		free_blocks; /* The device may have something that leads there. */
+
+	unsigned write_errors; /* Blocks that are no one file's and could not be written. */
+	bool has_lost_order;   /* Among them some that others of the same commit depend on. */
 
 	bool names_are_busy;
 	struct list nodes[VNODE_CHAINS]; /* By number. */
@@ -185,10 +203,11 @@ struct file_system {
 /* A file in use: what ext2 knows more of it than others see. */
 struct node {
 	struct vnode vnode;
-	bool is_loading; /* It is being read: nobody may look at it. */
-	bool is_dying;   /* It is being deleted: there is no such file any more. */
-	bool is_changed; /* The cache has an older inode. */
-	bool is_new;     /* The device's inode is what a deleted file left. */
+	bool is_loading;       /* It is being read: nobody may look at it. */
+	bool is_dying;         /* It is being deleted: there is no such file any more. */
+	bool is_changed;       /* The cache has an older inode. */
+	bool is_new;           /* The device's inode is what a deleted file left. */
+	bool may_use_reserved; /* Who makes it larger now is root. */
 	uint32_t map[EXT2_MAP_WORDS];
 	uint32_t sectors;
 	uint32_t flags;
@@ -233,6 +252,9 @@ void super_change(struct file_system *fs);
 struct ext2_group *group_of(const struct file_system *fs, uint32_t group);
 void group_change(struct file_system *fs, uint32_t group);
 
+/* Whether somebody may have the last blocks, which the superblock reserves. */
+bool super_may_use_reserved(const struct file_system *fs, const struct credentials *who);
+
 /* How many blocks the group has: the last one may be short. */
 uint32_t group_blocks(const struct file_system *fs, uint32_t group);
 
@@ -243,25 +265,79 @@ bool is_data_block(const struct file_system *fs, uint32_t block);
 
 /* A free block, if possible `goal` or one soon after it; ENOSPC.  Unlocks. */
 int block_allocate(struct file_system *fs, uint32_t goal, uint32_t *block);
+
+/* Says that a file has it no more; others can once change_commit() has released it. */
 int block_free(struct file_system *fs, uint32_t block);
+int block_release(struct file_system *fs, uint32_t block);
 
 /* EIO if the block is free, as far as the bitmap says. */
 int block_check_used(struct file_system *fs, uint32_t block);
 
 /* A free inode for something in the directory of that number.  Unlocks. */
 int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inumber_t *number);
-int inode_free(struct file_system *fs, inumber_t number, mode_t mode);
+int inode_free(struct file_system *fs, inumber_t number, mode_t mode); /* As block_free(). */
+int inode_release(struct file_system *fs, inumber_t number);
+
+/* ---------------- change.c ---------------- */
+
+int change_open(struct file_system *fs); /* ENOMEM. */
+void change_close(struct file_system *fs);
+
+/*
+ * Between these two a change is made, of all the blocks that must change together: what it
+ * allocates, frees and puts into the cache comes onto the device with the same commit.  Whoever is
+ * between them waits for nothing but the device: marks and names are taken before.  Unlocks.
+ */
+void change_begin(struct file_system *fs);
+void change_end(struct file_system *fs);
+
+/*
+ * Brings all changes that have ended onto the device, in an order in which it may stop anywhere.
+ * Waits for those under way; the caller has none.  EIO if something that is no one file's could not
+ * be written: then nothing may be taken away that it stands for.  Unlocks.
+ */
+int change_commit(struct file_system *fs);
+
+/* Notes what became of a number within a change. */
+void change_note_new_inode(struct file_system *fs, inumber_t number);
+void change_note_free_inode(struct file_system *fs, inumber_t number);
+void change_note_free_block(struct file_system *fs, uint32_t block);
+
+void change_note_new_block(struct file_system *fs, uint32_t block);
+
+/*
+ * The block has been written, or not.  One that is new and was not still holds what somebody else
+ * left, so it is hidden: what is written of its file says that there is a hole.
+ */
+void change_note_written(struct file_system *fs, uint32_t block, int error);
+bool change_is_hidden(const struct file_system *fs, uint32_t block);
+
+/* Whether it was made since the last commit, or has been freed since. */
+bool change_is_new(const struct file_system *fs, inumber_t number);
+bool change_is_free_block(const struct file_system *fs, uint32_t block);
 
 /* ---------------- ext2_inode.c ---------------- */
 
 /* Fills a node in from the device.  Unlocks. */
 int inode_read(struct node *node);
 
-/* Puts what the node says into the cache.  Unlocks. */
+/* Puts what the node says into the cache: within a change, or as one of its own.  Unlocks. */
 int inode_write(struct node *node);
+int inode_write_alone(struct node *node);
 
 /* Says in the cache that there is no such file any more.  Unlocks. */
 int inode_delete(struct node *node);
+
+/*
+ * What cache.h calls a mask.  In a copy of a block of inodes the new ones are none yet; in one of
+ * an indirect block, too, blocks that are hidden are not named.
+ */
+bool inode_hide_new(void *file_system, uint32_t block, void *copy);
+
+/*
+ * Which inodes a block of the device holds: how many, from *first on; 0: it is none of theirs.
+ */
+uint32_t inodes_of_block(const struct file_system *fs, uint32_t block, inumber_t *first);
 
 /* Whether a symbolic link's text is in the inode. */
 bool inode_has_text(const struct node *node);
@@ -273,6 +349,9 @@ int block_find(struct node *node, uint32_t index, uint32_t *block);
 
 /* The block, made for a hole: then *is_new, and the caller clears or fills it.  Node busy. */
 int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new);
+
+/* Has what leads to the block written once more.  Node busy. */
+int block_touch(struct node *node, uint32_t index);
 
 /* Frees the blocks from `index` on.  Node busy. */
 int blocks_free(struct node *node, uint32_t index);
@@ -294,6 +373,9 @@ void vnode_end(struct vnode *vnode);
 /* Writes all inodes that were changed to the cache.  Unlocks. */
 int vnodes_write(struct file_system *fs);
 
+/* What cache.h calls `written`: a block that could not be is noted with those who miss it. */
+void vnodes_note_written(void *file_system, const struct buffer *buffer, int error);
+
 /* Deletes files that have no links although somebody still uses them.  Unlocks. */
 void vnodes_delete_orphans(struct file_system *fs);
 
@@ -303,6 +385,9 @@ void vnodes_delete_orphans(struct file_system *fs);
 int entry_find(struct node *directory, const char *name, inumber_t *number);
 int entry_add(struct node *directory, const char *name, inumber_t number, mode_t mode);
 int entry_delete(struct node *directory, const char *name);
+
+/* A number for the sector of the device that the entry is in. */
+int entry_place(struct node *directory, const char *name, uint64_t *place);
 int entry_replace(struct node *directory, const char *name, inumber_t number, mode_t mode);
 
 /* ENOTEMPTY if there is more than `.` and `..`. */

@@ -3,7 +3,8 @@
  * Which blocks and inodes are in use: a bitmap of each in every group, and counts in the groups'
  * descriptors and in the superblock.
  *
- * A bit and the counts that go with it change together, without the lock being given up.
+ * A bit and the counts that go with it change together, without the lock being given up.  What is
+ * freed stays in use here until nothing on the device leads to it any more (change.c).
  */
 #include "fs/ext2.h"
 
@@ -77,9 +78,10 @@ static int allocate_in_group(struct file_system *fs, uint32_t group, uint32_t fr
 		if (bit == NONE)
 			return result;
 		bits[bit / BITS] |= 1u << bit % BITS;
-		cache_change(&fs->cache, bitmap);
+		cache_change(&fs->cache, bitmap, CACHE_LOOSE);
 		*block = ext2_first_of_group(fs, group) + bit;
 		if (is_data_block(fs, *block)) {
+			change_note_new_block(fs, *block);
 			ext2_count_block(fs, group);
 			return 0;
 		}
@@ -133,11 +135,25 @@ int block_check_used(struct file_system *fs, uint32_t block)
 {
 	struct buffer *bitmap;
 	uint32_t bit;
+	int error = ext2_find_used(fs, block, &bitmap, &bit);
 
-	return ext2_find_used(fs, block, &bitmap, &bit);
+	if (error == 0 && change_is_free_block(fs, block))
+		error = damaged(fs, "block %u is in use, and free", block);
+	return error;
 }
 
 int block_free(struct file_system *fs, uint32_t block)
+{
+	int error = block_check_used(fs, block);
+
+	if (error != 0)
+		return error;
+	change_note_free_block(fs, block);
+	cache_forget(&fs->cache, block);
+	return 0;
+}
+
+int block_release(struct file_system *fs, uint32_t block)
 {
 	struct buffer *bitmap;
 	uint32_t bit;
@@ -148,11 +164,10 @@ int block_free(struct file_system *fs, uint32_t block)
 		return error;
 	group = ext2_group_of_block(fs, block);
 	((uint32_t *)bitmap->data)[bit / BITS] &= ~(1u << bit % BITS);
-	cache_change(&fs->cache, bitmap);
+	cache_change(&fs->cache, bitmap, CACHE_LOOSE);
 	group_of(fs, group)->n_free_blocks++;
 	fs->super->n_free_blocks++;
 	group_change(fs, group);
-	cache_forget(&fs->cache, block);
 	return 0;
 }
 
@@ -190,12 +205,13 @@ static int allocate_inode_in_group(struct file_system *fs, uint32_t group, mode_
 	if (bit == NONE)
 		return ENOSPC;
 	((uint32_t *)bitmap->data)[bit / BITS] |= 1u << bit % BITS;
-	cache_change(&fs->cache, bitmap);
+	cache_change(&fs->cache, bitmap, CACHE_LOOSE);
 	own->n_free_inodes -= own->n_free_inodes > 0;
 	own->n_directories += S_ISDIR(mode);
 	fs->super->n_free_inodes -= fs->super->n_free_inodes > 0;
 	group_change(fs, group);
 	*number = group * fs->inodes_per_group + bit + 1;
+	change_note_new_inode(fs, *number);
 	return 0;
 }
 
@@ -221,24 +237,45 @@ int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inu
 	return result;
 }
 
-int inode_free(struct file_system *fs, inumber_t number, mode_t mode)
+/* The bitmap in which an inode is noted, and its bit; EIO unless that is set. */
+static int ext2_find_used_inode(struct file_system *fs, inumber_t number, struct buffer **bitmap,
+				uint32_t *bit)
 {
 	uint32_t group = (number - 1) / fs->inodes_per_group;
-	uint32_t bit = (number - 1) % fs->inodes_per_group;
-	struct ext2_group *own = group_of(fs, group);
+	int error = cache_read(&fs->cache, group_of(fs, group)->inode_bitmap, 1, bitmap);
+
+	*bit = (number - 1) % fs->inodes_per_group;
+	if (error == 0 && !ext2_is_set((*bitmap)->data, *bit))
+		error = damaged(fs, "inode %u is in use, and free", number);
+	return error;
+}
+
+int inode_free(struct file_system *fs, inumber_t number, mode_t mode)
+{
+	struct ext2_group *own = group_of(fs, (number - 1) / fs->inodes_per_group);
 	struct buffer *bitmap;
-	int error = cache_read(&fs->cache, own->inode_bitmap, 1, &bitmap);
-	uint32_t *bits;
+	uint32_t bit;
+	int error = ext2_find_used_inode(fs, number, &bitmap, &bit);
 
 	if (error != 0)
 		return error;
-	bits = bitmap->data;
-	if (!ext2_is_set(bits, bit))
-		return damaged(fs, "inode %u is in use, and free", number);
-	bits[bit / BITS] &= ~(1u << bit % BITS);
-	cache_change(&fs->cache, bitmap);
-	own->n_free_inodes++;
 	own->n_directories -= S_ISDIR(mode) && own->n_directories > 0;
+	change_note_free_inode(fs, number);
+	return 0;
+}
+
+int inode_release(struct file_system *fs, inumber_t number)
+{
+	uint32_t group = (number - 1) / fs->inodes_per_group;
+	struct buffer *bitmap;
+	uint32_t bit;
+	int error = ext2_find_used_inode(fs, number, &bitmap, &bit);
+
+	if (error != 0)
+		return error;
+	((uint32_t *)bitmap->data)[bit / BITS] &= ~(1u << bit % BITS);
+	cache_change(&fs->cache, bitmap, CACHE_LOOSE);
+	group_of(fs, group)->n_free_inodes++;
 	fs->super->n_free_inodes++;
 	group_change(fs, group);
 	return 0;

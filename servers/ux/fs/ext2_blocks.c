@@ -89,7 +89,33 @@ int block_find(struct node *node, uint32_t index, uint32_t *block)
 	return blocks_walk(node, &way, &level, block);
 }
 
+int block_touch(struct node *node, uint32_t index)
+{
+	struct way way;
+	struct buffer *buffer;
+	uint32_t parent;
+	unsigned level;
+	int error;
+
+	node->is_changed = true;
+	if (!blocks_way_to(node->vnode.file_system, index, &way) || way.levels == 0)
+		return 0;
+	way.levels--;
+	error = blocks_walk(node, &way, &level, &parent);
+	if (error == 0)
+		error = cache_read(&node->vnode.file_system->cache, parent, 1, &buffer);
+	if (error == 0)
+		cache_change(&node->vnode.file_system->cache, buffer, CACHE_POINTERS);
+	return error;
+}
+
 /* ---------------- Making ---------------- */
+
+/* Whom an error of an indirect block concerns: a directory is everybody's. */
+static uint32_t blocks_owner_of(const struct node *node)
+{
+	return S_ISDIR(node->vnode.mode) ? 0 : node->vnode.number;
+}
 
 /* Behind the file's block before this one; else in the group of its inode. */
 static uint32_t blocks_goal_of(struct node *node, uint32_t index)
@@ -111,10 +137,15 @@ static void blocks_free_all(struct file_system *fs, const uint32_t *blocks, unsi
 	}
 }
 
-/* All or none. */
-static int blocks_allocate_all(struct file_system *fs, uint32_t goal, uint32_t *blocks,
+/* All or none.  The last ones are root's. */
+static int blocks_allocate_all(const struct node *node, uint32_t goal, uint32_t *blocks,
 			       unsigned count)
 {
+	struct file_system *fs = node->vnode.file_system;
+	uint64_t kept = node->may_use_reserved ? 0 : fs->super->n_reserved_blocks;
+
+	if (fs->super->n_free_blocks < kept + count)
+		return ENOSPC;
 	for (unsigned i = 0; i < count; i++) {
 		int error = block_allocate(fs, i == 0 ? goal : blocks[i - 1] + 1, &blocks[i]);
 
@@ -127,12 +158,17 @@ static int blocks_allocate_all(struct file_system *fs, uint32_t goal, uint32_t *
 }
 
 /* Makes all but the last of new blocks indirect ones, each naming the next. */
-static void blocks_chain_up(struct file_system *fs, const struct way *way, unsigned level,
+static void blocks_chain_up(const struct node *node, const struct way *way, unsigned level,
 			    const uint32_t *blocks, unsigned count)
 {
-	for (unsigned i = 0; i + 1 < count; i++) {
-		struct buffer *buffer = cache_clear(&fs->cache, blocks[i]);
+	struct file_system *fs = node->vnode.file_system;
 
+	for (unsigned i = 0; i + 1 < count; i++) {
+		unsigned below = way->levels - level - i;
+		enum cache_rank rank = CACHE_LEVEL_1 + below - 1;
+		struct buffer *buffer = cache_clear(&fs->cache, blocks[i], rank);
+
+		buffer->owner = blocks_owner_of(node);
 		((uint32_t *)buffer->data)[way->slots[level + i + 1]] = blocks[i + 1];
 	}
 }
@@ -158,7 +194,8 @@ static int blocks_attach(struct node *node, const struct way *way, unsigned leve
 	if (error != 0)
 		return error;
 	((uint32_t *)buffer->data)[way->slots[level]] = block;
-	cache_change(&fs->cache, buffer);
+	buffer->owner = blocks_owner_of(node);
+	cache_change(&fs->cache, buffer, CACHE_POINTERS);
 	return 0;
 }
 
@@ -177,10 +214,10 @@ int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new)
 	if (error != 0 || *block != 0)
 		return error;
 	count = way.levels - level + 1;
-	error = blocks_allocate_all(fs, blocks_goal_of(node, index), blocks, count);
+	error = blocks_allocate_all(node, blocks_goal_of(node, index), blocks, count);
 	if (error != 0)
 		return error;
-	blocks_chain_up(fs, &way, level, blocks, count);
+	blocks_chain_up(node, &way, level, blocks, count);
 	error = blocks_attach(node, &way, level, blocks[0]);
 	if (error != 0) {
 		blocks_free_all(fs, blocks, count);
@@ -228,7 +265,7 @@ static int blocks_take_next(struct file_system *fs, uint32_t indirect, uint32_t 
 	*child = map[*slot];
 	if (!keeps && *child != 0) {
 		map[*slot] = 0;
-		cache_change(&fs->cache, buffer);
+		cache_change(&fs->cache, buffer, CACHE_POINTERS);
 	}
 	return 0;
 }

@@ -44,6 +44,8 @@ static int directory_begin(struct vnode *directory, const char *name)
 {
 	int error;
 
+	if (directory->file_system->is_read_only)
+		return EROFS;
 	directory_names_begin(directory->file_system);
 	error = directory_check(directory, name);
 	if (error != 0)
@@ -128,7 +130,7 @@ static int directory_fill(struct vnode *vnode, const struct vnode *directory, co
 	return S_ISLNK(vnode->mode) ? vnode_set_link(vnode, text) : 0;
 }
 
-/* A file with no name yet. */
+/* A file with no name yet; one that is made in spite of an error is the caller's to release. */
 static int directory_make(struct vnode *directory, mode_t mode, const char *text,
 			  const struct credentials *owner, struct vnode **made)
 {
@@ -138,35 +140,49 @@ static int directory_make(struct vnode *directory, mode_t mode, const char *text
 
 	if (error != 0)
 		return error;
+	node_of(directory)->may_use_reserved = super_may_use_reserved(fs, owner);
 	error = vnode_new(fs, number, mode, made);
 	if (error != 0) {
 		if (inode_free(fs, number, mode) != 0)
 			ux_log("%s: inode %u stays in use", fs->device.name, number);
 		return error;
 	}
+	node_of(*made)->may_use_reserved = node_of(directory)->may_use_reserved;
 	directory_set_owner(*made, directory, owner);
 	error = directory_fill(*made, directory, text);
-	if (error == 0)
-		error = inode_write(node_of(*made));
-	if (error != 0)
-		vnode_release(*made);
-	return error;
+	return error != 0 ? error : inode_write(node_of(*made));
 }
 
 /* Gives a new file its name; a directory is named by itself too, and names its parent. */
 static int directory_enter(struct vnode *directory, const char *name, struct vnode *vnode)
 {
-	int error;
+	int error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
 
+	if (error != 0)
+		return error;
+	vnode->links = S_ISDIR(vnode->mode) ? 2 : 1;
+	directory->links += S_ISDIR(vnode->mode);
+	return directory_write_both(directory, vnode);
+}
+
+/*
+ * What a new directory holds is on the device after it is: so it is, before anything comes into it.
+ */
+static void directory_begin_entering(struct vnode *directory)
+{
+	struct file_system *fs = directory->file_system;
+
+	if (change_is_new(fs, directory->number))
+		(void)change_commit(fs); /* If it is not, what comes into it is lost with it. */
 	vnode_begin(directory);
-	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
-	if (error == 0) {
-		vnode->links = S_ISDIR(vnode->mode) ? 2 : 1;
-		directory->links += S_ISDIR(vnode->mode);
-		error = directory_write_both(directory, vnode);
-	}
+	node_of(directory)->may_use_reserved = false;
+	change_begin(fs);
+}
+
+static void directory_end_entering(struct vnode *directory)
+{
+	change_end(directory->file_system);
 	vnode_end(directory);
-	return error;
 }
 
 static int directory_add_vnode(struct vnode *directory, const char *name, mode_t mode,
@@ -177,13 +193,13 @@ static int directory_add_vnode(struct vnode *directory, const char *name, mode_t
 
 	if (error == 0 && S_ISDIR(mode) && directory->links >= EXT2_LINKS_MAX)
 		error = EMLINK;
-	if (error == 0)
-		error = directory_make(directory, mode, text, owner, made);
 	if (error != 0)
 		return error;
-	error = directory_enter(directory, name, *made);
-	if (error != 0)
-		vnode_release(*made);
+	directory_begin_entering(directory);
+	error = directory_make(directory, mode, text, owner, made);
+	if (error == 0)
+		error = directory_enter(directory, name, *made);
+	directory_end_entering(directory);
 	return error;
 }
 
@@ -195,8 +211,11 @@ static int directory_begin_and_create(struct vnode *directory, const char *name,
 
 	if (error != 0)
 		return error;
+	*made = NULL;
 	error = directory_add_vnode(directory, name, mode, text, owner, made);
 	directory_names_end(directory->file_system);
+	if (error != 0 && *made != NULL)
+		vnode_release(*made);
 	return error;
 }
 
@@ -227,13 +246,14 @@ static int directory_link_file(struct vnode *directory, const char *name, struct
 		return ENOENT;
 	if (vnode->links >= EXT2_LINKS_MAX)
 		return EMLINK;
-	vnode_begin(directory);
+	directory_begin_entering(directory);
 	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
 	if (error == 0) {
 		directory_add_link(vnode);
+		vnode->file_system->has_links = true;
 		error = directory_write_both(vnode, directory);
 	}
-	vnode_end(directory);
+	directory_end_entering(directory);
 	return error;
 }
 
@@ -258,13 +278,22 @@ static int directory_check_removable(struct vnode *victim)
 	return entries_check_none(node_of(victim));
 }
 
-/* Takes the name away, and the links that go with it. */
+/*
+ * Takes the name away, and the links that go with it.  Another name of the file may be new, and is
+ * on the device before this one goes.
+ */
 static int directory_leave(struct vnode *directory, const char *name, struct vnode *victim)
 {
+	struct file_system *fs = directory->file_system;
 	bool is_directory = S_ISDIR(victim->mode);
-	int error;
+	int error = 0;
 
+	if (!is_directory && victim->links > 1 && fs->has_links)
+		error = change_commit(fs);
+	if (error != 0)
+		return error;
 	vnode_begin(directory);
+	change_begin(fs);
 	error = entry_delete(node_of(directory), name);
 	if (error == 0) {
 		directory_remove_link(victim, is_directory ? victim->links : 1);
@@ -272,6 +301,7 @@ static int directory_leave(struct vnode *directory, const char *name, struct vno
 			directory_remove_link(directory, 1);
 		error = directory_write_both(directory, victim);
 	}
+	change_end(fs);
 	vnode_end(directory);
 	return error;
 }
@@ -412,20 +442,21 @@ static int directory_check_renaming(const struct renaming *it)
 	return error != 0 ? error : directory_check_links(it);
 }
 
-/* The new name first: if that fails nothing has happened. */
-static int directory_move_entries(const struct renaming *it)
+static int directory_enter_moved(const struct renaming *it)
 {
 	inumber_t number = it->moved->number;
 	mode_t mode = it->moved->mode;
-	int error;
 
 	if (it->victim != NULL)
-		error = entry_replace(node_of(it->to), it->new_name, number, mode);
-	else
-		error = entry_add(node_of(it->to), it->new_name, number, mode);
-	if (error == 0)
-		error = entry_delete(node_of(it->from), it->old_name);
-	if (error == 0 && S_ISDIR(mode) && it->from != it->to)
+		return entry_replace(node_of(it->to), it->new_name, number, mode);
+	return entry_add(node_of(it->to), it->new_name, number, mode);
+}
+
+static int directory_leave_moved(const struct renaming *it)
+{
+	int error = entry_delete(node_of(it->from), it->old_name);
+
+	if (error == 0 && S_ISDIR(it->moved->mode) && it->from != it->to)
 		error = entry_replace(node_of(it->moved), "..", it->to->number, S_IFDIR);
 	return error;
 }
@@ -445,20 +476,88 @@ static void directory_move_links(const struct renaming *it)
 	it->moved->changed = ux_seconds();
 }
 
+/* The last part of a move: the old name goes, and the links are what the names are. */
+static int directory_settle_moved(const struct renaming *it, bool has_left)
+{
+	int error = has_left ? 0 : directory_leave_moved(it);
+	int moved_error;
+
+	if (error != 0)
+		return error;
+	directory_move_links(it);
+	moved_error = directory_write_both(it->moved, it->victim != NULL ? it->victim : it->from);
+	error = directory_write_both(it->from, it->to);
+	return error != 0 ? error : moved_error;
+}
+
+/* The new name may not be on the device: the old one stays, and what had the new one too. */
+static int directory_give_up_moving(const struct renaming *it, bool has_left, int error)
+{
+	if (!has_left)
+		directory_add_link(it->moved);
+	(void)inode_write(node_of(it->moved));
+	return error;
+}
+
+/*
+ * Whether both names may come onto the device with the same commit: because they do by one write,
+ * or since a file that is new has no name there that it could lose.
+ */
+static int directory_is_one_write(const struct renaming *it, bool *is_one)
+{
+	uint64_t old_place, new_place = 0;
+	int error = entry_place(node_of(it->from), it->old_name, &old_place);
+
+	if (error == 0)
+		error = entry_place(node_of(it->to), it->new_name, &new_place);
+	*is_one = old_place == new_place || change_is_new(it->from->file_system, it->moved->number);
+	return error;
+}
+
+/*
+ * The new name first: if that fails nothing has happened.  Where one write cannot do it the new
+ * name is on the device before the old one goes, and so it is before a file that had it is deleted.
+ */
+static int directory_move_marked(const struct renaming *it)
+{
+	struct file_system *fs = it->from->file_system;
+	bool has_left = false;
+	int error;
+
+	change_begin(fs);
+	error = directory_enter_moved(it);
+	if (error == 0)
+		error = directory_is_one_write(it, &has_left);
+	if (error == 0 && has_left)
+		error = directory_leave_moved(it);
+	change_end(fs);
+	if (error != 0)
+		return error;
+	if (!has_left || it->victim != NULL)
+		error = change_commit(fs);
+	change_begin(fs);
+	error = error == 0 ? directory_settle_moved(it, has_left)
+			   : directory_give_up_moving(it, has_left, error);
+	change_end(fs);
+	return error;
+}
+
+/* A new file or directory has to be on the device before anything there depends on it. */
 static int directory_move(const struct renaming *it)
 {
-	int error, moved_error = 0;
+	struct file_system *fs = it->from->file_system;
+	int error = 0;
 
+	if (change_is_new(fs, it->to->number) ||
+	    (it->victim != NULL && change_is_new(fs, it->moved->number)))
+		error = change_commit(fs);
+	if (error != 0)
+		return error;
 	directory_mark(it->from, it->to, it->moved);
-	error = directory_move_entries(it);
-	if (error == 0) {
-		directory_move_links(it);
-		moved_error =
-			directory_write_both(it->moved, it->victim != NULL ? it->victim : it->from);
-		error = directory_write_both(it->from, it->to);
-	}
+	node_of(it->to)->may_use_reserved = false;
+	error = directory_move_marked(it);
 	directory_unmark(it->from, it->to, it->moved);
-	return error != 0 ? error : moved_error;
+	return error;
 }
 
 static int directory_find_both(struct renaming *it)
@@ -493,12 +592,16 @@ int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
 
 	if (directory_is_dots(old_name) || directory_is_dots(new_name))
 		return EINVAL;
+	if (from->file_system->is_read_only)
+		return EROFS;
 	directory_names_begin(from->file_system);
 	error = directory_rename_with_names(&it);
 	directory_names_end(from->file_system);
 	if (it.moved != NULL)
 		vnode_release(it.moved);
-	if (it.victim != NULL)
+	if (it.victim != NULL) {
 		vnode_release(it.victim);
+		(void)change_commit(from->file_system); /* Or it would be there without a name. */
+	}
 	return error;
 }

@@ -6,6 +6,9 @@
  * entry says how long it is, which may be longer than it needs, and so an entry that goes leaves
  * its room to the one before it.  An entry is looked at only after entry_scan_next() has checked
  * it.
+ *
+ * A device may stop in the middle of a block, but not of a sector.  So each sector of a block that
+ * is made here begins with an entry, and what is added or deleted changes one sector only.
  */
 #include "fs/ext2.h"
 
@@ -115,7 +118,7 @@ static void entry_note_change(struct scan *scan)
 {
 	struct node *directory = scan->directory;
 
-	cache_change(&directory->vnode.file_system->cache, scan->buffer);
+	cache_change(&directory->vnode.file_system->cache, scan->buffer, CACHE_NAMES);
 	directory->vnode.modified = directory->vnode.changed = ux_seconds();
 	directory->flags &= ~EXT2_FLAG_INDEX;
 	directory->is_changed = true;
@@ -130,6 +133,17 @@ int entry_find(struct node *directory, const char *name, inumber_t *number)
 
 	if (error == 0)
 		*number = scan.entry->inode;
+	return error;
+}
+
+int entry_place(struct node *directory, const char *name, uint64_t *place)
+{
+	struct scan scan = entry_scan_of(directory);
+	int error = entry_scan_to(&scan, name);
+
+	if (error == 0)
+		*place = (uint64_t)scan.buffer->block * CACHE_RUN_BYTES +
+			 (scan.next - scan.entry->length) / SECTOR;
 	return error;
 }
 
@@ -161,19 +175,28 @@ static uint32_t entry_needed_by(const struct file_system *fs, const struct ext2_
 	return entry->inode == 0 ? 0 : EXT2_ENTRY_SIZE(entry_name_length(fs, entry));
 }
 
+/* Whether an entry has room behind its own need, in the sector in which it is noted. */
+static bool entry_has_room(const struct scan *scan, uint32_t size)
+{
+	uint32_t used = entry_needed_by(scan->directory->vnode.file_system, scan->entry);
+	uint32_t begin = scan->next - scan->entry->length;
+
+	return scan->entry->length - used >= size &&
+	       begin / SECTOR == (begin + used + size - 1) / SECTOR;
+}
+
 /* Goes to an entry behind whose own need there is room: ENOENT. */
 static int entry_scan_to_room(struct scan *scan, uint32_t size)
 {
-	const struct file_system *fs = scan->directory->vnode.file_system;
 	int error;
 
 	do
 		error = entry_scan_next(scan);
-	while (error == 0 && scan->entry->length - entry_needed_by(fs, scan->entry) < size);
+	while (error == 0 && !entry_has_room(scan, size));
 	return error;
 }
 
-/* Makes the directory longer by a block, which is one free entry. */
+/* Makes the directory longer by a block, of which each sector is a free entry. */
 static int entry_append_block(struct scan *scan)
 {
 	struct node *directory = scan->directory;
@@ -184,9 +207,10 @@ static int entry_append_block(struct scan *scan)
 
 	if (error != 0)
 		return error;
-	scan->buffer = cache_clear(&fs->cache, block);
+	scan->buffer = cache_clear(&fs->cache, block, CACHE_LOOSE);
 	scan->entry = scan->buffer->data;
-	scan->entry->length = (uint16_t)fs->block_size;
+	for (uint32_t begin = 0; begin < fs->block_size; begin += SECTOR)
+		((struct ext2_entry *)((char *)scan->buffer->data + begin))->length = SECTOR;
 	directory->vnode.size += fs->block_size;
 	return 0;
 }
@@ -224,7 +248,7 @@ int entry_delete(struct node *directory, const char *name)
 
 	if (error != 0)
 		return error;
-	if (scan.before != NULL)
+	if (scan.before != NULL && (scan.next - scan.entry->length) % SECTOR != 0)
 		scan.before->length = (uint16_t)(scan.before->length + scan.entry->length);
 	else
 		scan.entry->inode = 0;
@@ -295,7 +319,7 @@ int entries_begin(struct node *directory, inumber_t parent)
 	entry_fill(fs, scan.entry, ".", directory->vnode.number, S_IFDIR);
 	scan.entry->length = EXT2_ENTRY_SIZE(1);
 	dots = (struct ext2_entry *)((char *)scan.entry + EXT2_ENTRY_SIZE(1));
-	dots->length = (uint16_t)(fs->block_size - EXT2_ENTRY_SIZE(1));
+	dots->length = (uint16_t)(SECTOR - EXT2_ENTRY_SIZE(1));
 	entry_fill(fs, dots, "..", parent, S_IFDIR);
 	entry_note_change(&scan);
 	return 0;

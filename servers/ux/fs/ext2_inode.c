@@ -168,9 +168,12 @@ int inode_write(struct node *node)
 	struct file_system *fs = node->vnode.file_system;
 	struct buffer *buffer;
 	struct ext2_inode *raw;
-	int error = inode_find_raw(node, &buffer, &raw);
+	int error = 0;
 
 	node->is_changed = false;
+	if (fs->is_read_only)
+		return 0; /* It was a time of reading: nothing else is changed. */
+	error = inode_find_raw(node, &buffer, &raw);
 	if (error != 0)
 		return error;
 	if (node->is_new)
@@ -178,8 +181,68 @@ int inode_write(struct node *node)
 	node->is_new = false;
 	inode_write_attributes(node, raw);
 	inode_note_large_file(&node->vnode);
-	cache_change(&fs->cache, buffer);
+	cache_change(&fs->cache, buffer, CACHE_POINTERS);
 	return 0;
+}
+
+uint32_t inodes_of_block(const struct file_system *fs, uint32_t block, inumber_t *first)
+{
+	uint32_t group = (block - fs->first_data_block) / fs->blocks_per_group;
+	uint32_t per_block = fs->block_size / fs->inode_size;
+	uint32_t index = (block - group_of(fs, group)->inode_table);
+	uint32_t left = fs->inodes_per_group - index * per_block;
+
+	if (index >= fs->table_blocks)
+		return 0;
+	*first = group * fs->inodes_per_group + index * per_block + 1;
+	return left < per_block ? left : per_block;
+}
+
+/* Holes in the place of hidden blocks, if there are any. */
+static void inode_hide_blocks(const struct file_system *fs, uint32_t *map, uint32_t count)
+{
+	for (uint32_t i = 0; fs->hidden.count > 0 && i < count; i++) {
+		if (map[i] < fs->n_blocks && change_is_hidden(fs, map[i]))
+			map[i] = 0;
+	}
+}
+
+/* Whether the inode is new, and was made one that is deleted. */
+static bool inode_hide(const struct file_system *fs, inumber_t number, struct ext2_inode *raw)
+{
+	if (S_ISREG(raw->mode) || S_ISDIR(raw->mode))
+		inode_hide_blocks(fs, raw->map, EXT2_MAP_WORDS);
+	if (!change_is_new(fs, number))
+		return false;
+	raw->links = 0;
+	raw->deleted = (uint32_t)ux_seconds();
+	return true;
+}
+
+bool inode_hide_new(void *file_system, uint32_t block, void *copy)
+{
+	struct file_system *fs = file_system;
+	inumber_t first;
+	uint32_t count = inodes_of_block(fs, block, &first);
+	bool has_any = false;
+
+	if (count == 0)
+		inode_hide_blocks(fs, copy, fs->block_size / sizeof(uint32_t));
+	for (uint32_t i = 0; i < count; i++)
+		has_any |= inode_hide(fs, first + i,
+				      (struct ext2_inode *)((char *)copy + i * fs->inode_size));
+	return has_any;
+}
+
+int inode_write_alone(struct node *node)
+{
+	struct file_system *fs = node->vnode.file_system;
+	int error;
+
+	change_begin(fs);
+	error = inode_write(node);
+	change_end(fs);
+	return error;
 }
 
 /* ---------------- Deleting ---------------- */
@@ -204,7 +267,7 @@ static int inode_free_attributes(struct node *node)
 	if (header->references <= 1)
 		return block_free(fs, block);
 	header->references--;
-	cache_change(&fs->cache, buffer);
+	cache_change(&fs->cache, buffer, CACHE_NAMES); /* After inodes that it is no more of. */
 	return 0;
 }
 
@@ -226,7 +289,7 @@ int inode_delete(struct node *node)
 	raw->attributes = 0;
 	raw->deleted = (uint32_t)ux_seconds();
 	memset(raw->map, 0, sizeof raw->map);
-	cache_change(&fs->cache, buffer);
+	cache_change(&fs->cache, buffer, CACHE_POINTERS);
 	error = inode_free(fs, node->vnode.number, node->vnode.mode);
 	return error != 0 ? error : attributes_error;
 }

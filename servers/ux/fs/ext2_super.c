@@ -130,13 +130,20 @@ struct ext2_group *group_of(const struct file_system *fs, uint32_t group)
 
 void group_change(struct file_system *fs, uint32_t group)
 {
-	cache_change(&fs->cache, fs->group_buffers[group >> (fs->block_shift - 5)]);
+	cache_change(&fs->cache, fs->group_buffers[group >> (fs->block_shift - 5)], CACHE_LOOSE);
 	super_change(fs);
 }
 
 void super_change(struct file_system *fs)
 {
-	cache_change(&fs->cache, fs->super_buffer);
+	assert(!fs->is_read_only);
+	cache_change(&fs->cache, fs->super_buffer, CACHE_LOOSE);
+}
+
+bool super_may_use_reserved(const struct file_system *fs, const struct credentials *who)
+{
+	return who->euid == 0 || who->euid == fs->super->reserved_uid ||
+	       (fs->super->reserved_gid != 0 && is_in_group(who, fs->super->reserved_gid));
 }
 
 uint32_t group_blocks(const struct file_system *fs, uint32_t group)
@@ -265,6 +272,20 @@ int super_open(struct file_system *fs, size_t cache_size)
 
 /* ---------------- The mark of a mount ---------------- */
 
+/* The first write finds out whether the device can be written. */
+static int super_begin_writing(struct file_system *fs)
+{
+	int error;
+
+	cache_write(&fs->cache, CACHE_LOOSE);
+	error = cache_take_error(&fs->cache);
+	if (error != EROFS)
+		return error;
+	fs->is_read_only = true;
+	ux_log("%s: mounted read-only, as it cannot be written", fs->device.name);
+	return 0;
+}
+
 int super_begin(struct file_system *fs)
 {
 	fs->was_valid = fs->super->state == EXT2_STATE_VALID;
@@ -275,12 +296,13 @@ int super_begin(struct file_system *fs)
 	fs->super->mounted = (uint32_t)ux_seconds();
 	fs->super->mounts++;
 	super_change(fs);
-	cache_write_back(&fs->cache);
-	return cache_take_error(&fs->cache);
+	return super_begin_writing(fs);
 }
 
 void super_end(struct file_system *fs)
 {
+	if (fs->is_read_only)
+		return;
 	if (fs->was_valid)
 		fs->super->state |= EXT2_STATE_VALID;
 	fs->super->written = (uint32_t)ux_seconds();

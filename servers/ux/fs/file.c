@@ -9,6 +9,7 @@
 #include "paging/paging.h"
 
 #define READ_AHEAD_BYTES 32768u /* Read beyond what is asked for by who reads one after another. */
+#define CHANGE_PIECES    64u    /* Blocks that are written in one change (change.c). */
 
 /* A part of a file that lies within one block. */
 struct piece {
@@ -79,6 +80,8 @@ static int file_find_buffer(struct node *node, uint32_t index, size_t left, stru
 	*buffer = NULL;
 	if (error != 0 || block == 0)
 		return error;
+	if (!cache_has(&fs->cache, block) && change_is_hidden(fs, block))
+		return EIO; /* What the device has there is not the file's. */
 	if (!cache_has(&fs->cache, block)) {
 		uint32_t most = file_blocks_worth_reading(node, index, left);
 
@@ -174,16 +177,19 @@ static int file_vnode_write_piece(struct node *node, const struct piece *piece, 
 	bool is_new;
 	int error = block_make(node, piece->index, &block, &is_new);
 
+	if (error == 0 && change_is_hidden(fs, block))
+		error = block_touch(node, piece->index);
 	if (error != 0)
 		return error;
 	if (is_new || piece->size == fs->block_size)
-		buffer = cache_clear(&fs->cache, block);
+		buffer = cache_clear(&fs->cache, block, CACHE_LOOSE);
 	else
 		error = cache_read(&fs->cache, block, 1, &buffer);
 	if (error != 0)
 		return error;
 	memcpy((char *)buffer->data + piece->begin, from, piece->size);
-	cache_change(&fs->cache, buffer);
+	buffer->owner = node->vnode.number;
+	cache_change(&fs->cache, buffer, CACHE_LOOSE);
 	return 0;
 }
 
@@ -207,7 +213,30 @@ static int file_write_pieces(struct node *node, off_t offset, const char *from, 
 	return 0;
 }
 
-int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t size, size_t *done)
+/* In changes of some blocks each, so that none needs more than there is. */
+static int file_write_in_changes(struct node *node, off_t offset, const char *from, size_t size,
+				 size_t *done)
+{
+	struct file_system *fs = node->vnode.file_system;
+	size_t most = CHANGE_PIECES * (size_t)fs->block_size;
+	int error = 0;
+
+	while (error == 0 && *done < size) {
+		size_t before = *done;
+		size_t end = size - before < most ? size : before + most;
+
+		change_begin(fs);
+		error = file_write_pieces(node, offset, from, end, done);
+		error = file_end_change(node, error);
+		change_end(fs);
+		if (*done < end)
+			break;
+	}
+	return error;
+}
+
+int vnode_write(struct vnode *vnode, const struct credentials *who, off_t offset,
+		const void *buffer, size_t size, size_t *done)
 {
 	struct node *node = node_of(vnode);
 	off_t most = vnode->file_system->size_max;
@@ -219,7 +248,10 @@ int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t si
 		return S_ISDIR(vnode->mode) ? EISDIR : EINVAL;
 	if (offset < -1 || size > INT32_MAX)
 		return EINVAL;
+	if (vnode->file_system->is_read_only)
+		return EROFS;
 	vnode_begin(vnode);
+	node->may_use_reserved = super_may_use_reserved(vnode->file_system, who);
 	if (offset == -1)
 		offset = vnode->size;
 	if (offset < most && size > 0 && vnode->object != NULL)
@@ -227,10 +259,9 @@ int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t si
 	if (offset >= most)
 		error = size > 0 ? EFBIG : 0;
 	else
-		error = file_write_pieces(
+		error = file_write_in_changes(
 			node, offset, buffer,
 			(off_t)size < most - offset ? size : (size_t)(most - offset), done);
-	error = file_end_change(node, error);
 	vnode_end(vnode);
 	return *done > 0 ? 0 : error;
 }
@@ -279,7 +310,8 @@ static int file_clear_tail(struct node *node, off_t size)
 	if (error != 0)
 		return error;
 	memset((char *)buffer->data + begin, 0, fs->block_size - begin);
-	cache_change(&fs->cache, buffer);
+	buffer->owner = node->vnode.number;
+	cache_change(&fs->cache, buffer, CACHE_LOOSE);
 	return 0;
 }
 
@@ -310,15 +342,19 @@ int vnode_truncate(struct vnode *vnode, off_t size)
 		return S_ISDIR(vnode->mode) ? EISDIR : EINVAL;
 	if (size < 0)
 		return EINVAL;
+	if (vnode->file_system->is_read_only)
+		return EROFS;
 	if (size > vnode->file_system->size_max)
 		return EFBIG;
 	vnode_begin(vnode);
+	change_begin(vnode->file_system);
 	if (size < vnode->size)
 		error = file_shrink(node, size);
 	else
 		vnode->size = size;
 	file_note_modified(node);
 	error = file_end_change(node, error);
+	change_end(vnode->file_system);
 	vnode_end(vnode);
 	return error;
 }
@@ -351,17 +387,21 @@ void vnode_stat(const struct vnode *vnode, struct stat *result)
 static int file_end_attributes(struct vnode *vnode)
 {
 	vnode->changed = ux_seconds();
-	return inode_write(node_of(vnode));
+	return inode_write_alone(node_of(vnode));
 }
 
 int vnode_set_mode(struct vnode *vnode, mode_t mode)
 {
+	if (vnode->file_system->is_read_only)
+		return EROFS;
 	vnode->mode = (vnode->mode & S_IFMT) | (mode & 07777);
 	return file_end_attributes(vnode);
 }
 
 int vnode_set_owner(struct vnode *vnode, uid_t uid, gid_t gid)
 {
+	if (vnode->file_system->is_read_only)
+		return EROFS;
 	vnode->uid = uid;
 	vnode->gid = gid;
 	return file_end_attributes(vnode);
@@ -369,6 +409,8 @@ int vnode_set_owner(struct vnode *vnode, uid_t uid, gid_t gid)
 
 int vnode_set_times(struct vnode *vnode, time_t accessed, time_t modified)
 {
+	if (vnode->file_system->is_read_only)
+		return EROFS;
 	vnode->accessed = accessed;
 	vnode->modified = modified;
 	return file_end_attributes(vnode);

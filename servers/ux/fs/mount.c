@@ -28,6 +28,8 @@ static int mount_open_all(struct file_system *fs, size_t cache_size)
 	int error = super_open(fs, cache_size);
 
 	if (error == 0)
+		error = change_open(fs);
+	if (error == 0)
 		error = mount_root_directory(fs);
 	if (error == 0)
 		error = super_begin(fs);
@@ -40,6 +42,7 @@ void fs_discard(struct file_system *fs)
 		vnode_release(fs->root);
 	if (fs->cache.buffers != NULL)
 		cache_close(&fs->cache);
+	change_close(fs);
 	block_device_close(&fs->device);
 	ux_free(fs->group_buffers);
 	ux_free(fs);
@@ -66,13 +69,15 @@ int fs_mount(mach_port_t master, const char *name, size_t cache_size, struct fil
 		return error;
 	}
 	fs->is_mounted = true;
+	fs->cache.owner = fs;
+	fs->cache.written = vnodes_note_written;
 	*mounted = fs;
 	return 0;
 }
 
 bool fs_note_damage(struct file_system *fs)
 {
-	if (fs->is_mounted && (fs->super->state & EXT2_STATE_ERROR) == 0) {
+	if (fs->is_mounted && !fs->is_read_only && (fs->super->state & EXT2_STATE_ERROR) == 0) {
 		fs->super->state |= EXT2_STATE_ERROR;
 		super_change(fs);
 	}
@@ -86,8 +91,7 @@ static int mount_write_back(struct file_system *fs)
 {
 	int error = vnodes_write(fs);
 
-	if (fs->cache.n_changed > 0 || fs->cache.is_writing)
-		cache_write_back(&fs->cache);
+	(void)change_commit(fs);
 	return error;
 }
 
@@ -112,11 +116,16 @@ int fs_sync(void)
 	return error != 0 ? error : write_error;
 }
 
-/* The cache does not know whose block is whose: all of them go. */
-int vnode_sync(struct vnode *vnode)
+/* A file is not there without its names and all that leads to them: everything goes. */
+int vnode_sync(struct vnode *vnode, unsigned *seen)
 {
+	unsigned before = *seen;
+	int error = mount_write_back(vnode->file_system);
+
 	assert(vnode->file_system == root_file_system);
-	return fs_sync();
+	*seen = vnode_write_errors(vnode);
+	numbers_remove(&vnode->file_system->untold, vnode->number);
+	return *seen != before ? EIO : error;
 }
 
 /* ---------------- The root ---------------- */
@@ -142,6 +151,6 @@ void fs_unmount(void)
 	vnodes_delete_orphans(fs);
 	mount_write_back(fs);
 	super_end(fs);
-	cache_write_back(&fs->cache);
+	cache_write(&fs->cache, CACHE_LOOSE);
 	fs->is_mounted = false;
 }

@@ -137,22 +137,29 @@ static void vnode_delete_file(struct node *node)
 	int error = 0;
 
 	node->is_dying = true;
+	change_begin(vnode->file_system);
 	if (has_blocks && (S_ISREG(vnode->mode) || S_ISDIR(vnode->mode) || S_ISLNK(vnode->mode)))
 		error = blocks_free(node, 0);
 	if (inode_delete(node) != 0 || error != 0)
 		ux_log("%s: inode %u could not be deleted completely",
 		       vnode->file_system->device.name, vnode->number);
+	change_end(vnode->file_system);
 }
 
-/* The last reference is still counted: others may come meanwhile, unless the file is deleted. */
+/*
+ * The last reference is still counted: others may come meanwhile, and even take the last name away,
+ * unless the file is deleted.
+ */
 static void vnode_finish(struct node *node)
 {
 	struct vnode *vnode = &node->vnode;
 
-	if (vnode->links == 0 && !node->is_dying)
-		vnode_delete_file(node);
-	while (node->is_changed && !node->is_dying && vnode->references == 1) {
-		if (inode_write(node) != 0)
+	while (!node->is_dying && vnode->references == 1) {
+		if (vnode->links == 0)
+			vnode_delete_file(node);
+		else if (!node->is_changed)
+			break;
+		else if (inode_write_alone(node) != 0)
 			ux_log("%s: inode %u could not be written", vnode->file_system->device.name,
 			       vnode->number);
 	}
@@ -168,6 +175,55 @@ void vnode_release(struct vnode *vnode)
 		vnode_discard(node_of(vnode));
 	else if (vnode->references == 1 && vnode->object != NULL)
 		paging_forget(vnode);
+}
+
+/* ---------------- Errors ---------------- */
+
+/* Who has the file open is told; if nobody is, then who opens it next. */
+static void vnode_note_error_of(struct file_system *fs, inumber_t number)
+{
+	struct node *node = vnode_find(fs, number);
+
+	if (node != NULL)
+		node->vnode.write_errors++;
+	numbers_add(&fs->untold, number);
+}
+
+/* Whose inode is in the block, if it is one of inodes; else those of everybody. */
+static void vnode_note_error_in(struct file_system *fs, uint32_t block)
+{
+	inumber_t first;
+	uint32_t count = inodes_of_block(fs, block, &first);
+
+	fs->write_errors += count == 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (vnode_find(fs, first + i) != NULL)
+			vnode_note_error_of(fs, first + i);
+	}
+}
+
+void vnodes_note_written(void *file_system, const struct buffer *buffer, int error)
+{
+	struct file_system *fs = file_system;
+
+	change_note_written(fs, buffer->block, error);
+	if (error == 0)
+		return;
+	fs->has_lost_order |= buffer->rank >= CACHE_POINTERS;
+	if (buffer->owner != 0)
+		vnode_note_error_of(fs, buffer->owner);
+	else
+		vnode_note_error_in(fs, buffer->block);
+}
+
+unsigned vnode_write_errors(const struct vnode *vnode)
+{
+	return vnode->write_errors + vnode->file_system->write_errors;
+}
+
+unsigned vnode_errors_at_open(const struct vnode *vnode)
+{
+	return vnode_write_errors(vnode) - numbers_have(&vnode->file_system->untold, vnode->number);
 }
 
 /* ---------------- All of them ---------------- */
@@ -220,7 +276,7 @@ static int vnode_for_each(struct file_system *fs, int (*act)(struct node *node))
 
 static int vnode_write_if_changed(struct node *node)
 {
-	return node->is_changed ? inode_write(node) : 0;
+	return node->is_changed ? inode_write_alone(node) : 0;
 }
 
 int vnodes_write(struct file_system *fs)

@@ -37,6 +37,7 @@ struct vnode {
 	dev_t device; /* Of S_IFCHR: major and minor. */
 	off_t size;
 	time_t accessed, modified, changed;
+	unsigned write_errors; /* Blocks of it that could not be written, since it is in use. */
 
 	unsigned executions;          /* Processes that run it: it cannot be written, */
 	unsigned writers;             /* nor run while descriptors for writing are open. */
@@ -53,9 +54,15 @@ int fs_mount_root(mach_port_t device_master, const char *name);
 /* The root's vnode, with a reference. */
 struct vnode *fs_root(void);
 
-/* Writes back all that is not on the device yet.  Unlocks. */
+/*
+ * Writes back all that is not on the device yet.  fs_sync() tells of each error once; vnode_sync()
+ * of those of the file, and of blocks that are no one file's, that came since *seen, which is
+ * vnode_errors_at_open() at first: so of one that nobody has been told of yet, too.  Unlocks.
+ */
 int fs_sync(void);
-int vnode_sync(struct vnode *vnode);
+int vnode_sync(struct vnode *vnode, unsigned *seen);
+unsigned vnode_errors_at_open(const struct vnode *vnode);
+unsigned vnode_write_errors(const struct vnode *vnode);
 
 /* Says that the file system was left as it should be: the last thing before a halt. */
 void fs_unmount(void);
@@ -67,8 +74,12 @@ void vnode_release(
 /* At most `size` bytes; at the file's end 0.  `buffer` is memory of the server's.  Unlocks. */
 int vnode_read(struct vnode *vnode, off_t offset, void *buffer, size_t size, size_t *done);
 
-/* Appends if `offset` is -1.  What was written before an error counts as success. */
-int vnode_write(struct vnode *vnode, off_t offset, const void *buffer, size_t size, size_t *done);
+/*
+ * Appends if `offset` is -1.  What was written before an error counts as success.  Some blocks are
+ * reserved for root: to others the device is full before.
+ */
+int vnode_write(struct vnode *vnode, const struct credentials *who, off_t offset,
+		const void *buffer, size_t size, size_t *done);
 int vnode_truncate(struct vnode *vnode, off_t size);
 
 /* The text of a new symbolic link: from 1 to PATH_MAX - 1 bytes. */

@@ -3,7 +3,8 @@
  * Images with flipped bytes: whatever they say, nothing beyond the device is touched (server.c
  * looks), nobody waits for ever, and memory stays whole (the sanitizers look).
  *
- * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/access.c
+ * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/change.c
+ * links: servers/ux/fs/numbers.c servers/ux/fs/access.c
  * links: servers/ux/fs/file.c servers/ux/fs/ext2_super.c servers/ux/fs/ext2_allocate.c
  * links: servers/ux/fs/ext2_inode.c servers/ux/fs/ext2_blocks.c servers/ux/fs/ext2_entry.c
  * links: servers/ux/fs/ext2_directory.c servers/ux/fs/path.c
@@ -32,7 +33,7 @@ static void write_all(const char *name, off_t offset, size_t size)
 	size_t done;
 
 	EXPECT_EQ(directory_create(root, name, S_IFREG | 0644, &host_root, &vnode), 0);
-	EXPECT_EQ(vnode_write(vnode, offset, buffer, size, &done), 0);
+	EXPECT_EQ(vnode_write(vnode, &host_root, offset, buffer, size, &done), 0);
 	vnode_release(vnode);
 	vnode_release(root);
 	free(buffer);
@@ -83,8 +84,8 @@ static void use_file(struct vnode *vnode)
 
 	vnode_read(vnode, 0, buffer, sizeof buffer, &done);
 	vnode_read(vnode, size - (off_t)sizeof buffer, buffer, sizeof buffer, &done);
-	vnode_write(vnode, -1, buffer, 5000, &done);
-	vnode_write(vnode, 300000, buffer, 2000, &done);
+	vnode_write(vnode, &host_root, -1, buffer, 5000, &done);
+	vnode_write(vnode, &host_root, 300000, buffer, 2000, &done);
 	vnode_truncate(vnode, size / 2);
 	vnode_set_mode(vnode, 0600);
 	vnode_read_link(vnode, buffer, 100, &done);

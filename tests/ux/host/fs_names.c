@@ -2,7 +2,8 @@
 /*
  * Names on ext2: directories, links, renaming, paths, symbolic links, permissions.
  *
- * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/access.c
+ * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/change.c
+ * links: servers/ux/fs/numbers.c servers/ux/fs/access.c
  * links: servers/ux/fs/file.c servers/ux/fs/ext2_super.c servers/ux/fs/ext2_allocate.c
  * links: servers/ux/fs/ext2_inode.c servers/ux/fs/ext2_blocks.c servers/ux/fs/ext2_entry.c
  * links: servers/ux/fs/ext2_directory.c servers/ux/fs/path.c
@@ -479,8 +480,9 @@ TEST(fs_symbolic_links)
 
 TEST(fs_who_may_what)
 {
-	struct vnode vnode = {.mode = S_IFREG | 0640, .uid = 7, .gid = 9};
-	struct vnode directory = {.mode = S_IFDIR | 01777, .uid = 0, .gid = 0};
+	struct file_system fs = {0};
+	struct vnode vnode = {.file_system = &fs, .mode = S_IFREG | 0640, .uid = 7, .gid = 9};
+	struct vnode directory = {.file_system = &fs, .mode = S_IFDIR | 01777};
 	struct credentials other = host_user;
 
 	EXPECT_EQ(vnode_access(&vnode, &host_user, R_OK | W_OK), 0);

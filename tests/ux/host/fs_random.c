@@ -3,7 +3,8 @@
  * Random steps on ext2: against a model in memory, one after the other; and in threads that get
  * into each other's way.  Each ends with e2fsck.
  *
- * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/access.c
+ * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/change.c
+ * links: servers/ux/fs/numbers.c servers/ux/fs/access.c
  * links: servers/ux/fs/file.c servers/ux/fs/ext2_super.c servers/ux/fs/ext2_allocate.c
  * links: servers/ux/fs/ext2_inode.c servers/ux/fs/ext2_blocks.c servers/ux/fs/ext2_entry.c
  * links: servers/ux/fs/ext2_directory.c servers/ux/fs/path.c
@@ -172,7 +173,7 @@ static void step_write(struct vnode *vnode, struct model *model)
 
 	for (size_t i = 0; i < size; i++)
 		buffer[i] = (char)host_random(&state, 256);
-	error = vnode_write(vnode, (off_t)offset, buffer, size, &done);
+	error = vnode_write(vnode, &host_root, (off_t)offset, buffer, size, &done);
 	EXPECT(error == 0 ? size == 0 || done > 0 : error == ENOSPC && done == 0);
 	memcpy(model->data + offset, buffer, done);
 	if (done > 0 && offset + done > model->size)
@@ -364,7 +365,9 @@ static void step_for_names(uint32_t *random)
 	if (S_ISREG(vnode->mode)) {
 		size_t done;
 
-		EXPECT_EQ(vnode_write(vnode, host_random(random, 50000), "text", 4, &done), 0);
+		EXPECT_EQ(vnode_write(vnode, &host_root, host_random(random, 50000), "text", 4,
+				      &done),
+			  0);
 	}
 	vnode_release(vnode);
 }
@@ -377,7 +380,7 @@ static void step_in_own_file(struct vnode *vnode, unsigned number, uint32_t *ran
 	size_t done;
 
 	memset(buffer, (int)(number + host_random(random, 200)), sizeof buffer);
-	EXPECT_EQ(vnode_write(vnode, offset, buffer, sizeof buffer, &done), 0);
+	EXPECT_EQ(vnode_write(vnode, &host_root, offset, buffer, sizeof buffer, &done), 0);
 	EXPECT_EQ(vnode_read(vnode, offset, back, sizeof back, &done), 0);
 	EXPECT_EQ(memcmp(buffer, back, sizeof buffer), 0);
 	if (host_random(random, 10) == 0)

@@ -3,7 +3,8 @@
  * The path that leads from the root to a file, whatever it was called: by what executed files are
  * known.
  *
- * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/access.c
+ * links: servers/ux/fs/cache.c servers/ux/fs/vnode.c servers/ux/fs/mount.c servers/ux/fs/change.c
+ * links: servers/ux/fs/numbers.c servers/ux/fs/access.c
  * links: servers/ux/fs/file.c servers/ux/fs/ext2_super.c servers/ux/fs/ext2_allocate.c
  * links: servers/ux/fs/ext2_inode.c servers/ux/fs/ext2_blocks.c servers/ux/fs/ext2_entry.c
  * links: servers/ux/fs/ext2_directory.c servers/ux/fs/path.c
