@@ -72,7 +72,10 @@ struct gmon_tick {
 
 #define GMON_TICK_IDLE 0x80000000u
 
-/* What became of a CPU's due times since the last reset: as struct prof_clock of <mach/prof.h>. */
+/*
+ * What became of a CPU's due times since the last reset, as struct prof_clock of <mach/prof.h>; and
+ * of its samples.
+ */
 struct gmon_clock {
 	uint64_t due; /* fired + missed + parked */
 	uint64_t fired;
@@ -81,6 +84,11 @@ struct gmon_clock {
 	uint64_t idle;
 	uint64_t elsewhere;
 	uint64_t taken; /* fired - idle - elsewhere */
+
+	/* Of those samples, as of all in struct gmon_account. */
+	uint64_t delivered;
+	uint64_t user;
+	uint64_t uncounted;
 };
 
 #define GMON_CPUS 32
@@ -91,7 +99,8 @@ struct gmon_clock {
  *	taken == delivered + lost + buffered
  *	delivered == user + uncounted + those of GPROF_TICKS that are not idle
  *
- * It is as of the moment at which ticks were brought last.
+ * It is as of the moment at which ticks were brought last.  A CPU's samples that were taken and not
+ * delivered were lost, or are still with the kernel.
  */
 struct gmon_account {
 	uint64_t taken;

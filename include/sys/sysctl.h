@@ -41,6 +41,7 @@
 
 /* of CTL_HW, */
 #define HW_MACHINE   1
+#define HW_MODEL     2
 #define HW_NCPU      3
 #define HW_BYTEORDER 4
 #define HW_PHYSMEM   5 /* Bytes; */
@@ -48,6 +49,7 @@
 #define HW_PAGESIZE  7
 
 /* and of CTL_VM: pages of each kind, and what has happened to pages, since the machine started. */
+#define VM_METER         1 /* struct vmtotal of <sys/vmmeter.h> */
 #define VM_LOADAVG       2 /* struct loadavg */
 #define VM_FREE          1000
 #define VM_ACTIVE        1001

@@ -199,7 +199,10 @@ def test_nothing_is_missing_in_silence(said) -> None:
     assert (off[ALL_TAKEN], off[LOST], off[BUFFERED]) == (off[DELIVERED], 0, 0)
     assert off[DELIVERED] == off[OTHERS] + sum(ticks(read(said, "busy")))
     assert off[IDLE] == sum(ticks(read(said, "off"))) - sum(ticks(read(said, "busy")))
-    assert off[DUE] == said_of["cpu0"][DUE] + said_of["cpu1"][DUE]
+    each = said_of["cpu0"], said_of["cpu1"]
+    for what in (DUE, ALL_TAKEN, DELIVERED, LOST, BUFFERED, OTHERS):
+        assert off[what] == sum(one[what] for one in each)
+    assert all(one[ALL_TAKEN] == one[TAKEN] == one[DELIVERED] > 0 for one in each)
     assert said_of["zeroed"][DUE] == said_of["zeroed"][ALL_TAKEN] == 0
 
 

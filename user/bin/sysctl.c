@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
+#include <sys/vmmeter.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +54,14 @@ static void print_load(const struct loadavg *load)
 	printf(" }\n");
 }
 
+static void print_meter(const struct vmtotal *total)
+{
+	printf("{ running = %d, waiting = %d, pages = %d, of running = %d, in memory = %d, "
+	       "of running = %d, free = %d }\n",
+	       total->t_rq, total->t_sl, total->t_vm, total->t_avm, total->t_rm, total->t_arm,
+	       total->t_free);
+}
+
 static bool is_of(const struct sysctl_name *name, int kind, int number)
 {
 	return name->mib[0] == kind && name->mib[1] == number && name->length == 2;
@@ -61,7 +70,8 @@ static bool is_of(const struct sysctl_name *name, int kind, int number)
 static bool is_printable(const struct sysctl_name *name)
 {
 	return name->type != CTLTYPE_STRUCT || is_of(name, CTL_KERN, KERN_CLOCKRATE) ||
-	       is_of(name, CTL_KERN, KERN_BOOTTIME) || is_of(name, CTL_VM, VM_LOADAVG);
+	       is_of(name, CTL_KERN, KERN_BOOTTIME) || is_of(name, CTL_VM, VM_LOADAVG) ||
+	       is_of(name, CTL_VM, VM_METER);
 }
 
 static void print_value(const struct sysctl_name *name, const void *data)
@@ -76,6 +86,8 @@ static void print_value(const struct sysctl_name *name, const void *data)
 		print_clocks(data);
 	else if (is_of(name, CTL_VM, VM_LOADAVG))
 		print_load(data);
+	else if (is_of(name, CTL_VM, VM_METER))
+		print_meter(data);
 	else
 		print_time(data);
 }

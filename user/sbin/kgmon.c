@@ -229,6 +229,9 @@ static struct gmon_clock sum_clocks(const struct profile *profile)
 		sum.idle += clock->idle;
 		sum.elsewhere += clock->elsewhere;
 		sum.taken += clock->taken;
+		sum.delivered += clock->delivered;
+		sum.user += clock->user;
+		sum.uncounted += clock->uncounted;
 	}
 	return sum;
 }
@@ -246,21 +249,42 @@ static void put_clocks(const struct profile *profile)
 	put_value(profile, GMON_TAKEN, sum.taken);
 }
 
+/*
+ * Of a CPU alone if one is wanted.  How much of what did not come is still with the kernel is known
+ * of all CPUs together only, and is nothing once the profile is halted.
+ */
+static struct gmon_account account_of(const struct profile *profile)
+{
+	const struct gmon_clock clock = sum_clocks(profile);
+	struct gmon_account account = profile->account;
+	uint64_t away = clock.taken > clock.delivered ? clock.taken - clock.delivered : 0;
+
+	if (profile->cpu == ALL_CPUS)
+		return account;
+	account.taken = clock.taken;
+	account.delivered = clock.delivered;
+	account.user = clock.user;
+	account.uncounted = clock.uncounted;
+	account.buffered = away < account.buffered ? away : account.buffered;
+	account.lost = away - account.buffered;
+	return account;
+}
+
 /* What was delivered and could not be counted is lost as much as what was not delivered. */
 static void put_account(const struct profile *profile, unsigned rate)
 {
-	const struct gmon_account *account = &profile->account;
+	const struct gmon_account account = account_of(profile);
 
 	put_value(profile, GMON_FORMAT, 1);
 	put_value(profile, GMON_FLAVOR, SAMPLED_PC_PERIODIC);
 	put_value(profile, GMON_FLAVORS, SAMPLED_PC_PERIODIC);
 	put_value(profile, GMON_RATE, rate);
 	put_value(profile, GMON_OPTIONS, SAMPLE_NMI);
-	put_value(profile, GMON_ALL_TAKEN, account->taken);
-	put_value(profile, GMON_DELIVERED, account->delivered - account->uncounted);
-	put_value(profile, GMON_LOST, account->lost + account->uncounted);
-	put_value(profile, GMON_BUFFERED, account->buffered);
-	put_value(profile, GMON_OTHERS, account->user);
+	put_value(profile, GMON_ALL_TAKEN, account.taken);
+	put_value(profile, GMON_DELIVERED, account.delivered - account.uncounted);
+	put_value(profile, GMON_LOST, account.lost + account.uncounted);
+	put_value(profile, GMON_BUFFERED, account.buffered);
+	put_value(profile, GMON_OTHERS, account.user);
 	put_clocks(profile);
 }
 
@@ -343,6 +367,17 @@ static void write_file(struct profile *profile, const char *name)
 	unlink(temporary); /* It is there only if something went wrong. */
 }
 
+/* Of each file by itself. */
+static void tell_lost(const struct profile *profile, const char *name)
+{
+	const struct gmon_account account = account_of(profile);
+	uint64_t lost = account.lost + account.uncounted;
+
+	if (lost != 0)
+		report("%s: %llu of %llu samples were lost, for want of memory", name,
+		       (unsigned long long)lost, (unsigned long long)account.taken);
+}
+
 /* Of a CPU, or of all together: `whole` has everything but the file's own. */
 static void dump(const struct profile *whole, int cpu)
 {
@@ -357,6 +392,7 @@ static void dump(const struct profile *whole, int cpu)
 	memset(profile.bins, 0, profile.n_bins * sizeof(*profile.bins));
 	add_ticks(&profile);
 	write_file(&profile, name);
+	tell_lost(&profile, name);
 	free(profile.bins);
 }
 
@@ -402,15 +438,6 @@ static bool get_account(struct gmon_account *account)
 	size_t size = sizeof(*account);
 
 	return sysctl(mib, 3, account, &size, NULL, 0) == 0;
-}
-
-static void tell_lost(const struct gmon_account *account)
-{
-	uint64_t lost = account->lost + account->uncounted;
-
-	if (lost != 0)
-		report("-p: %llu of %llu samples were lost, for want of memory",
-		       (unsigned long long)lost, (unsigned long long)account->taken);
 }
 
 /* <sys/gmon.h>: not if samples came, or all was reset, between the two. */
@@ -459,7 +486,6 @@ static void write_profile(const struct gmonparam *parameters, int n_cpus)
 	else
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			dump(&profile, cpu);
-	tell_lost(&profile.account);
 	free(ticks);
 }
 

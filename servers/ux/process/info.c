@@ -223,7 +223,7 @@ static char info_state_of(const struct process *process)
 	return UX_WAITING;
 }
 
-static void info_describe(const struct process *process, struct ux_process_info *info)
+void process_describe(const struct process *process, struct ux_process_info *info)
 {
 	struct rusage usage = process->usage;
 	struct list *link;
@@ -281,6 +281,6 @@ kern_return_t ux_processes(caller_t caller, long_bytes_t *data, mach_msg_type_nu
 	*size = bytes;
 	info_describe_server(info++);
 	list_for_each (link, &processes)
-		info_describe(list_object(link, struct process, link), info++);
+		process_describe(list_object(link, struct process, link), info++);
 	return 0;
 }

@@ -75,6 +75,10 @@ extern struct list processes; /* All, by pid in rising order of creation. */
 
 struct process *process_by_pid(pid_t pid); /* Null if there is none; zombies are found. */
 
+/* What everybody may know of it (info.c). */
+struct ux_process_info;
+void process_describe(const struct process *process, struct ux_process_info *info);
+
 /*
  * Keeps the structure while the lock is given up: to be looked at after that, as the process may
  * have ended meanwhile.

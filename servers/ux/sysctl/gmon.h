@@ -40,6 +40,10 @@ void gmon_account_reset(void);
 uint32_t gmon_account_add_clock(const struct prof_clock *clock);
 void gmon_account_add_stream(const struct prof_stream *stream);
 
+/* A sample of this CPU's has come; and: one that is a tick finds no memory. */
+void gmon_account_add_sample(uint32_t cpu, bool is_user);
+void gmon_account_add_uncounted(uint32_t cpu, uint32_t more);
+
 /* ---------------- By gmon.c only ---------------- */
 
 /* Begins and ends the stream; 0 or an error.  Unlocks. */

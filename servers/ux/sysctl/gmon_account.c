@@ -61,3 +61,20 @@ void gmon_account_add_stream(const struct prof_stream *stream)
 	gmon_account.buffered = prof_u64(stream->buffered);
 	*seen = *stream;
 }
+
+/* Records of the stream's say how many were delivered of all CPUs together. */
+void gmon_account_add_sample(uint32_t cpu, bool is_user)
+{
+	gmon_account.user += is_user;
+	if (cpu >= GMON_CPUS)
+		return;
+	gmon_account.clocks[cpu].delivered++;
+	gmon_account.clocks[cpu].user += is_user;
+}
+
+void gmon_account_add_uncounted(uint32_t cpu, uint32_t more)
+{
+	gmon_account.uncounted += more;
+	if (cpu < GMON_CPUS)
+		gmon_account.clocks[cpu].uncounted += more;
+}

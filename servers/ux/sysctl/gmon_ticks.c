@@ -34,6 +34,7 @@ static struct {
 	uint32_t streams; /* That have begun: the number of this one. */
 	uint64_t delivered;
 	uint32_t messages; /* That have come. */
+	bool has_said;     /* That there are too many CPUs. */
 	uint32_t idle_pc;
 	struct gmon_tick *places; /* Hashed, open, never full. */
 	uint32_t size;
@@ -93,7 +94,7 @@ static void gmon_ticks_count(uint32_t pc, uint32_t cpu, uint32_t more)
 
 	if (place->count == 0) {
 		if (!gmon_ticks_has_room(cpu)) {
-			gmon_account.uncounted += more;
+			gmon_account_add_uncounted(cpu, more);
 			gmon_fail();
 			return;
 		}
@@ -133,11 +134,16 @@ void gmon_ticks_reset(void)
 
 /* ---------------- Records ---------------- */
 
+/* No kernel of ours has so many: its idle time would be missing. */
 static void gmon_take_clock(const struct prof_clock *clock)
 {
 	if (clock->cpu < GMON_CPUS)
 		gmon_ticks_add(gmon_ticks.idle_pc, clock->cpu | GMON_TICK_IDLE,
 			       gmon_account_add_clock(clock));
+	else if (!gmon_ticks.has_said)
+		ux_log("kernel profile: no room for the clock of CPU %u, nor of those behind it",
+		       clock->cpu);
+	gmon_ticks.has_said |= clock->cpu >= GMON_CPUS;
 }
 
 static void gmon_take_stream(const struct prof_stream *stream)
@@ -152,10 +158,9 @@ static void gmon_take(const struct prof_record *record)
 
 	switch (record->type) {
 	case PROF_SAMPLE:
+		gmon_account_add_sample(sample->cpu, sample->kernel_pc == 0);
 		if (sample->kernel_pc != 0)
 			gmon_ticks_add(sample->kernel_pc, sample->cpu, 1);
-		else
-			gmon_account.user++;
 		break;
 	case PROF_CLOCK:
 		gmon_take_clock((const void *)record);

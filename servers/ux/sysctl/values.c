@@ -12,6 +12,8 @@
 #include <sys/ux.h>
 
 #include "sysctl/gmon.h"
+#include "sysctl/meter.h"
+#include "sysctl/model.h"
 #include "sysctl/sysctl.h"
 
 #define TICKS_PER_SECOND   100 /* The scheduler's: MICROS_PER_TICK apart. */
@@ -73,6 +75,15 @@ static int values_version(uintptr_t argument, struct sysctl_value *value)
 		memcpy(values_room.version + strlen(values_room.version), PROFILED,
 		       sizeof PROFILED);
 	return values_string((uintptr_t)values_room.version, value);
+}
+
+static int values_model(uintptr_t argument, struct sysctl_value *value)
+{
+	static char text[MODEL_ROOM];
+
+	(void)argument;
+	model_describe(text, model_cpuid);
+	return values_string((uintptr_t)text, value);
 }
 
 /* `argument` is the place of an integer in struct host_basic_info. */
@@ -241,6 +252,7 @@ const struct sysctl_entry sysctl_entries[] = {
 	{.name = NAME("kern.boottime", CTLTYPE_STRUCT, CTL_KERN, KERN_BOOTTIME),
 	 .get = values_boot_time},
 
+	{.name = NAME("vm.meter", CTLTYPE_STRUCT, CTL_VM, VM_METER), .get = meter_get},
 	{.name = NAME("vm.loadavg", CTLTYPE_STRUCT, CTL_VM, VM_LOADAVG), .get = values_load},
 	MEMORY("vm.free", VM_FREE, free_count),
 	MEMORY("vm.active", VM_ACTIVE, active_count),
@@ -254,6 +266,7 @@ const struct sysctl_entry sysctl_entries[] = {
 	MEMORY("vm.pageouts", VM_PAGEOUTS, pageouts),
 
 	TEXT("hw.machine", CTL_HW, HW_MACHINE, "i386"),
+	{.name = NAME("hw.model", CTLTYPE_STRING, CTL_HW, HW_MODEL), .get = values_model},
 	HOST("hw.ncpu", HW_NCPU, avail_cpus),
 	NUMBER("hw.byteorder", CTL_HW, HW_BYTEORDER, LITTLE_ENDIAN_MARK),
 	HOST("hw.physmem", HW_PHYSMEM, memory_size),

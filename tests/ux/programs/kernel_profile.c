@@ -6,11 +6,14 @@
  * Root, who has a right to the server's task, makes its allocations fail (servers/ux/core/heap.h),
  * and its tables small.
  *
- * guest: user=root cpus=2 argument="${heap_test},${gmon_ticks},${_gmonparam}"
+ * guest: user=root cpus=2 \
+ *	argument="${heap_test},${gmon_ticks},${_gmonparam},${gmon_ticks_bring},${ux_sleep}"
  */
 #include <mach.h>
 #include <mach/assay.h>
 #include <mach/calls.h>
+#include <mach/thread_info.h>
+#include <mach/thread_status.h>
 #include <pthread.h>
 #include <sys/gmon.h>
 #include <sys/sysctl.h>
@@ -27,6 +30,7 @@ static struct {
 	vm_address_t done, failing;
 	vm_address_t used; /* Of the table of ticks. */
 	vm_address_t state, tolimit;
+	vm_address_t bring, sleep; /* The function in which a reader sleeps, and by which. */
 } at;
 
 /* ---------------- The server's memory ---------------- */
@@ -56,7 +60,9 @@ static bool find_server(void)
 	at.done = strtoul(check_argument, &end, 16);
 	at.failing = at.done + sizeof(unsigned);
 	at.used = strtoul(end + 1, &end, 16);
-	at.state = strtoul(end + 1, NULL, 16);
+	at.state = strtoul(end + 1, &end, 16);
+	at.bring = strtoul(end + 1, &end, 16);
+	at.sleep = strtoul(end + 1, NULL, 16);
 	at.tolimit = at.state + offsetof(struct gmonparam, tolimit);
 	return server != MACH_PORT_NULL && at.done != 0 && at.used != 0 && at.state != 0;
 }
@@ -64,7 +70,7 @@ static bool find_server(void)
 /* ---------------- The profile ---------------- */
 
 static struct gmon_account account;
-static uint64_t ticks, idle_ticks;
+static uint64_t ticks, idle_ticks, ticks_of[GMON_CPUS];
 
 static int set_state(int state)
 {
@@ -116,8 +122,15 @@ static void read_account(void)
 	struct gmon_account *now;
 
 	ticks = idle_ticks = 0;
-	for (size_t n = 0; all != NULL && n < size / sizeof *all; n++)
-		*((all[n].cpu & GMON_TICK_IDLE) != 0 ? &idle_ticks : &ticks) += all[n].count;
+	memset(ticks_of, 0, sizeof ticks_of);
+	for (size_t n = 0; all != NULL && n < size / sizeof *all; n++) {
+		if ((all[n].cpu & GMON_TICK_IDLE) != 0) {
+			idle_ticks += all[n].count;
+		} else {
+			ticks += all[n].count;
+			ticks_of[all[n].cpu] += all[n].count;
+		}
+	}
 	free(all);
 	now = get(GPROF_ACCOUNT, &size);
 	EXPECT(now != NULL && size == sizeof account);
@@ -128,16 +141,20 @@ static void read_account(void)
 /* The kernel has counted what is due and what was taken, and the server what came. */
 static void expect_nothing_missing(void)
 {
-	uint64_t idle = 0, taken = 0;
+	uint64_t idle = 0, taken = 0, delivered = 0, uncounted = 0;
 
 	for (int cpu = 0; cpu < GMON_CPUS; cpu++) {
 		const struct gmon_clock *clock = &account.clocks[cpu];
 
 		EXPECT(clock->due == clock->fired + clock->missed + clock->parked);
 		EXPECT(clock->fired == clock->idle + clock->elsewhere + clock->taken);
+		EXPECT(clock->delivered == clock->user + clock->uncounted + ticks_of[cpu]);
 		idle += clock->idle;
 		taken += clock->taken;
+		delivered += clock->delivered;
+		uncounted += clock->uncounted;
 	}
+	EXPECT(delivered == account.delivered && uncounted == account.uncounted);
 	EXPECT(account.taken == account.delivered + account.lost + account.buffered);
 	EXPECT(account.delivered == account.user + account.uncounted + ticks);
 	EXPECT(idle == idle_ticks);
@@ -205,6 +222,27 @@ static void expect_kgmon_says_so(void)
 	EXPECT_EQ(unlink("/tmp/gmon.out"), 0);
 }
 
+/* How many samples kgmon says were lost, of each CPU by itself. */
+static void expect_kgmon_says_of_which_cpu(void)
+{
+	char said[1000] = "", *at;
+	uint64_t lost = 0;
+	int fd;
+
+	EXPECT_EQ(system("cd /tmp && kgmon -p -c all >said 2>&1"), 0);
+	fd = open("/tmp/said", O_RDONLY);
+	EXPECT(read(fd, said, sizeof said - 1) > 0);
+	close(fd);
+	for (at = said; (at = strstr(at, ".out: ")) != NULL;) {
+		at += strlen(".out: ");
+		lost += strtoull(at, NULL, 10);
+	}
+	EXPECT(lost == account.uncounted);
+	EXPECT_EQ(unlink("/tmp/said"), 0);
+	EXPECT_EQ(unlink("/tmp/gmon-0.out"), 0);
+	EXPECT_EQ(unlink("/tmp/gmon-1.out"), 0);
+}
+
 TEST(a_tick_without_memory_is_counted_and_ends_the_profile)
 {
 	start();
@@ -218,6 +256,7 @@ TEST(a_tick_without_memory_is_counted_and_ends_the_profile)
 	expect_nothing_missing();
 	EXPECT(account.uncounted > 0);
 	expect_kgmon_says_so();
+	expect_kgmon_says_of_which_cpu();
 	reset();
 	EXPECT_EQ(set_state(GMON_PROF_ON), 0);
 	work();
@@ -325,4 +364,115 @@ TEST(who_reads_while_it_ends_and_begins_does_not_wait_for_the_next)
 	for (int n = 0; n < 3; n++)
 		EXPECT_EQ(pthread_join(readers[n], NULL), 0);
 	end();
+}
+
+/* ---------------- A reader that sleeps from one stream to the next ---------------- */
+
+#define DEPTH         8   /* Frames of a thread of the server's that are looked at, */
+#define FUNCTION_SIZE 400 /* and how long those two functions are at most. */
+#define PATIENCE      400 /* Times of a few milliseconds. */
+
+static volatile bool may_read, is_back;
+
+static void *read_once(void *unused)
+{
+	while (!may_read)
+		continue;
+	bytes_of(GPROF_TICKS);
+	is_back = true;
+	return unused;
+}
+
+static bool is_waiting(thread_t thread)
+{
+	struct thread_basic_info info = {0};
+	mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
+
+	return thread_info(thread, THREAD_BASIC_INFO, (thread_info_t)&info, &count) ==
+		       KERN_SUCCESS &&
+	       info.run_state == TH_STATE_WAITING;
+}
+
+/* Whether the function has called that by which it sleeps. */
+static bool is_asleep_in_bring(thread_t thread)
+{
+	struct i386_thread_state state = {0};
+	mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
+	bool sleeps = false;
+	unsigned frame;
+
+	if (thread_get_state(thread, i386_THREAD_STATE, (thread_state_t)&state, &count) !=
+	    KERN_SUCCESS)
+		return false;
+	frame = state.ebp;
+	for (int n = 0; n < DEPTH && frame >= state.uesp && frame - state.uesp < PAGE; n++) {
+		unsigned caller = read_word(frame + 4);
+
+		if (sleeps && caller - at.bring < FUNCTION_SIZE)
+			return true;
+		sleeps = caller - at.sleep < FUNCTION_SIZE;
+		frame = read_word(frame);
+	}
+	return false;
+}
+
+/* Suspended; MACH_PORT_NULL if no thread of the server's is there. */
+static thread_t stop_reader(void)
+{
+	thread_t found = MACH_PORT_NULL;
+	thread_array_t threads;
+	mach_msg_type_number_t count;
+
+	EXPECT_EQ(task_threads(server, &threads, &count), KERN_SUCCESS);
+	for (mach_msg_type_number_t n = 0; n < count && found == MACH_PORT_NULL; n++) {
+		if (!is_waiting(threads[n]))
+			continue;
+		EXPECT_EQ(thread_suspend(threads[n]), KERN_SUCCESS);
+		if (is_asleep_in_bring(threads[n]))
+			found = threads[n];
+		else
+			EXPECT_EQ(thread_resume(threads[n]), KERN_SUCCESS);
+	}
+	for (mach_msg_type_number_t n = 0; n < count; n++)
+		if (threads[n] != found)
+			mach_port_deallocate(mach_task_self(), threads[n]);
+	vm_deallocate(mach_task_self(), (vm_address_t)threads, count * sizeof *threads);
+	return found;
+}
+
+static bool await_reader(void)
+{
+	const struct timespec wait = {.tv_nsec = 5000000};
+
+	for (int n = 0; n < PATIENCE && !is_back; n++)
+		nanosleep(&wait, NULL);
+	return is_back;
+}
+
+/*
+ * Who receives waits for memory, so a reader is asleep until its message is taken.  It wakes up
+ * when the next stream runs already, which has delivered less, and nothing happens that is worth a
+ * sample.
+ */
+TEST(who_reads_when_the_next_stream_has_begun_comes_back)
+{
+	thread_t thread = MACH_PORT_NULL;
+	pthread_t reader;
+
+	start();
+	may_read = is_back = false;
+	EXPECT_EQ(pthread_create(&reader, NULL, read_once, NULL), 0);
+	write_word(at.failing, read_word(at.done) + 1);
+	may_read = true;
+	while (thread == MACH_PORT_NULL && !is_back)
+		thread = stop_reader();
+	if (EXPECT(thread != MACH_PORT_NULL)) {
+		EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
+		EXPECT_EQ(set_state(GMON_PROF_ON), 0);
+		EXPECT_EQ(thread_resume(thread), KERN_SUCCESS);
+		mach_port_deallocate(mach_task_self(), thread);
+	}
+	EXPECT(await_reader());
+	end();
+	EXPECT_EQ(pthread_join(reader, NULL), 0);
 }

@@ -8,10 +8,13 @@
 #include <mach/host_info.h>
 #include <mach/processor_info.h>
 #include <mach/vm_statistics.h>
+#include <signal.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/ux.h>
+#include <sys/wait.h>
 #include <sys/utsname.h>
+#include <sys/vmmeter.h>
 #include <time.h>
 
 #include "help.h"
@@ -62,6 +65,44 @@ TEST(the_machine_is_the_kernel_s)
 	EXPECT(number_of("hw.usermem") > 0 && number_of("hw.usermem") < number_of("hw.physmem"));
 	EXPECT_EQ(number_of("hw.pagesize"), PAGE);
 	EXPECT_EQ(number_of("kern.ngroups"), UX_GROUPS_MAX);
+}
+
+static struct vmtotal meter(void)
+{
+	static const int mib[] = {CTL_VM, VM_METER};
+	struct vmtotal total = {0};
+	size_t size = sizeof total;
+
+	EXPECT_EQ(sysctl(mib, 2, &total, &size, NULL, 0), 0);
+	EXPECT_EQ(size, sizeof total);
+	return total;
+}
+
+/* What it tells changes by what this program does: by memory, and by a child that waits. */
+TEST(the_meter_counts_processes_and_pages)
+{
+	struct vmtotal before = meter(), after;
+	vm_address_t pages = 0;
+	pid_t child;
+
+	EXPECT_EQ(vm_allocate(mach_task_self(), &pages, PAGES * PAGE, TRUE), KERN_SUCCESS);
+	for (unsigned n = 0; n < PAGES / 2; n++)
+		((volatile char *)pages)[n * PAGE] = 1;
+	after = meter();
+	EXPECT_EQ(after.t_vm, before.t_vm + PAGES);
+	EXPECT(after.t_rm >= before.t_rm + PAGES / 2 && after.t_free < before.t_free);
+	EXPECT(after.t_rq + after.t_sl == before.t_rq + before.t_sl && after.t_sl > 0);
+	EXPECT(after.t_avm <= after.t_vm && after.t_arm <= after.t_rm && after.t_rm < after.t_vm);
+	vm_deallocate(mach_task_self(), pages, PAGES * PAGE);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	after = meter();
+	EXPECT_EQ(after.t_rq + after.t_sl, before.t_rq + before.t_sl + 1);
+	kill(child, SIGKILL);
+	EXPECT_EQ(waitpid(child, NULL, 0), child);
 }
 
 static int load_of_kernel(void)
