@@ -28,9 +28,9 @@ $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,$(eval MAKEFLAGS += -j$(shell npro
 # ---------------- Compilers and their flags ----------------
 CC      := $(if $(CLANG),clang --target=i686-linux-gnu,$(CROSS)gcc)
 LD      := $(CROSS)gcc
-# The kernel is compiled as one unit when it is linked, unless whoever changes it would rather not
-# wait; clang's way of doing so needs a linker that we do not ask for.
-LTO     := $(if $(CLANG)$(FAST),,-flto=2)
+# The kernel is compiled as one unit when it is linked, unless whoever changes it would rather not wait; clang's
+# way of doing so needs a linker that we do not ask for.  Jumps to other sections are long enough to be counted.
+LTO     := $(if $(CLANG)$(FAST),-ffunction-sections,-flto=2)
 
 # What is to be built; and one line instead of a screen of errors when a tool for it is not there.
 GOALS   := $(filter-out clean help,$(or $(MAKECMDGOALS),all))

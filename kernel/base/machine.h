@@ -142,8 +142,11 @@ uint32_t machine_call_counter(const void *counters, uint32_t cpu, uint32_t n);
  * From now on each call is counted in `counters`, until machine_calls_end(); false, and nothing has
  * changed, without memory.  All under the kernel lock; these two pause.
  */
-bool machine_calls_count(const void *counters);
+bool machine_calls_count(void *counters);
 void machine_calls_end(void);
+
+/* Calls are counted already, since the start, as the kernel's file has it: `counters` goes on. */
+bool machine_calls_are_counted(void);
 
 /* At one moment: no count of before is there afterwards, and none of later is lost. */
 void machine_calls_clear(void *counters);

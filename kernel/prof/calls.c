@@ -141,13 +141,12 @@ static void calls_end(void)
 
 void calls_start(void)
 {
-	if (!argument_present("count-calls"))
+	if (!argument_present("count-calls") && !machine_calls_are_counted())
 		return;
 	if (calls_begin() == KERN_SUCCESS)
-		klog("count-calls: the kernel's calls are counted, at %u places\n",
-		     machine_call_count());
+		klog("calls: the kernel's calls are counted, at %u places\n", machine_call_count());
 	else
-		klog("count-calls: no memory for counters\n");
+		klog("calls: no memory for counters\n");
 }
 
 kern_return_t host_calls_count(struct host *host, boolean_t on)

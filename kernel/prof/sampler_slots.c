@@ -158,20 +158,24 @@ static void slot_set_target(struct sampler_cursor *cursor, struct sampler_target
 static void slot_set_cursors(uint32_t slot, struct sampler_target target, uint64_t mean,
 			     enum schedule_kind kind)
 {
-	struct sampler_cursor first = {
+	struct sampler_cursor *first = &cpu_sampler_of(0)->cursors[slot];
+
+	*first = (struct sampler_cursor){
 		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
 		.room = RING_SAMPLE_WORDS + 2 * slots[slot].depth,
 		.record = {RING_SAMPLE_WORDS, PROF_SAMPLE, PROF_VERSION},
-		.kind = {0, slot << PROF_RESERVED_SHIFT},
+		.kind = {SAMPLED_PC_PERIODIC, slot << PROF_RESERVED_SHIFT},
 		.left = SAMPLER_FOLD,
 	};
 
-	slot_set_target(&first, target);
-	first.due = machine_cycles() + schedule_interval(&first.schedule);
-	for (uint32_t n = 0; n < cpu_count(); n++) {
-		first.kind[0] = SAMPLED_PC_PERIODIC | n << PROF_CPU_SHIFT;
-		cpu_sampler_of(n)->cursors[slot] = first;
+	slot_set_target(first, target);
+	first->due = machine_cycles() + schedule_interval(&first->schedule);
+	for (uint32_t n = 1; n < cpu_count(); n++) {
+		struct sampler_cursor *cursor = &cpu_sampler_of(n)->cursors[slot];
+
+		*cursor = *first;
+		cursor->kind[0] |= n << PROF_CPU_SHIFT;
 	}
 }
 

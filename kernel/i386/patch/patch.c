@@ -7,6 +7,9 @@
  * get another target no other CPU executes any call (hold.h); this CPU itself may be interrupted,
  * by an NMI too, and finds each site as it was or as it is to be.  A few sites at a time: what is
  * half done is right as well, and nobody waits long.
+ *
+ * A kernel that tools/kpatch has changed comes with thunks that count from its first call on, each
+ * in a word of the image, by `lock incl`: there are no structures of CPUs yet, and no %fs.
  */
 #include "base/assert.h"
 #include "base/machine.h"
@@ -118,6 +121,21 @@ static void patch_make_thunk(const struct site *site, const struct thunk *thunk,
 	patch_write_thunk(thunk, &contents);
 }
 
+/*
+ * A thunk of the file's goes on with a counter of each CPU's: the first one's has what was counted
+ * so far.  Nothing is called from the moment when the thunk is silent to when it counts again.
+ */
+static void patch_take_over(const struct site *site, const struct thunk *thunk, uint32_t offset)
+{
+	const uint32_t counter = offset + patch_counter_offset(site->number);
+	volatile struct unaligned *to = patch_window_for((uint32_t)thunk);
+
+	to[0].word = SKIP | (thunk->counter & 0xff) << 24;
+	*(uint32_t *)((uint32_t)cpus + counter) = call_counters[site->number];
+	to[1].word = counter >> 8 | (uint32_t)JUMP << 24;
+	to[0].word = COUNT | counter << 24;
+}
+
 static void patch_point_at_thunk(const struct site *site, const struct thunk *thunk,
 				 uint32_t unused)
 {
@@ -157,12 +175,25 @@ static void patch_each(void (*change)(const struct site *site, const struct thun
 	}
 }
 
-bool machine_calls_count(const void *counters)
+bool machine_calls_are_counted(void)
 {
+	struct site site;
+
+	return site_first(&site) && thunk_see_through(site_target(&site)) != site_target(&site);
+}
+
+bool machine_calls_count(void *counters)
+{
+	const uint32_t offset = (uint32_t)counters - (uint32_t)cpus;
+
 	if (!patch_begin())
 		return false;
-	patch_each(patch_make_thunk, (uint32_t)counters - (uint32_t)cpus);
-	patch_each(patch_point_at_thunk, 0);
+	if (machine_calls_are_counted()) {
+		patch_each(patch_take_over, offset);
+	} else {
+		patch_each(patch_make_thunk, offset);
+		patch_each(patch_point_at_thunk, 0);
+	}
 	patch_end();
 	return true;
 }

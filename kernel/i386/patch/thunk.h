@@ -24,10 +24,13 @@ struct thunk {
 	uint32_t distance; /* From the end of the thunk to the function. */
 } __attribute__((packed, aligned(4)));
 
-_Static_assert(sizeof(struct thunk) == 12, "tools/callsites");
+_Static_assert(sizeof(struct thunk) == 12, "tools/callsites, tools/kpatch");
 
 /* Not to be written to here: see patch.c. */
 extern const struct thunk call_thunks[], call_thunks_end[];
+
+/* What a thunk of tools/kpatch's counts in: a word of each site's, for all CPUs. */
+extern const volatile uint32_t call_counters[] __attribute__((weak));
 
 /* The function that the thunk at `pc`, or in the middle of which `pc` is, leads to; else `pc`. */
 static inline uint32_t thunk_see_through(uint32_t pc)
