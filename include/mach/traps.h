@@ -40,6 +40,7 @@
 
 #define TRAP_thread_set_self_state 77
 
-#define MACH_TRAP_COUNT 130 /* Numbers from here on are not in the table. */
+#define MACH_TRAP_WORDS_MAX 11  /* Words of arguments that the longest has. */
+#define MACH_TRAP_COUNT     130 /* Numbers from here on are not in the table. */
 
 #endif

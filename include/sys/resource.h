@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process has used. */
+/* What a process has used, and what it may have. */
 #ifndef SYS_RESOURCE_H
 #define SYS_RESOURCE_H
 
@@ -34,7 +34,36 @@ struct rusage {
 	int32_t ru_reactivations;
 };
 
+/* Limits, by Linux's numbers.  Those that are kept are told in docs/owners.md. */
+#define RLIMIT_CPU        0
+#define RLIMIT_FSIZE      1
+#define RLIMIT_DATA       2
+#define RLIMIT_STACK      3
+#define RLIMIT_CORE       4
+#define RLIMIT_RSS        5
+#define RLIMIT_NPROC      6 /* Processes of the real user. */
+#define RLIMIT_NOFILE     7 /* Descriptors: the lowest number that is none. */
+#define RLIMIT_MEMLOCK    8
+#define RLIMIT_AS         9 /* Bytes of memory. */
+#define RLIMIT_LOCKS      10
+#define RLIMIT_SIGPENDING 11
+#define RLIMIT_MSGQUEUE   12
+#define RLIMIT_NICE       13
+#define RLIMIT_RTPRIO     14
+#define RLIM_NLIMITS      16
+
+#define RLIM_INFINITY (~0ul)
+
+typedef unsigned long rlim_t;
+
+struct rlimit {
+	rlim_t rlim_cur;
+	rlim_t rlim_max; /* So far it can be raised by who is not root. */
+};
+
 #ifndef UX_SERVER
+int getrlimit(int which, struct rlimit *limit);
+int setrlimit(int which, const struct rlimit *limit);
 int getrusage(int who, struct rusage *usage);
 #endif
 

@@ -25,8 +25,9 @@ static unsigned n_words;
  * adds it here, or the log calls it unknown.  Some are for programs (${kernel-command-line}).
  */
 static const char *const known[] = {
-	"clock", "console", "cpus", "crash",   "fastpath", "inject",  "jitter", "limit",
-	"log",   "pool",    "raw",  "ramdisk", "root",     "sigprof", "ux",
+	"clock",   "console", "count-calls", "cpus",   "crash",   "fastpath",
+	"inject",  "jitter",  "limit",       "limits", "log",     "pool",
+	"profile", "ramdisk", "raw",         "root",   "sigprof", "ux",
 };
 
 /* Boot loaders' configuration files leave ends of lines behind. */
@@ -167,10 +168,9 @@ uint32_t argument_number(const char *name, uint32_t otherwise)
 /* By its name: whether the value makes sense is for those to say who use it. */
 static bool argument_is_known(const char *word)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (argument_behind_name(word, known[i]) != NULL)
 			return true;
-	}
 	return false;
 }
 

@@ -55,7 +55,6 @@ static void zone_push_free(struct zone *zone, struct zone_free *element)
 	element->next = zone->free_list;
 	element->mark = zone_mark_of(element);
 	zone->free_list = element;
-	zone->free++;
 }
 
 /*
@@ -64,24 +63,23 @@ static void zone_push_free(struct zone *zone, struct zone_free *element)
  */
 static bool zone_grow(struct zone *zone)
 {
-	struct page *page = (page_alloc)(PAGE_ZONE);
+	struct page *page;
 	char *data;
 
+	assert(zone->per_page != 0); /* zone_init() has been called. */
+	/* What is neither in use nor free has been lost. */
+	assert(zone->in_use == zone->elements);
+	page = (page_alloc)(PAGE_ZONE);
 	if (page == NULL)
 		return false;
 	page->zone = zone;
 	zone->pages++;
+	zone->elements += zone->per_page;
 	data = page_data(page);
 	/* From the end, so that elements go out in the order of their addresses. */
 	for (uint32_t i = zone->per_page; i > 0; i--)
 		zone_push_free(zone, (struct zone_free *)(data + (i - 1) * zone->element_size));
 	return true;
-}
-
-/* What is neither in use nor free has been lost. */
-static bool zone_counts_agree(const struct zone *zone)
-{
-	return zone->in_use + zone->free == zone->pages * zone->per_page;
 }
 
 /*
@@ -92,15 +90,13 @@ void *(zone_alloc)(struct zone *zone)
 {
 	struct zone_free *element;
 
-	assert(zone->per_page != 0); /* zone_init() has been called. */
 	if (zone->free_list == NULL && !zone_grow(zone))
 		return NULL;
 	element = zone->free_list;
 	/* A wrong mark: someone has written to the element after freeing it. */
 	assert(element->mark == zone_mark_of(element));
-	assert(zone->free > 0 && zone_counts_agree(zone));
+	assert(zone->in_use < zone->elements);
 	zone->free_list = element->next;
-	zone->free--;
 	zone->in_use++;
 	element->mark = 0;
 	return element;
@@ -142,7 +138,6 @@ void zone_free(struct zone *zone, void *element)
 	assert(zone->in_use > 0);
 	zone->in_use--;
 	zone_push_free(zone, element);
-	assert(zone_counts_agree(zone));
 }
 
 void zone_for_each(void (*visit)(const struct zone *zone, void *context), void *context)

@@ -24,9 +24,9 @@ struct zone {
 	uint32_t element_size; /* Rounded up to the alignment. */
 	uint32_t alignment;
 	uint32_t per_page;
-	uint32_t in_use; /* Elements handed out, */
-	uint32_t free;   /* elements on the free list, */
-	uint32_t pages;  /* pages taken: in_use + free == pages * per_page. */
+	uint32_t pages;    /* Pages taken, */
+	uint32_t elements; /* what they have: pages * per_page, */
+	uint32_t in_use;   /* and so many are handed out; the others are free. */
 	struct zone_free *free_list;
 	struct list link; /* On the list of all zones. */
 };

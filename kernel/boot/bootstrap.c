@@ -9,6 +9,7 @@
 #include "base/command.h"
 #include "base/format.h"
 #include "base/machine.h"
+#include "base/owner.h"
 #include "base/string.h"
 #include "boot/elf.h"
 #include "boot/report.h"
@@ -30,6 +31,8 @@
 #include "vm/pager/pageout.h"
 
 #define STACK_SIZE (128 * 1024)
+
+#define PERCENT 100u
 
 static unsigned n_running; /* Programs that have not ended, but for servers, */
 static unsigned n_servers; /* and those: each is in `servers`, at the number of its module. */
@@ -220,6 +223,7 @@ static void bootstrap_load_programs(void)
 	if (!argument_present("pool"))
 		bootstrap_free_images();
 	page_levels_set();
+	owner_limits_set(page_count_all() * argument_number("limits", PERCENT) / PERCENT);
 	for (unsigned n = 0; n < boot_info.n_modules; n++) {
 		if (threads[n] != NULL)
 			thread_start(threads[n]);

@@ -2,6 +2,7 @@
 /* The machine-independent steps of starting: see main.h. */
 #include "boot/main.h"
 
+#include "base/owner.h"
 #include "device/device.h"
 #include "host/host.h"
 #include "i386/mmu/pmap.h"
@@ -28,6 +29,7 @@
 
 void objects_init(void)
 {
+	owner_module_init();
 	pmap_zone_init();
 	machine_thread_module_init();
 	page_tree_module_init();

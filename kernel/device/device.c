@@ -58,7 +58,7 @@ static io_return_t device_open_first(struct device *device, dev_mode_t mode)
 {
 	io_return_t result = D_SUCCESS;
 
-	device->port = port_create(OBJECT_DEVICE, device);
+	device->port = port_create(OBJECT_DEVICE, device, NULL);
 	if (device->port == NULL)
 		return D_NO_MEMORY;
 	if (device->driver->open != NULL)

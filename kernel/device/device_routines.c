@@ -170,7 +170,7 @@ kern_return_t ds_device_map(struct device *device, vm_prot_t rights, vm_offset_t
 	result = device->driver->map(device, rights, offset, size, &object);
 	if (result != D_SUCCESS)
 		return result;
-	port = port_create(OBJECT_MEMORY, object);
+	port = port_create(OBJECT_MEMORY, object, NULL);
 	if (port == NULL)
 		return D_NO_MEMORY;
 	object_reference(object);

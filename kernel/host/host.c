@@ -24,16 +24,12 @@ struct host the_host;
 /* Bytes of memory that the kernel uses. */
 static uint32_t host_memory_size(void)
 {
-	uint32_t pages = 0;
-
-	for (unsigned use = 0; use < PAGE_USES; use++)
-		pages += page_count(use);
-	return pages * PAGE_SIZE;
+	return page_count_all() * PAGE_SIZE;
 }
 
 static struct port *host_port_of(enum object_kind kind, void *object)
 {
-	struct port *port = port_create(kind, object);
+	struct port *port = port_create(kind, object, NULL);
 
 	if (port == NULL)
 		panic("no memory for the ports of the host");

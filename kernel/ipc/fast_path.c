@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path of mach_msg: remote procedure calls with small simple messages.
+ * The fast path of mach_msg: remote procedure calls with simple messages.
  *
  * It serves the two traps that a call consists of when nobody is late: the client's, which sends a
  * request and waits for the reply, and the server's, which sends the reply and waits for the next
@@ -8,8 +8,9 @@
  * straight to it, past the queues of messages and of threads, and the message is never an object of
  * its own: the sender copies it into its own inbox (struct receive_wait), and from there, in the
  * receiver's terms, into the receiver's.  A right that the receiver gets is put into its space by
- * the sender; one that would be made and used up on the way is neither.  Calls of the kernel's own
- * objects are answered in the trap itself.
+ * the sender; one that would be made and used up on the way is neither.  A body that the inbox has
+ * no room for goes from the sender's memory to the receiver's.  Calls of the kernel's own objects
+ * are answered in the trap itself.
  *
  * First it decodes and changes nothing; on any doubt everything is left to the general path
  * (mach_msg.c), which then begins at the beginning.  Then it performs and cannot fail.  Nothing
@@ -18,13 +19,12 @@
  */
 #include "ipc/fast_path.h"
 
-#include <stddef.h>
-
 #include <mach/port.h>
 
 #include "base/arguments.h"
 #include "base/assert.h"
 #include "base/string.h"
+#include "i386/mmu/pmap.h"
 #include "ipc/inbox.h"
 #include "ipc/kernel_object.h"
 #include "ipc/message.h"
@@ -36,6 +36,7 @@
 #include "task/task.h"
 #include "thread/exchange.h"
 #include "thread/thread.h"
+#include "vm/map/map.h"
 
 /* A bit of mach_msg()'s options that means nothing and that no program sets. */
 #define OPTION_UNUSED 0x40000000u
@@ -50,60 +51,46 @@ void fast_path_init(void)
 		fast_path_option |= OPTION_UNUSED;
 }
 
-/* Whether somebody waits for a message of the port, and the first takes so many bytes directly. */
-static inline bool fast_path_find_receiver(const struct port *port, uint32_t size,
-					   struct thread **receiver)
+/* Who waits first for a message of the port, and takes so many bytes directly; or NULL. */
+static inline struct thread *fast_path_first_receiver(const struct port *port, uint32_t size)
 {
 	const struct wait_queue *queue =
 		port->set == NULL ? &port->receivers : &port->set->receivers;
+	struct thread *receiver;
 
 	if (list_empty(&queue->waiters))
-		return false;
-	*receiver = list_first_object(&queue->waiters, struct thread, wait_link);
-	return size <= (*receiver)->receive.direct;
-}
-
-/* ---------------- Long messages ---------------- */
-
-/*
- * A message that the inbox has no room for is one of its own, which goes from hand to hand: its
- * body is copied in and out, and not in between.
- */
-
-/* The destination's port, if the message has a right to it; else NULL. */
-static const struct port *fast_path_destination(const struct space *space, user_address_t user)
-{
-	const struct entry *entry;
-	uint32_t name;
-
-	if (!copyin_word(&name, user + offsetof(mach_msg_header_t, msgh_remote_port)))
 		return NULL;
-	entry = space_near_slot(space, name);
-	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND_RIGHTS) != 0 ? entry->port
-										: NULL;
+	receiver = list_first_object(&queue->waiters, struct thread, wait_link);
+	return size <= receiver->receive.direct ? receiver : NULL;
 }
 
 /*
- * Reads one, of which only the header comes to the inbox; but only if somebody waits for it, as the
- * general path would read it again.  False if not, or if there is no memory.  May block: what was
- * looked up here is worth nothing afterwards.
+ * The same for a message that the inbox has no room for: its body goes straight to where its
+ * receiver wants it, so far as nobody has to wait for either's memory, or for a name if it needs
+ * one.
  */
-static __attribute__((noinline)) bool fast_path_copyin_long(struct thread *thread,
-							    user_address_t user, uint32_t size)
+static __attribute__((noinline)) struct thread *fast_path_carry(const struct port *port,
+								uint32_t size, bool named)
 {
-	const struct port *port = fast_path_destination(thread->task->space, user);
-	struct thread *receiver;
-	struct message *message;
+	const uint32_t header = sizeof(mach_msg_header_t);
+	const struct thread *sender = current_thread();
+	struct thread *receiver = fast_path_first_receiver(port, size);
 
-	if (size <= INBOX_SIZE || size % 4 != 0 || port == NULL ||
-	    !fast_path_find_receiver(port, size, &receiver))
-		return false;
-	message = message_alloc(size);
-	thread->receive.beside = message;
-	if (message == NULL || !copyin(&message->header, user, size))
-		return false;
-	thread->receive.inbox.message.header = message->header;
-	return true;
+	if (receiver == NULL || size > MESSAGE_MAX ||
+	    (named && receiver->task->space->first_free == NULL))
+		return NULL;
+	return pmap_move(receiver->task->map->pmap, receiver->receive.words->message + header,
+			 sender->task->map->pmap, sender->receive.words->message + header,
+			 size - header)
+		       ? receiver
+		       : NULL;
+}
+
+/* The last question of both kinds of calls, since it carries a long body. */
+static inline struct thread *fast_path_receiver(const struct port *port, uint32_t size, bool named)
+{
+	return size <= INBOX_SIZE ? fast_path_first_receiver(port, size)
+				  : fast_path_carry(port, size, named);
 }
 
 /* ---------------- Calls of a server ---------------- */
@@ -124,28 +111,12 @@ static inline void fast_path_give_reply_right(struct space *space, struct entry 
 }
 
 /*
- * A long message changes hands, with the header that its receiver is to see; of another one the
- * body is copied.
+ * Writes the header in the inbox of `receiver` as if it had received it by itself: what the sender
+ * has in its own inbox, with the names of the receiver's space.  The body is there.
  */
-static inline void fast_path_fill_body(struct receive_wait *to, struct receive_wait *from,
-				       uint32_t size)
-{
-	if (size <= INBOX_SIZE) {
-		memcpy(to->inbox.body, from->inbox.body, size - sizeof(mach_msg_header_t));
-		return;
-	}
-	to->beside = from->beside;
-	to->beside->header = to->inbox.message.header;
-	from->beside = NULL;
-}
-
-/*
- * Writes the message in the inbox of `receiver` as if it had received it by itself: what the sender
- * has in its own inbox, with the names of the receiver's space.
- */
-static inline void fast_path_fill_inbox(struct thread *receiver, struct thread *sender,
-					struct port *port, mach_msg_bits_t bits,
-					mach_port_name_t reply, uint32_t size)
+static inline void fast_path_fill_header(struct thread *receiver, struct thread *sender,
+					 struct port *port, mach_msg_bits_t bits,
+					 mach_port_name_t reply, uint32_t size)
 {
 	mach_msg_header_t *to = &receiver->receive.inbox.message.header;
 	const mach_msg_header_t *from = &sender->receive.inbox.message.header;
@@ -161,8 +132,8 @@ static inline void fast_path_fill_inbox(struct thread *receiver, struct thread *
 	}
 	to->msgh_seqno = port->seqno++;
 	to->msgh_id = from->msgh_id;
-	if (size > sizeof *to)
-		fast_path_fill_body(&receiver->receive, &sender->receive, size);
+	if (size > sizeof *to && size <= INBOX_SIZE)
+		memcpy(receiver->receive.inbox.body, sender->receive.inbox.body, size - sizeof *to);
 	receiver->task->messages_received++;
 	receiver->receive.result = MACH_MSG_SUCCESS;
 }
@@ -180,8 +151,6 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 	/* What stands here when the wait is interrupted. */
 	receive->result = MACH_RCV_INTERRUPTED;
 	receive->message = NULL;
-	receive->room = words->rcv_size;
-	receive->large = false;
 	receive->direct = words->rcv_size;
 	sched_exchange(thread, queue, receiver);
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
@@ -203,11 +172,11 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 static inline struct thread *fast_path_send_request(struct thread *thread, struct port *port,
 						    struct port *reply, uint32_t size)
 {
-	struct thread *receiver;
+	struct thread *receiver = fast_path_receiver(port, size, true);
 	struct space *space;
 	struct entry *entry;
 
-	if (!fast_path_find_receiver(port, size, &receiver))
+	if (receiver == NULL)
 		return NULL;
 	space = receiver->task->space;
 	entry = space->first_free;
@@ -216,7 +185,7 @@ static inline struct thread *fast_path_send_request(struct thread *thread, struc
 
 	fast_path_give_reply_right(space, entry, reply, thread->label);
 	receiver->label = thread->label;
-	fast_path_fill_inbox(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
+	fast_path_fill_header(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
 	return receiver;
 }
 
@@ -234,24 +203,25 @@ static inline struct wait_queue *fast_path_served_queue(struct entry *entry)
 }
 
 /* A server's reply: its right to the client's port is used up, and it waits for the next client. */
-static inline struct thread *fast_path_send_reply(struct thread *thread, struct space *space,
-						  struct entry *to, uint32_t size)
+static inline struct thread *fast_path_send_reply(struct thread *thread, struct entry *to,
+						  uint32_t size)
 {
 	struct port *port = to->port;
 	struct thread *receiver;
 
 	if (to->request != NULL || to->accepting != NULL || !port_is_alive(port))
 		return NULL;
-	if (!fast_path_find_receiver(port, size, &receiver))
+	receiver = fast_path_receiver(port, size, false);
+	if (receiver == NULL)
 		return NULL;
 
-	space_free_plain(space, to);
+	space_free_plain(thread->task->space, to);
 	/* The receiver's own right keeps the port. */
 	assert(port->refs > 1);
 	port->refs--;
 	port->send_once_rights--;
 	receiver->label = port->label;
-	fast_path_fill_inbox(receiver, thread, port, BITS_REPLY_GIVEN, MACH_PORT_NULL, size);
+	fast_path_fill_header(receiver, thread, port, BITS_REPLY_GIVEN, MACH_PORT_NULL, size);
 	return receiver;
 }
 
@@ -290,8 +260,8 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	request = bits == BITS_REQUEST;
 	if (!request && bits != BITS_REPLY)
 		return FAST_PATH_DECLINED;
-	if (!inbox_copyin(thread, words->message, size) &&
-	    !fast_path_copyin_long(thread, words->message, size))
+	thread->receive.words = words;
+	if (!inbox_copyin(thread, words->message, size))
 		return FAST_PATH_DECLINED;
 	space = thread->task->space;
 	to = fast_path_known_entry(space, &thread->sends_to, header->msgh_remote_port);
@@ -307,7 +277,7 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 	} else if (!request && to->type == MACH_PORT_TYPE_SEND_ONCE &&
 		   header->msgh_local_port == MACH_PORT_NULL) {
 		queue = fast_path_served_queue(from);
-		receiver = queue == NULL ? NULL : fast_path_send_reply(thread, space, to, size);
+		receiver = queue == NULL ? NULL : fast_path_send_reply(thread, to, size);
 	} else {
 		return FAST_PATH_DECLINED;
 	}
@@ -315,17 +285,4 @@ mach_msg_return_t fast_path(const struct mach_msg_words *words)
 		return FAST_PATH_DECLINED;
 	thread->task->messages_sent++;
 	return fast_path_wait(words, thread, queue, receiver, !request);
-}
-
-/* ---------------- The receiver's side of a long message ---------------- */
-
-bool inbox_copyout_long(struct receive_wait *receive, user_address_t user)
-{
-	struct message *message = receive->beside;
-	bool written;
-
-	receive->beside = NULL;
-	written = copyout(user, &message->header, message->header.msgh_size);
-	message_free(message);
-	return written;
 }

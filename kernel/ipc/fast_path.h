@@ -6,8 +6,6 @@
 #include <mach/message.h>
 
 #include "ipc/mach_msg.h"
-#include "ipc/message.h"
-#include "thread/thread.h"
 
 /* What fast_path() returns when the general path has to do it; no mach_msg_return_t. */
 #define FAST_PATH_DECLINED ((mach_msg_return_t)-1)
@@ -23,17 +21,8 @@ void fast_path_init(void);
 
 /*
  * mach_msg() with fast_path_option, MACH_SEND_MSG and MACH_RCV_MSG: does all of it, or returns
- * FAST_PATH_DECLINED and has changed nothing, but that fast_path_forget() is due.  May block.
+ * FAST_PATH_DECLINED and has changed nothing.  May block.
  */
 mach_msg_return_t fast_path(const struct mach_msg_words *words);
-
-/* Drops what the fast path has read, if that is anything, before it declined. */
-static inline void fast_path_forget(struct thread *thread)
-{
-	if (thread->receive.beside != NULL) {
-		message_free(thread->receive.beside);
-		thread->receive.beside = NULL;
-	}
-}
 
 #endif

@@ -10,12 +10,12 @@
 #include "task/task.h"
 #include "thread/thread.h"
 
-/* Copies the message that is beside the inbox, and frees it; false if it cannot be written. */
-bool inbox_copyout_long(struct receive_wait *receive, user_address_t user);
+_Static_assert(INBOX_SIZE <= SHORT_COPY, "what is in the inbox is short");
 
 /*
- * Copies the message in the inbox to the task of `thread`, the current one, which has its rights
- * already.  If that fails it shall not have them either: MACH_RCV_INVALID_DATA.
+ * Copies the message in the inbox, of a long one the header, to the task of `thread`, the current
+ * one, which has its rights already.  If that fails it shall not have them either:
+ * MACH_RCV_INVALID_DATA.
  */
 static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_address_t user)
 {
@@ -23,8 +23,8 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 
 	if (header->msgh_size == sizeof *header && copyout_header(user, &header->msgh_bits))
 		return MACH_MSG_SUCCESS;
-	if (thread->receive.beside == NULL ? copyout(user, header, header->msgh_size)
-					   : inbox_copyout_long(&thread->receive, user))
+	if (header->msgh_size > INBOX_SIZE ? copyout_header(user, &header->msgh_bits)
+					   : copyout(user, header, header->msgh_size))
 		return MACH_MSG_SUCCESS;
 	names_take_back(thread->task->space, &header->msgh_remote_port, 1,
 			MACH_MSG_TYPE_PORT_SEND_ONCE);
@@ -32,19 +32,20 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 }
 
 /*
- * Copies a message of `size` bytes into the inbox; of a header alone all but msgh_seqno and
- * msgh_size.  False if it does not fit or not all can be read.
+ * Copies a message of `size` bytes into the inbox; of a header alone, and of one whose body has no
+ * room there, the header but for msgh_seqno and msgh_size.  False if it has no such size or cannot
+ * be read.
  */
-_Static_assert(INBOX_SIZE <= SHORT_COPY, "what is in the inbox is short");
-
 static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint32_t size)
 {
 	mach_msg_header_t *header = &thread->receive.inbox.message.header;
 
 	if (size == sizeof *header)
 		return copyin_header(&header->msgh_bits, user);
-	return size > sizeof *header && size <= INBOX_SIZE && size % 4 == 0 &&
-	       copyin_short(header, user, size);
+	if (size < sizeof *header || size % 4 != 0)
+		return false;
+	return size > INBOX_SIZE ? copyin_header(&header->msgh_bits, user)
+				 : copyin_short(header, user, size);
 }
 
 #endif

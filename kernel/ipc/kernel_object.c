@@ -96,6 +96,7 @@ static uint16_t kernel_call_room(mach_msg_id_t id)
 	case ID_DEVICE_GET_STATUS:
 	case ID_I386_GET_LDT:
 	case ID_VM_PAGES_PHYS:
+	case ID_HOST_OWNER:
 		return MESSAGE_PAGE;
 	case ID_TASK_GET_SAMPLED_PCS:
 	case ID_THREAD_GET_SAMPLED_PCS:
@@ -264,8 +265,11 @@ static inline mach_msg_return_t kernel_object_answer_at_once(const struct mach_m
 	answer->msgh_seqno = port->seqno++;
 	task->messages_received++;
 	port_use_send_once(port);
-	return copyout(words->message, answer, answer->msgh_size) ? MACH_MSG_SUCCESS
-								  : MACH_RCV_INVALID_DATA;
+	return (answer->msgh_size <= SHORT_COPY
+			? copyout_short(words->message, answer, answer->msgh_size)
+			: copyout(words->message, answer, answer->msgh_size))
+		       ? MACH_MSG_SUCCESS
+		       : MACH_RCV_INVALID_DATA;
 }
 
 /* Gives an answer with rights or memory, or sends one that is not for the caller at once. */
@@ -315,7 +319,7 @@ mach_msg_return_t kernel_object_call(const struct mach_msg_words *words, struct 
 	message_set_ports(request, port, reply);
 	thread->task->messages_sent++;
 	kernel_call(call, request, answer);
-	port_release_send(port);
+	port_release_send_valid(port);
 	if (answer->header.msgh_bits != 0 ||
 	    !kernel_object_answers_at_once(words, thread->task->space, answer, reply))
 		return kernel_object_answer_as_message(words, thread, answer);

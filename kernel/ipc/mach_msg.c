@@ -109,7 +109,6 @@ TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
 
 		if (result != FAST_PATH_DECLINED)
 			return result;
-		fast_path_forget(current_thread());
 	}
 	return mach_msg_send_and_receive(&words);
 }
@@ -117,7 +116,7 @@ TRAP_ABI mach_msg_return_t trap_mach_msg(struct mach_msg_words words)
 /* A fresh receive right, for replies; MACH_PORT_NULL when there is no room for it. */
 TRAP_ABI uint32_t trap_mach_reply_port(void)
 {
-	struct port *port = port_create(OBJECT_NONE, NULL);
+	struct port *port = port_create(OBJECT_NONE, NULL, current_task()->owner);
 	uint32_t name;
 
 	if (port == NULL)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/owner.h"
 #include "ipc/message_body.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
@@ -36,6 +37,35 @@ _Static_assert(HEADER_OFFSET + MESSAGE_PAGE <= PAGE_SIZE, "one message a page");
 _Static_assert(HEADER_OFFSET + MESSAGE_BIG <= 2 * PAGE_SIZE, "one message two pages");
 _Static_assert(HEADER_OFFSET + MESSAGE_MAX <= KERNEL_MEMORY_MAX, "the largest message");
 
+/* ---------------- Who pays ---------------- */
+
+#define PRICE_UNIT 256u
+
+/* Bytes to units, not less than they are. */
+static uint32_t message_units(uint32_t bytes)
+{
+	return (bytes + PRICE_UNIT - 1) / PRICE_UNIT;
+}
+
+/*
+ * Memory of which a part is carried is carried by the page; and the same may be carried so often
+ * that no count has it, which nobody may.
+ */
+uint32_t message_price(struct message *message)
+{
+	uint64_t price = message_units(message->room);
+	struct body_walk walk;
+	struct part *part;
+
+	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
+		return (uint32_t)price;
+	body_begin(&walk, message);
+	while ((part = body_next(&walk)) != NULL)
+		if (!part->in_line)
+			price += message_units(page_round(part->length));
+	return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
+}
+
 /* ---------------- Allocation ---------------- */
 
 static struct message *message_init_if_any(struct message *message, uint32_t room)
@@ -61,18 +91,21 @@ static struct message *message_big_alloc(void)
 
 	if (message == NULL) {
 		message = (kernel_memory_alloc)(HEADER_OFFSET + MESSAGE_BIG);
-		if (message != NULL)
+		if (message != NULL) {
+			big_messages.zone.elements++;
 			big_messages.zone.in_use++;
+		}
 	}
 	return message_init_if_any(message, MESSAGE_BIG);
 }
 
 static void message_big_free(struct message *message)
 {
-	if (big_messages.zone.free < BIG_KEPT) {
+	if (big_messages.zone.elements - big_messages.zone.in_use < BIG_KEPT) {
 		message_keep_in(&big_messages, message);
 		return;
 	}
+	big_messages.zone.elements--;
 	big_messages.zone.in_use--;
 	kernel_memory_free(message, HEADER_OFFSET + MESSAGE_BIG);
 }
@@ -108,6 +141,7 @@ void message_module_init(void)
 	struct message *first[BIG_KEPT];
 
 	zone_init(&small_messages.zone, "messages", HEADER_OFFSET + MESSAGE_SMALL, 4);
+	owner_set_price(OWNER_QUEUED, PRICE_UNIT);
 	zone_init(&page_messages.zone, "large messages", HEADER_OFFSET + MESSAGE_PAGE, 4);
 	for (unsigned n = 0; n < BIG_KEPT; n++) {
 		first[n] = message_alloc(MESSAGE_BIG);

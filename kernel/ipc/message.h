@@ -26,6 +26,7 @@
 
 struct entry;
 struct mach_msg_words;
+struct owner;
 struct port;
 struct space;
 
@@ -36,8 +37,8 @@ struct space;
  * and the largest.
  */
 #define MESSAGE_SMALL 232u
-#define MESSAGE_PAGE  4064u
-#define MESSAGE_BIG   8160u
+#define MESSAGE_PAGE  4056u
+#define MESSAGE_BIG   8152u
 #define MESSAGE_MAX   0x10000u
 
 struct message {
@@ -46,6 +47,9 @@ struct message {
 	uint32_t room; /* Bytes from `header` on. */
 	uint32_t
 		label; /* Whoever receives it may work on behalf of this (copyout_turn_header()). */
+	struct owner
+		*payer;   /* Who pays while it lies in a queue; NULL: nobody.  Undefined outside. */
+	uint32_t charged; /* And what: OWNER_QUEUED. */
 	struct message *accepted; /* What is sent when it is accepted (MACH_SEND_NOTIFY), its remote
 				     port the send-once right of whom to tell; or NULL. */
 	uint32_t accepted_name;   /* What name the sender knows the port by, 0 when it is gone. */
@@ -112,7 +116,6 @@ static inline struct message *message_take_from(struct message_class *class)
 		return NULL;
 	message = list_object(link, struct message, link);
 	class->kept = link->next;
-	class->zone.free--;
 	class->zone.in_use++;
 	message->magic = MESSAGE_MAGIC;
 	return message;
@@ -124,7 +127,6 @@ static inline void message_keep_in(struct message_class *class, struct message *
 	message->magic = 0;
 	message->link.next = class->kept;
 	class->kept = &message->link;
-	class->zone.free++;
 	class->zone.in_use--;
 }
 
@@ -169,6 +171,9 @@ static inline void message_init(struct message *message, uint32_t room)
 	message->accepted_name = MACH_PORT_NULL;
 	message->accepted_entry = NULL;
 }
+
+/* What it and the memory that it carries are charged in a queue; the rights in it are not. */
+uint32_t message_price(struct message *message);
 
 /* Sends the msg-accepted notification that is due for the message, which has one. */
 void message_accept(struct message *message);

@@ -253,7 +253,8 @@ static inline bool copyin_read_message(struct message *message, user_address_t u
 {
 	if (size == sizeof message->header && copyin_header(&message->header.msgh_bits, user))
 		return true;
-	return copyin(&message->header, user, size);
+	return size <= SHORT_COPY ? copyin_short(&message->header, user, size)
+				  : copyin(&message->header, user, size);
 }
 
 /*

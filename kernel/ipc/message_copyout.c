@@ -255,14 +255,20 @@ static mach_msg_return_t copyout_give_body(struct space *space, struct message *
 
 /* ---------------- The message ---------------- */
 
+static inline bool copyout_written(const mach_msg_header_t *header, user_address_t user)
+{
+	uint32_t size = header->msgh_size;
+
+	if (size == sizeof *header && copyout_header(user, &header->msgh_bits))
+		return true;
+	return size <= SHORT_COPY ? copyout_short(user, header, size) : copyout(user, header, size);
+}
+
 /* Writes the message, whose rights and memory are the receiver's; takes it. */
 static inline mach_msg_return_t copyout_write_message(struct space *space, struct message *message,
 						      user_address_t user)
 {
-	const mach_msg_header_t *header = &message->header;
-
-	if ((header->msgh_size != sizeof *header || !copyout_header(user, &header->msgh_bits)) &&
-	    !copyout(user, header, header->msgh_size)) {
+	if (!copyout_written(&message->header, user)) {
 		message_take_back(space, message);
 		return MACH_RCV_INVALID_DATA;
 	}

@@ -6,7 +6,11 @@
  */
 #include "ipc/port.h"
 
+#include <stddef.h>
+
 #include "base/lock.h"
+#include "base/owner.h"
+#include "base/string.h"
 #include "base/zone.h"
 #include "device/device.h"
 #include "ipc/notify.h"
@@ -24,24 +28,37 @@ static struct zone port_zone;
 void port_module_init(void)
 {
 	zone_init(&port_zone, "ports", sizeof(struct port), 4);
+	owner_set_price(OWNER_PORTS, sizeof(struct port));
+}
+
+/* Of who pays for a port, if anybody does. */
+static inline void port_uncharge(struct owner *owner)
+{
+	if (owner != NULL)
+		owner_uncharge(owner, OWNER_PORTS, 1);
 }
 
 /* Returns a port whose one reference is that of its receive right, which the kernel holds. */
-struct port *port_create(enum object_kind kind, void *object)
+struct port *port_create(enum object_kind kind, void *object, struct owner *owner)
 {
-	struct port *port = zone_alloc(&port_zone);
+	struct port *port;
 
 	assert(kind != OBJECT_NONE || object == NULL);
-	if (port == NULL)
+	if (owner != NULL && !owner_charge(owner, OWNER_PORTS, 1))
 		return NULL;
-	*port = (struct port){
-		.magic = PORT_MAGIC,
-		.refs = 1,
-		.state = PORT_KERNEL,
-		.kind = kind,
-		.object = object,
-		.limit = PORT_LIMIT_DEFAULT,
-	};
+	port = zone_alloc(&port_zone);
+	if (port == NULL) {
+		port_uncharge(owner);
+		return NULL;
+	}
+	memset(port, 0, offsetof(struct port, messages));
+	port->magic = PORT_MAGIC;
+	port->refs = 1;
+	port->owner = owner;
+	port->state = PORT_KERNEL;
+	port->kind = kind;
+	port->object = object;
+	port->limit = PORT_LIMIT_DEFAULT;
 	list_init(&port->messages);
 	wait_queue_init(&port->receivers);
 	wait_queue_init(&port->senders);
@@ -59,6 +76,7 @@ void port_free(struct port *port)
 	assert(port->set == NULL && port->destination == NULL && port->pager == NULL);
 	assert(port->stream == NULL);
 	port->magic = 0;
+	port_uncharge(port->owner);
 	zone_free(&port_zone, port);
 }
 

@@ -29,6 +29,7 @@
 #include "thread/thread.h"
 
 struct message;
+struct owner;
 struct pager;
 struct port_set;
 struct request;
@@ -68,6 +69,7 @@ enum object_kind {
 struct port {
 	uint32_t magic; /* PORT_MAGIC */
 	uint32_t refs;
+	struct owner *owner; /* Who pays for it, wherever its rights go; NULL: nobody. */
 	enum port_state state;
 	enum object_kind kind; /* OBJECT_NONE unless PORT_KERNEL. */
 	void *object; /* What it stands for; holds no reference: the object owns its port.  With
@@ -84,16 +86,11 @@ struct port {
 	uint32_t seqno;           /* Of the next message that is received. */
 	uint32_t label; /* Noted when a send-once right was last made: what replies carry. */
 
-	struct list messages;
 	uint32_t n_messages;
-	uint32_t limit;              /* Of n_messages, for senders that can wait. */
-	struct wait_queue receivers; /* Threads that wait for a message from this very port, */
-	struct wait_queue senders;   /* and those that wait for room. */
-	struct port_set *set;        /* It is a member of, or NULL. */
-	struct list set_link;
+	uint32_t limit;       /* Of n_messages, for senders that can wait. */
+	struct port_set *set; /* It is a member of, or NULL. */
 
-	struct list dead_name_requests; /* struct request, by port_link. */
-	struct port *no_senders;        /* A send-once right each, or NULL: whom to tell. */
+	struct port *no_senders; /* A send-once right each, or NULL: whom to tell. */
 	struct port *port_destroyed;
 
 	struct pager *pager;   /* The kernel's end of the memory object that it is, or NULL. */
@@ -102,6 +99,12 @@ struct port {
 	bool one_way_counts; /* Whoever receives what cannot be answered works for its sender. */
 	bool has_payload;
 	uint32_t payload; /* Received instead of the port's name. */
+
+	struct list messages;           /* From here on there are lists alone. */
+	struct wait_queue receivers;    /* Threads that wait for a message from this very port, */
+	struct wait_queue senders;      /* and those that wait for room. */
+	struct list set_link;           /* With others of its set. */
+	struct list dead_name_requests; /* struct request, by port_link. */
 };
 
 /*
@@ -123,9 +126,10 @@ void port_module_init(void);
 
 /*
  * A new port in state PORT_KERNEL with one reference, which is the caller's; NULL when there is no
- * memory.  With a kind and an object, messages to it become calls of the object's interface.
+ * memory, or `owner` may not have it.  With a kind and an object, messages to it become calls of
+ * the object's interface; if that is paid for itself, nobody is the port's owner (NULL).
  */
-struct port *port_create(enum object_kind kind, void *object);
+struct port *port_create(enum object_kind kind, void *object, struct owner *owner);
 
 /* References. */
 static inline struct port *port_reference(struct port *port)
@@ -193,17 +197,22 @@ void port_no_more_senders(struct port *port);
 /*
  * These take the caller's right and its reference away.  PORT_NULL and PORT_DEAD_NAME are passed
  * over.  The last send right of a live port makes a no-senders notification; a send-once right that
- * was not used makes a send-once notification; a receive right is destroyed with the port.
+ * was not used makes a send-once notification; a receive right is destroyed with the port.  The
+ * `valid` port is not one of these two.
  */
-static inline void port_release_send(struct port *port)
+static inline void port_release_send_valid(struct port *port)
 {
-	if (!port_is_valid(port))
-		return;
 	assert(port->send_rights > 0);
 	port->send_rights--;
 	if (port->send_rights == 0)
 		port_no_more_senders(port);
 	port_release(port);
+}
+
+static inline void port_release_send(struct port *port)
+{
+	if (port_is_valid(port))
+		port_release_send_valid(port);
 }
 
 void port_release_send_once(struct port *port);
@@ -258,7 +267,7 @@ void port_destroy(struct port *port);
  */
 void port_abandon(struct port *port);
 
-/* Takes a message to an abandoned port. */
+/* Takes a message that came by a send-once right and that nobody is to receive, with the right. */
 void port_swallow(struct port *port, struct message *message);
 
 /* Whether the port, its receive right inside a message, would come to lie in its own queue, by way

@@ -44,7 +44,7 @@ static kern_return_t port_take_name(struct space *space, mach_port_name_t name,
 /* The new port's one reference becomes that of the entry's receive right. */
 static kern_return_t port_allocate_receive(struct space *space, mach_port_name_t *name)
 {
-	struct port *port = port_create(OBJECT_NONE, NULL);
+	struct port *port = port_create(OBJECT_NONE, NULL, space->owner);
 	kern_return_t result;
 
 	if (port == NULL)
@@ -61,7 +61,7 @@ static kern_return_t port_allocate_receive(struct space *space, mach_port_name_t
 static kern_return_t port_allocate_set(struct space *space, mach_port_name_t *name)
 {
 	struct entry *entry;
-	struct port_set *set = port_set_create(MACH_PORT_NULL);
+	struct port_set *set = port_set_create(MACH_PORT_NULL, space->owner);
 	kern_return_t result;
 
 	if (set == NULL)

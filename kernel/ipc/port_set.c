@@ -7,6 +7,7 @@
 #include "ipc/port_set.h"
 
 #include "base/assert.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "ipc/queue.h"
 #include "thread/work.h"
@@ -19,13 +20,18 @@ void port_set_module_init(void)
 }
 
 /* Returns a set whose one reference is the entry's. */
-struct port_set *port_set_create(uint32_t name)
+struct port_set *port_set_create(uint32_t name, struct owner *owner)
 {
-	struct port_set *set = zone_alloc(&set_zone);
+	struct port_set *set;
 
-	if (set == NULL)
+	if (!owner_charge(owner, OWNER_PORTS, 1))
 		return NULL;
-	*set = (struct port_set){.magic = PORT_SET_MAGIC, .refs = 1, .name = name};
+	set = zone_alloc(&set_zone);
+	if (set == NULL) {
+		owner_uncharge(owner, OWNER_PORTS, 1);
+		return NULL;
+	}
+	*set = (struct port_set){.magic = PORT_SET_MAGIC, .refs = 1, .name = name, .owner = owner};
 	list_init(&set->ready);
 	list_init(&set->quiet);
 	wait_queue_init(&set->receivers);
@@ -40,6 +46,7 @@ void port_set_release(struct port_set *set)
 		return;
 	assert(set->n_members == 0 && list_empty(&set->receivers.waiters));
 	set->magic = 0;
+	owner_uncharge(set->owner, OWNER_PORTS, 1);
 	zone_free(&set_zone, set);
 }
 

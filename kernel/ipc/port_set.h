@@ -20,6 +20,7 @@ struct port_set {
 	uint32_t magic; /* PORT_SET_MAGIC */
 	uint32_t refs;  /* The entry's, and one for each thread that waits on it. */
 	uint32_t name;
+	struct owner *owner; /* Who pays for it, as for a port. */
 	uint32_t n_members;
 	struct list ready; /* Members (struct port, by set_link) with messages, */
 	struct list quiet; /* and without. */
@@ -27,7 +28,9 @@ struct port_set {
 };
 
 void port_set_module_init(void);
-struct port_set *port_set_create(uint32_t name); /* One reference; NULL without memory. */
+
+/* One reference; NULL when there is no memory, or `owner` may not have it. */
+struct port_set *port_set_create(uint32_t name, struct owner *owner);
 void port_set_release(struct port_set *set);
 
 /* The set's entry goes: members leave, waiting receivers get MACH_RCV_PORT_DIED. */

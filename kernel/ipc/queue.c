@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/assert.h"
+#include "base/owner.h"
 #include "ipc/kernel_object.h"
 #include "ipc/notify.h"
 #include "ipc/port.h"
@@ -58,8 +59,8 @@ static inline bool queue_offer(struct port *port, struct message *message, struc
 			       struct thread **woken)
 {
 	struct receive_wait *receive = &receiver->receive;
-	bool fits = message->header.msgh_size <= receive->room;
-	bool taken = fits || !receive->large;
+	bool fits = message->header.msgh_size <= receive->words->rcv_size;
+	bool taken = fits || (receive->words->option & MACH_RCV_LARGE) == 0;
 
 	receive->result = fits ? MACH_MSG_SUCCESS : MACH_RCV_TOO_LARGE;
 	receive->size = message->header.msgh_size;
@@ -90,6 +91,55 @@ static __attribute__((noinline)) void queue_wake_sender(struct port *port)
 	}
 }
 
+static void queue_uncharge(struct message *message)
+{
+	if (message->payer != NULL)
+		owner_uncharge(message->payer, OWNER_QUEUED, message->charged);
+}
+
+/* Whether it is an answer, or the like: its receiver has made the right, and it never waits. */
+static inline bool queue_is_answer(const struct message *message)
+{
+	return MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
+}
+
+static inline bool queue_is_below_limit(const struct owner *owner)
+{
+	const struct owner_use *use = &owner->uses[OWNER_QUEUED];
+
+	return use->used < use->limit;
+}
+
+/* As owner_charge(); the kernel's own, which has no sender, may be the one that is too much. */
+static bool queue_charge_to(struct owner *payer, const struct owner *sender, uint32_t price)
+{
+	if (sender != NULL)
+		return owner_charge(payer, OWNER_QUEUED, price);
+	if (!queue_is_below_limit(payer))
+		return false;
+	owner_burden(payer, OWNER_QUEUED, price);
+	return true;
+}
+
+/*
+ * Who pays for a message in the port's queue, and whether he may have it there.  An answer is paid
+ * by who receives it, all else by `sender`; if that is NULL, the kernel, by nobody.  The system's
+ * are not counted: nothing would come of that.
+ */
+static bool queue_charge(const struct port *port, struct message *message, struct owner *sender)
+{
+	struct owner *payer = queue_is_answer(message) ? port->owner : sender;
+
+	message->payer = NULL;
+	if (payer == NULL || payer == &owner_system)
+		return true;
+	message->charged = message_price(message);
+	if (!queue_charge_to(payer, sender, message->charged))
+		return false;
+	message->payer = payer;
+	return true;
+}
+
 /* Takes the first message out of the port's queue; whoever waits for room has it now. */
 static struct message *queue_dequeue(struct port *port)
 {
@@ -98,6 +148,7 @@ static struct message *queue_dequeue(struct port *port)
 	assert(port->n_messages > 0);
 	message = list_object(list_take_first(&port->messages), struct message, link);
 	assert(message->magic == MESSAGE_MAGIC);
+	queue_uncharge(message);
 	port->n_messages--;
 	if (port->n_messages == 0 && port->set != NULL)
 		port_set_note_empty(port);
@@ -110,22 +161,26 @@ static struct message *queue_dequeue(struct port *port)
 
 /*
  * The port, which is alive, takes the message: to a waiting receiver, who may be left in *woken if
- * that is not NULL, or into its queue.  There are both a queue and receivers only while
- * queue_serve_set() brings them together.
+ * that is not NULL, or into its queue; false if whoever pays for it there may not have it.  There
+ * are both a queue and receivers only while queue_serve_set() brings them together.
  */
-static inline void queue_deliver(struct port *port, struct message *message, struct thread **woken)
+static inline bool queue_deliver(struct port *port, struct message *message, struct owner *sender,
+				 struct thread **woken)
 {
 	struct wait_queue *receivers = queue_receivers_of(port);
 
 	while (queue_has_waiters(receivers) && port->n_messages == 0) {
 		if (queue_offer(port, message, queue_first_waiter(receivers), woken))
-			return;
+			return true;
 		pause_each();
 	}
+	if (!queue_charge(port, message, sender))
+		return false;
 	list_add_last(&port->messages, &message->link);
 	port->n_messages++;
 	if (port->set != NULL)
 		port_set_note_message(port);
+	return true;
 }
 
 /*
@@ -163,9 +218,12 @@ void queue_destroy(struct port *port)
 {
 	assert(!port_is_alive(port));
 	while (port->n_messages > 0) {
+		struct message *message =
+			list_object(list_take_first(&port->messages), struct message, link);
+
 		port->n_messages--;
-		message_destroy(
-			list_object(list_take_first(&port->messages), struct message, link));
+		queue_uncharge(message);
+		message_destroy(message);
 		pause_each();
 	}
 	thread_wake_all(&port->senders);
@@ -175,8 +233,7 @@ void queue_destroy(struct port *port)
 
 static bool queue_has_room(const struct port *port, const struct message *message)
 {
-	return port->n_messages < port->limit ||
-	       MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
+	return port->n_messages < port->limit || queue_is_answer(message);
 }
 
 /* Whether the message can go at once, as far as its port is concerned. */
@@ -251,8 +308,12 @@ static mach_msg_return_t queue_wait_as_asked(struct message *message,
 	return result;
 }
 
-/* `woken`, if not NULL, is as in message_send(). */
-static inline void queue_send_now(struct message *message, struct thread **woken)
+/*
+ * `woken`, if not NULL, is as in message_send().  False if `sender` may not have the message
+ * queued: it is the caller's then.
+ */
+static inline bool queue_send_now(struct message *message, struct owner *sender,
+				  struct thread **woken)
 {
 	struct port *port = message_remote(message);
 
@@ -260,24 +321,53 @@ static inline void queue_send_now(struct message *message, struct thread **woken
 	if (!port_is_alive(port) || (message->header.msgh_bits & MACH_MSGH_BITS_CIRCULAR) != 0)
 		message_destroy(message);
 	else if (port->kind == OBJECT_NONE)
-		queue_deliver(port, message, woken);
+		return queue_deliver(port, message, sender, woken);
 	else if (port->kind == OBJECT_SINK)
 		port_swallow(port, message);
+	else if (sender != NULL && !queue_is_below_limit(sender))
+		return false;
 	else if (woken != NULL)
 		kernel_object_send_before_wait(message, woken);
 	else
 		kernel_object_send(message);
+	return true;
+}
+
+/* Only an answer can be refused: whoever is to receive it, and has the port, may not have it. */
+static void queue_send_own(struct message *message, struct thread **woken)
+{
+	if (!queue_send_now(message, NULL, woken))
+		port_swallow(message_remote(message), message);
 }
 
 void message_send_always(struct message *message)
 {
-	queue_send_now(message, NULL);
+	queue_send_own(message, NULL);
 }
 
 void message_send_before_wait(struct message *message, struct thread **woken)
 {
 	*woken = NULL;
-	queue_send_now(message, woken);
+	queue_send_own(message, woken);
+}
+
+/*
+ * Sends, and returns `result`; MACH_SEND_NO_BUFFER, and the caller has the message, if the current
+ * task's owner may have no more in queues.  An answer that its receiver may not have is destroyed:
+ * that is no concern of who answers.
+ */
+static inline mach_msg_return_t queue_send_charged(struct message *message,
+						   mach_msg_return_t result, struct thread **woken)
+{
+	if (queue_send_now(message, current_task()->owner, woken))
+		return result;
+	/* Whoever was to be told when there is room may try again now. */
+	if (message->accepted != NULL)
+		message_accept(message);
+	if (!queue_is_answer(message))
+		return MACH_SEND_NO_BUFFER;
+	port_swallow(message_remote(message), message);
+	return result;
 }
 
 /* message_send() where the queue is full. */
@@ -288,7 +378,7 @@ static mach_msg_return_t queue_send_with_room(struct message *message,
 	mach_msg_return_t result = queue_wait_as_asked(message, words);
 
 	if (result == MACH_MSG_SUCCESS || result == MACH_SEND_WILL_NOTIFY)
-		queue_send_now(message, NULL);
+		result = queue_send_charged(message, result, NULL);
 	/* If a receiver has it already, it is never taken out of the queue: nobody else does it. */
 	if (port->n_messages < port->limit)
 		queue_wake_sender(port);
@@ -301,8 +391,7 @@ mach_msg_return_t message_send(struct message *message, const struct mach_msg_wo
 {
 	if (queue_must_wait(message_remote(message), message))
 		return queue_send_with_room(message, words);
-	queue_send_now(message, woken);
-	return MACH_MSG_SUCCESS;
+	return queue_send_charged(message, MACH_MSG_SUCCESS, woken);
 }
 
 /* ---------------- Receiving ---------------- */
@@ -334,8 +423,7 @@ static inline mach_msg_return_t queue_wait_for_message(struct wait_queue *queue,
 	bool limited = (words->option & MACH_RCV_TIMEOUT) != 0;
 	enum wait_result result;
 
-	receive->room = words->rcv_size;
-	receive->large = (words->option & MACH_RCV_LARGE) != 0;
+	receive->words = words;
 	/* A time limit or a notification is more than the fast path looks after. */
 	receive->direct =
 		(words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0 ? words->rcv_size : 0;
@@ -407,6 +495,7 @@ mach_msg_return_t message_receive(struct space *space, const struct mach_msg_wor
 
 mach_msg_return_t port_receive(struct port *port, struct thread *woken, struct message **message)
 {
+	/* No place of a user's: nobody can carry a long body there, so it comes as a message. */
 	static const struct mach_msg_words words = {.rcv_size = UINT32_MAX};
 	struct port *ready = port->n_messages > 0 ? port : NULL;
 	struct receive_wait *receive = &current_thread()->receive;

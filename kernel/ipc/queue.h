@@ -26,9 +26,10 @@ struct wait_queue;
  * or queues.  With a full queue waits as the option (MACH_SEND_TIMEOUT, MACH_SEND_NOTIFY) and
  * the timeout in `words` say; send-once rights never wait.  Takes the message on
  * MACH_MSG_SUCCESS and on MACH_SEND_WILL_NOTIFY; on MACH_SEND_TIMED_OUT, MACH_SEND_INTERRUPTED,
- * MACH_SEND_NO_NOTIFY, MACH_SEND_INVALID_NOTIFY and MACH_SEND_NOTIFY_IN_PROGRESS the caller still
- * has it.  A message to a dead port, or one that would carry a port into its own queue, is
- * destroyed, with success.  May block.
+ * MACH_SEND_NO_NOTIFY, MACH_SEND_INVALID_NOTIFY, MACH_SEND_NOTIFY_IN_PROGRESS, and on
+ * MACH_SEND_NO_BUFFER if the current task's owner may have no more queued, the caller still has it.
+ * A message to a dead port, or one that would carry a port into its own queue, is destroyed, with
+ * success; so is an answer that its receiver may not have queued.  May block.
  *
  * A caller that receives next passes `woken`, where NULL is.  A thread that waited for the message
  * and has it then may be left there, or one that waited for what a call of the kernel has brought:

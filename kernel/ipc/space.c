@@ -8,6 +8,7 @@
 #include "ipc/space.h"
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "ipc/message.h"
 #include "ipc/right.h"
@@ -35,10 +36,35 @@ void space_module_init(void)
 	zone_init(&space_zone, "spaces", sizeof(struct space), 4);
 	zone_init(&node_zone, "name nodes", sizeof(struct node), 4);
 	zone_init(&leaf_zone, "name leaves", sizeof(struct leaf), 4);
+	owner_set_price(OWNER_NAMES, sizeof(struct leaf));
+}
+
+/* ---------------- What is paid for ---------------- */
+
+/* An element of the zone, which the space's owner pays; NULL when there is none, or he may not. */
+static void *space_alloc(struct space *space, struct zone *zone)
+{
+	void *element;
+
+	if (!owner_charge(space->owner, OWNER_NAMES, 1))
+		return NULL;
+	element = zone_alloc(zone);
+	if (element == NULL)
+		owner_uncharge(space->owner, OWNER_NAMES, 1);
+	else
+		space->charged++;
+	return element;
+}
+
+static void space_free_part(struct space *space, struct zone *zone, void *element)
+{
+	space->charged--;
+	owner_uncharge(space->owner, OWNER_NAMES, 1);
+	zone_free(zone, element);
 }
 
 /* Returns a space with one reference, the caller's. */
-struct space *space_create(void)
+struct space *space_create(struct owner *owner)
 {
 	struct space *space = zone_alloc(&space_zone);
 
@@ -50,6 +76,7 @@ struct space *space_create(void)
 		.refs = 1,
 		.active = true,
 		.fresh = 1,
+		.owner = owner,
 	};
 	return space;
 }
@@ -68,9 +95,9 @@ static unsigned space_slot_at(uint32_t name, unsigned shift)
 	return (name >> shift) % NODE_ENTRIES;
 }
 
-static struct node *space_node_create(void)
+static struct node *space_node_create(struct space *space)
 {
-	struct node *node = zone_alloc(&node_zone);
+	struct node *node = space_alloc(space, &node_zone);
 
 	if (node == NULL)
 		return NULL;
@@ -80,9 +107,9 @@ static struct node *space_node_create(void)
 }
 
 /* Of a free entry only the type is defined. */
-static struct leaf *space_leaf_create(void)
+static struct leaf *space_leaf_create(struct space *space)
 {
-	struct leaf *leaf = zone_alloc(&leaf_zone);
+	struct leaf *leaf = space_alloc(space, &leaf_zone);
 
 	if (leaf == NULL)
 		return NULL;
@@ -126,17 +153,17 @@ struct entry *space_far_slot(const struct space *space, uint32_t name)
 }
 
 /* Fills an empty place for a leaf or a node; false when there is no memory. */
-static bool space_make_leaf(struct leaf **place)
+static bool space_make_leaf(struct space *space, struct leaf **place)
 {
 	if (*place == NULL)
-		*place = space_leaf_create();
+		*place = space_leaf_create(space);
 	return *place != NULL;
 }
 
-static bool space_make_node(struct node **place)
+static bool space_make_node(struct space *space, struct node **place)
 {
 	if (*place == NULL)
-		*place = space_node_create();
+		*place = space_node_create(space);
 	return *place != NULL;
 }
 
@@ -146,13 +173,13 @@ static struct entry *space_make_near_slot(struct space *space, uint32_t name)
 	uint32_t slot = name / LEAF_ENTRIES;
 
 	if (space->near == NULL) {
-		space->near = zone_alloc(&node_zone);
+		space->near = space_alloc(space, &node_zone);
 		if (space->near == NULL)
 			return NULL;
 	}
 	for (; space->near_end <= name; space->near_end += LEAF_ENTRIES)
 		space->near->leaves[space->near_end / LEAF_ENTRIES] = NULL;
-	if (!space_make_leaf(&space->near->leaves[slot]))
+	if (!space_make_leaf(space, &space->near->leaves[slot]))
 		return NULL;
 	return &space->near->leaves[slot]->entries[name % LEAF_ENTRIES];
 }
@@ -163,14 +190,14 @@ static struct entry *space_make_far_slot(struct space *space, uint32_t name)
 	struct leaf **leaf;
 
 	for (unsigned shift = LEVEL_A; shift >= LEVEL_B; shift -= LEVEL_A - LEVEL_B) {
-		if (!space_make_node(place))
+		if (!space_make_node(space, place))
 			return NULL;
 		place = &(*place)->nodes[space_slot_at(name, shift)];
 	}
-	if (!space_make_node(place))
+	if (!space_make_node(space, place))
 		return NULL;
 	leaf = &(*place)->leaves[space_slot_at(name, LEVEL_LEAVES)];
-	if (!space_make_leaf(leaf))
+	if (!space_make_leaf(space, leaf))
 		return NULL;
 	return &(*leaf)->entries[name % LEAF_ENTRIES];
 }
@@ -183,18 +210,18 @@ static struct entry *space_make_slot(struct space *space, uint32_t name)
 }
 
 /* Frees a node of the level whose slots cover 1 << shift names each, and all below it. */
-static void space_free_node(struct node *node, unsigned shift)
+static void space_free_node(struct space *space, struct node *node, unsigned shift)
 {
 	for (unsigned i = 0; i < NODE_ENTRIES; i++) {
 		pause_each();
 		if (node->nodes[i] == NULL)
 			continue;
 		if (shift == LEVEL_LEAVES)
-			zone_free(&leaf_zone, node->leaves[i]);
+			space_free_part(space, &leaf_zone, node->leaves[i]);
 		else
-			space_free_node(node->nodes[i], shift - (LEVEL_A - LEVEL_B));
+			space_free_node(space, node->nodes[i], shift - (LEVEL_A - LEVEL_B));
 	}
-	zone_free(&node_zone, node);
+	space_free_part(space, &node_zone, node);
 }
 
 static void space_free_near(struct space *space)
@@ -202,23 +229,30 @@ static void space_free_near(struct space *space)
 	for (uint32_t i = 0; i < space->near_end / LEAF_ENTRIES; i++) {
 		pause_each();
 		if (space->near->leaves[i] != NULL)
-			zone_free(&leaf_zone, space->near->leaves[i]);
+			space_free_part(space, &leaf_zone, space->near->leaves[i]);
 	}
 	space->near_end = 0;
 	if (space->near != NULL)
-		zone_free(&node_zone, space->near);
+		space_free_part(space, &node_zone, space->near);
 	space->near = NULL;
+}
+
+static void space_free_tables(struct space *space)
+{
+	space_free_near(space);
+	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
+		if (space->far[i] != NULL)
+			space_free_node(space, space->far[i], LEVEL_A);
+	}
 }
 
 /* With its leaves: until now an entry has stayed in its place, of whatever type (known_name). */
 void space_free(struct space *space)
 {
 	assert(!space->active && space->n_entries == 0);
-	space_free_near(space);
-	for (unsigned i = 0; i < sizeof space->far / sizeof space->far[0]; i++) {
-		if (space->far[i] != NULL)
-			space_free_node(space->far[i], LEVEL_A);
-	}
+	if (space->charged > 0)
+		space_free_tables(space);
+	assert(space->charged == 0);
 	space->magic = 0;
 	zone_free(&space_zone, space);
 }

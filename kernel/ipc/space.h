@@ -85,13 +85,15 @@ struct space {
 	struct entry *first_free; /* The list of names below `fresh` that are free. */
 	uint32_t fresh;           /* No name from here on was ever chosen by the kernel. */
 	uint32_t n_entries;       /* In use. */
+	struct owner *owner;      /* Who pays for its leaves and nodes, and for ports made here: */
+	uint32_t charged;         /* so many leaves and nodes. */
 	struct entry *asked;      /* What the task asked the kernel for last (task/self_traps.c). */
 };
 
 void space_module_init(void);
 
 /* An empty space with one reference; NULL when there is no memory. */
-struct space *space_create(void);
+struct space *space_create(struct owner *owner);
 struct space *space_reference(struct space *space);
 
 /* For space_release(): nothing points to the space any more, which has been terminated. */

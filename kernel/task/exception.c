@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "ipc/fast_path.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
@@ -30,7 +29,7 @@ static const char *exception_name(int exception)
 static struct port *exception_answer_port(struct thread *thread)
 {
 	if (thread->answer_port == NULL)
-		thread->answer_port = port_create(OBJECT_NONE, NULL);
+		thread->answer_port = port_create(OBJECT_NONE, NULL, NULL);
 	return thread->answer_port;
 }
 
@@ -54,14 +53,8 @@ static bool exception_is_success(struct thread *thread, struct message *message)
 {
 	bool success;
 
-	if (message == NULL) {
-		const struct receive_wait *receive = &thread->receive;
-
-		success = exception_answer_is_success(
-			receive->beside == NULL ? &receive->inbox.message : receive->beside);
-		fast_path_forget(thread);
-		return success;
-	}
+	if (message == NULL)
+		return exception_answer_is_success(&thread->receive.inbox.message);
 	success = exception_answer_is_success(message);
 	/* Its right to the answer port has been used, and is not to be told of as if it had not. */
 	port_use_send_once(message_remote(message));
@@ -82,13 +75,14 @@ static enum offer exception_call_handler(struct thread *thread, struct message *
 {
 	static const struct mach_msg_words words = {.option = MACH_MSG_OPTION_NONE};
 	struct thread *woken = NULL;
+	mach_msg_return_t sent = message_send(message, &words, &woken);
 	struct message *answer;
 	bool success;
 
-	if (message_send(message, &words, &woken) != MACH_MSG_SUCCESS) {
+	if (sent != MACH_MSG_SUCCESS) {
 		message_destroy(message);
 		exception_drop_answer_port(thread);
-		return OFFER_UNSENT;
+		return sent == MACH_SEND_NO_BUFFER ? OFFER_DECLINED : OFFER_UNSENT;
 	}
 	if (port_receive(thread->answer_port, woken, &answer) != MACH_MSG_SUCCESS) {
 		exception_drop_answer_port(thread);

@@ -40,7 +40,7 @@ TRAP_ABI kern_return_t trap_mach_port_allocate(uint32_t task, uint32_t right, us
 	if (space == NULL)
 		return MACH_SEND_INTERRUPTED;
 	result = mach_port_allocate(space, right, &chosen);
-	if (result == KERN_SUCCESS && !copyout(name, &chosen, sizeof chosen)) {
+	if (result == KERN_SUCCESS && !copyout_short(name, &chosen, sizeof chosen)) {
 		mach_port_destroy(space, chosen);
 		result = KERN_INVALID_ADDRESS;
 	}

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "base/owner.h"
 #include "base/string.h"
 #include "base/zone.h"
 #include "boot/bootstrap.h"
@@ -34,6 +35,8 @@ void task_module_init(void)
 	for (unsigned n = 0; n < ID_LISTS; n++)
 		list_init(&by_id[n]);
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
+	owner_set_price(OWNER_TASKS, sizeof(struct task) + sizeof(struct space) +
+					     sizeof(struct vm_map) + sizeof(struct port));
 	profil_module_init();
 }
 
@@ -51,15 +54,28 @@ static void task_inherit(struct task *task, const struct task *parent)
 		task->registered[n] = port_copy_send(parent->registered[n]);
 }
 
-/* The structure and its ports; NULL when there is no memory. */
+/* The structure; NULL when there is no memory, or the owner may not have it. */
+static struct task *task_alloc_for(struct owner *owner)
+{
+	struct task *task;
+
+	if (!owner_charge(owner, OWNER_TASKS, 1))
+		return NULL;
+	task = zone_alloc(&task_zone);
+	if (task == NULL)
+		owner_uncharge(owner, OWNER_TASKS, 1);
+	return task;
+}
+
+/* The structure and its ports; NULL as above. */
 static struct task *task_alloc(struct space *space)
 {
-	struct port *port = port_create(OBJECT_TASK, NULL);
+	struct port *port = port_create(OBJECT_TASK, NULL, NULL);
 	struct task *task;
 
 	if (port == NULL)
 		return NULL;
-	task = zone_alloc(&task_zone);
+	task = task_alloc_for(space->owner);
 	if (task == NULL) {
 		port_destroy(port);
 		return NULL;
@@ -69,6 +85,7 @@ static struct task *task_alloc(struct space *space)
 		.id = ++last_id,
 		.maker = current_thread()->label,
 		.refs = 1,
+		.owner = space->owner,
 		.space = space,
 		.port = port,
 		.self_port = port_make_send(port),
@@ -82,7 +99,7 @@ static struct task *task_alloc(struct space *space)
 
 struct task *task_new(struct task *parent, const char *name, struct vm_map *map, int module)
 {
-	struct space *space = space_create();
+	struct space *space = space_create(parent == NULL ? &owner_system : parent->owner);
 	struct task *task;
 
 	assert(kernel_locked());
@@ -103,6 +120,9 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 		task_inherit(task, parent);
 	list_add_last(&all_tasks, &task->link);
 	list_add_last(&by_id[task->id % ID_LISTS], &task->id_link);
+	task->made_by = current_task();
+	if (task->made_by != NULL)
+		task->made_by->has_made = true;
 	return task;
 }
 
@@ -126,7 +146,46 @@ void task_free(struct task *task)
 	assert(task->map == NULL && task->n_threads == 0);
 	assert(list_empty(&task->thread_gone.waiters));
 	task->magic = 0;
+	owner_uncharge(task->owner, OWNER_TASKS, 1);
 	zone_free(&task_zone, task);
+}
+
+/* ---------------- Who pays ---------------- */
+
+static void task_burden(struct task *task, struct owner *from, struct owner *to)
+{
+	const uint32_t held[OWNER_KINDS] = {
+		[OWNER_NAMES] = task->space->charged,
+		[OWNER_TASKS] = 1,
+		[OWNER_THREADS] = task->n_threads,
+	};
+
+	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
+		owner_burden(to, kind, held[kind]);
+	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
+		if (held[kind] > 0)
+			owner_uncharge(from, kind, held[kind]);
+}
+
+bool task_change_owner(struct task *task, uint32_t id)
+{
+	struct owner *owner = owner_obtain(id);
+
+	assert(task->magic == TASK_MAGIC && !task->ending);
+	if (owner == NULL)
+		return false;
+	if (owner != task->owner)
+		task_burden(task, task->owner, owner);
+	task->owner = owner;
+	task->space->owner = owner;
+	return true;
+}
+
+struct owner *task_payer(void)
+{
+	const struct task *task = current_task(), *served = task_find(current_thread()->label);
+
+	return task->owner == &owner_system && served != NULL ? served->owner : task->owner;
 }
 
 /* ---------------- Ending ---------------- */
@@ -196,20 +255,55 @@ static void task_kill_threads(struct task *task)
 	task_release(task);
 }
 
+/* From here on it makes nothing, and nobody makes anything for it. */
+static void task_begin_end(struct task *task, int status)
+{
+	task->ending = true;
+	task->status = status;
+	n_ending++;
+}
+
+static void task_go(struct task *task)
+{
+	task_lose_ports(task);
+	if (task->n_threads == 0)
+		task_over(task);
+	else
+		task_kill_threads(task);
+}
+
+/*
+ * Ends those that the task has made, those that they have made, and so on, which is one walk: they
+ * are behind it in the order of their making.
+ */
+static void task_end_made(struct task *task)
+{
+	struct list *link = task->link.next;
+
+	while (link != &all_tasks) {
+		struct task *other = list_object(link, struct task, link);
+
+		link = link->next;
+		if (!other->ending && other->made_by != NULL && other->made_by->ending) {
+			task_begin_end(other, 0);
+			task_go(other);
+			pause_each_page();
+		}
+		pause_each();
+	}
+}
+
+/* Its own end comes last: with that of the last boot program everything is counted. */
 void task_end(struct task *task, int status)
 {
 	assert(task->magic == TASK_MAGIC);
 	assert(kernel_locked());
 	if (task->ending)
 		return;
-	task->ending = true;
-	task->status = status;
-	n_ending++;
-	task_lose_ports(task);
-	if (task->n_threads == 0)
-		task_over(task);
-	else
-		task_kill_threads(task);
+	task_begin_end(task, status);
+	if (task->has_made)
+		task_end_made(task);
+	task_go(task);
 }
 
 void task_lose_thread(struct task *task)

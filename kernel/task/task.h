@@ -4,9 +4,10 @@
  *
  * A task ends when it is told to (task_terminate, task_exit); a boot program's also with its last
  * thread, while one made by task_create() may have none.  Its names go at once, by the hand of
- * whoever ends it.  Its memory goes when it has ended and has no thread left, so that no CPU has
- * the address space loaded any more.  The structure lives as long as something points to it.
- * Guarded by the kernel lock.
+ * whoever ends it, and so do all tasks that it has made, and those that they have: what nobody is
+ * left to answer for does not run.  Its memory goes when it has ended and has no thread left, so
+ * that no CPU has the address space loaded any more.  The structure lives as long as something
+ * points to it.  Guarded by the kernel lock.
  */
 #ifndef TASK_TASK_H
 #define TASK_TASK_H
@@ -19,6 +20,7 @@
 #include "thread/thread.h"
 #include "vm/map/fault.h"
 
+struct owner;
 struct port;
 struct profil;
 struct space;
@@ -34,14 +36,16 @@ struct task {
 	uint32_t id;    /* From 1, never used again. */
 	uint32_t maker; /* The label of the thread that made it; 0: the system. */
 	char name[TASK_NAME_SIZE];
+	struct owner *owner; /* Who pays for what it has: base/owner.h. */
 	struct list link;    /* On the list of all tasks, */
 	struct list id_link; /* and on one of those by which task_find() finds it. */
 	struct list threads;
 	uint32_t n_threads;
-	uint32_t jobs;       /* Which of the streams that follow children are its: prof/job.h. */
-	struct vm_map *map;  /* NULL when it is over: ended, and without threads. */
-	struct space *space; /* NULL when `map` is; without names from the moment that it ends. */
-	uint32_t refs;       /* Pointers to it, and one until it is over; the last frees it. */
+	struct task *made_by; /* It ends with this one, which has not ended before it; or NULL. */
+	uint32_t jobs;        /* Which of the streams that follow children are its: prof/job.h. */
+	struct vm_map *map;   /* NULL when it is over: ended, and without threads. */
+	struct space *space;  /* NULL when `map` is; without names from the moment that it ends. */
+	uint32_t refs;        /* Pointers to it, and one until it is over; the last frees it. */
 
 	/*
 	 * Ports: the one that stands for it, NULL once it ends, and send rights that it was given.
@@ -55,6 +59,7 @@ struct task {
 	uint32_t suspend_count;
 	uint8_t priority;     /* Of its new threads, */
 	uint8_t max_priority; /* and the best that they may have. */
+	bool has_made;        /* Tasks, which are behind it on the list of all. */
 	bool essential;       /* A server: people are told when it ends by an exception. */
 
 	/* What it used: threads that are gone, and messages. */
@@ -85,13 +90,26 @@ void task_module_init(void);
 
 /*
  * A task named `name` without threads, with an empty space; it has its port and copies of its
- * parent's special ports (`parent` may be NULL: none).  The map and its reference are the task's on
- * success.  NULL when there is no memory.  The caller gets no reference.
+ * parent's special ports and its owner (`parent` may be NULL: none, and the system).  It ends with
+ * the current task, if there is one.  The map and its reference are the task's on success.  NULL
+ * when there is no memory, or the owner may not have it.  The caller gets no reference.
  */
 struct task *task_new(struct task *parent, const char *name, struct vm_map *map, int module);
 
 /* The task with this id, which has not gone; or NULL.  The caller gets no reference. */
 struct task *task_find(uint32_t id);
+
+/*
+ * Who pays for the task from now on: what it has counts there, whatever the limits.  Ports that it
+ * made are paid by who did until then.  False when there is no memory.
+ */
+bool task_change_owner(struct task *task, uint32_t id);
+
+/*
+ * Who pays for what the current thread makes to be given away: its task's owner, or if that is the
+ * system the owner of the task on whose behalf it runs (label.h).
+ */
+struct owner *task_payer(void);
 
 /* References: each pointer that outlives a wait is one. */
 static inline struct task *task_reference(struct task *task)

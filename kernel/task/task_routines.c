@@ -34,6 +34,12 @@ static kern_return_t task_make_map(struct task *parent, bool inherit, struct vm_
 	return result;
 }
 
+/* A task that has ended makes none: there would be nobody with whom the child ended. */
+static bool task_may_make(const struct task *parent)
+{
+	return !parent->ending && !current_task()->ending;
+}
+
 kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child)
 {
 	struct task *task = NULL;
@@ -45,11 +51,11 @@ kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child
 	result = task_make_map(parent, inherit_memory, &map);
 	if (result != KERN_SUCCESS)
 		return result;
-	if (!parent->ending)
+	if (task_may_make(parent))
 		task = task_new(parent, parent->name, map, -1);
 	if (task == NULL) {
 		map_destroy(map);
-		return parent->ending ? KERN_INVALID_ARGUMENT : KERN_RESOURCE_SHORTAGE;
+		return task_may_make(parent) ? KERN_RESOURCE_SHORTAGE : KERN_INVALID_ARGUMENT;
 	}
 	if (inherit_memory && !profil_inherit(task, parent)) {
 		task_end(task, 0);

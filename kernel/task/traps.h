@@ -22,10 +22,14 @@ typedef void trap_function(void); /* Called by entry.S with what `words` says. *
 
 struct trap {
 	trap_function *function;
-	uint32_t words; /* How many words of arguments are copied. */
+	int32_t pushes; /* Minus its words of arguments: so far from its end entry.S enters a row of
+			   pushes. */
 };
 
-extern const struct trap trap_table[MACH_TRAP_COUNT];
+/* Where a trap stands, by its number from 1 on: so the gate has it by an addition to %eax. */
+#define TRAP_ROW(number) (MACH_TRAP_COUNT - 1 - (number))
+
+extern const struct trap trap_table[TRAP_ROW(0)];
 
 /* At boot: no slot is empty, since the gate calls whatever stands there. */
 void traps_check(void);

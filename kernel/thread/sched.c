@@ -337,14 +337,20 @@ bool sched_switch_to(struct thread *to)
 	return true;
 }
 
+static void sched_offer_elsewhere(struct thread *thread)
+{
+	struct cpu *cpu = sched_worst_cpu(thread);
+
+	if (cpu != cpu_self() && sched_should_run(thread, cpu, false))
+		sched_kick(cpu);
+}
+
 /* The current thread stays runnable, here or on a CPU that has nothing better to do. */
 static inline void sched_stay_runnable(struct thread *thread)
 {
-	struct cpu *cpu = n_cpus > 1 ? sched_worst_cpu(thread) : cpu_self();
-
 	thread->state = THREAD_RUNNABLE;
-	if (cpu != cpu_self() && sched_should_run(thread, cpu, false))
-		sched_kick(cpu);
+	if (n_cpus > 1)
+		sched_offer_elsewhere(thread);
 }
 
 void sched_preempt(void)

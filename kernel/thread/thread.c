@@ -10,9 +10,11 @@
 #include "base/kernel_stack.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "base/owner.h"
 #include "base/string.h"
 #include "base/zone.h"
 #include "boot/report.h"
+#include "i386/cpu/stack_size.h"
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "prof/stream.h"
@@ -28,6 +30,8 @@ static uint32_t last_id;
 void thread_module_init(void)
 {
 	zone_init(&thread_zone, "threads", sizeof(struct thread), 16);
+	owner_set_price(OWNER_THREADS,
+			KERNEL_STACK_SIZE + sizeof(struct thread) + sizeof(struct port));
 }
 
 static void thread_check(const struct thread *thread)
@@ -102,6 +106,19 @@ struct thread *thread_create_kernel(void (*function)(void), unsigned priority)
 	return thread;
 }
 
+/* The same for a user's thread, which its task's owner pays: he may not have it, too. */
+static struct thread *thread_alloc_charged(struct task *task, unsigned priority, void **stack)
+{
+	struct thread *thread;
+
+	if (!owner_charge(task->owner, OWNER_THREADS, 1))
+		return NULL;
+	thread = thread_alloc_with_stack(task, priority, stack);
+	if (thread == NULL)
+		owner_uncharge(task->owner, OWNER_THREADS, 1);
+	return thread;
+}
+
 /* A new thread may have what its task and the processor set allow, and what it begins with. */
 static uint8_t thread_first_limit(const struct task *task, unsigned priority)
 {
@@ -115,14 +132,14 @@ static uint8_t thread_first_limit(const struct task *task, unsigned priority)
 struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t esp,
 				  unsigned priority)
 {
-	struct port *port = port_create(OBJECT_THREAD, NULL);
+	struct port *port = port_create(OBJECT_THREAD, NULL, NULL);
 	struct thread *thread;
 	void *stack;
 
 	assert(!task->ending);
 	if (port == NULL)
 		return NULL;
-	thread = thread_alloc_with_stack(task, priority, &stack);
+	thread = thread_alloc_charged(task, priority, &stack);
 	if (thread == NULL) {
 		port_destroy(port);
 		return NULL;
@@ -216,6 +233,7 @@ void thread_reap(struct thread *thread)
 	kernel_stack_free(thread->machine.stack);
 	stream_thread_ended(thread);
 	if (task != NULL) {
+		owner_uncharge(task->owner, OWNER_THREADS, 1);
 		task->ended_ticks += thread->ticks;
 		task->ended_system_ticks += thread->system_ticks;
 		if ((thread->asked & THREAD_ASKED_EXPIRED) != 0)

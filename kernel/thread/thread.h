@@ -91,14 +91,12 @@ struct wait_queue {
  * that is too long for that only the header is in the inbox.
  */
 struct receive_wait {
-	uint32_t room;   /* Bytes that fit into its buffer. */
-	uint32_t direct; /* The same of what is left in the inbox; 0 with a time limit. */
-	bool large;      /* MACH_RCV_LARGE: a message that does not fit stays where it is. */
+	const struct mach_msg_words *words; /* What it said: where, how much, if MACH_RCV_LARGE. */
+	uint32_t direct;          /* Bytes that it takes past the queues; 0 with a time limit. */
 	mach_msg_return_t result; /* When it is woken: */
-	struct message *message;  /* the message, for MACH_MSG_SUCCESS and without `large` for
+	struct message *message; /* the message, for MACH_MSG_SUCCESS and without MACH_RCV_LARGE for
 				     MACH_RCV_TOO_LARGE; NULL: look into the inbox; */
-	uint32_t size;            /* or the size of the one that did not fit. */
-	struct message *beside;   /* What in the inbox has only its header there; else NULL. */
+	uint32_t size;           /* or the size of the one that did not fit. */
 	struct {
 		struct message message; /* Its room is INBOX_SIZE; it is in no queue, ever. */
 		uint8_t body[INBOX_SIZE - sizeof(mach_msg_header_t)];

@@ -64,10 +64,19 @@ def test_the_traps_are_those_that_the_library_calls() -> None:
 
 
 def test_traps_take_as_many_arguments_as_the_table_says() -> None:
-    table = dict(re.findall(r"\[TRAP_(\w+)\] += TRAP\(\w+, (\d+)\)",
+    table = dict(re.findall(r"\[TRAP_ROW\(TRAP_(\w+)\)\] *= TRAP\(\w+, (\d+)\)",
                             (ROOT / "kernel" / "task" / "traps.c").read_text()))
     words = {numbers()[name]: int(count) for name, count in table.items()}
     for number, name, arguments in TRAP.findall((DOCS / "traps-table.md").read_text()):
         told = [one for one in re.split(r", (?!out\))", arguments.strip()) if one]
         if not arguments.strip().startswith("as "):
             assert len(told) == words[int(number)], name
+
+
+def test_arguments_that_the_book_tells_are_those_that_are_known() -> None:
+    """The kernel calls any other unknown."""
+    source = (ROOT / "kernel" / "base" / "arguments.c").read_text()
+    known = re.search(r"\bknown\[\] = \{(.*?)\}", source, re.DOTALL)
+    table, _ = (DOCS / "arguments.md").read_text().split("\n\n**", 1)
+    told = re.findall(r"^\| `([\w-]+)[^|]*\|", table, re.MULTILINE)
+    assert known and set(told) == set(re.findall(r'"([\w-]+)"', known[1]))

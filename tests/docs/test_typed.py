@@ -49,11 +49,11 @@ PREPARED = {
 TWELVE = re.compile(r"(?<=pid |for |job:)12\b")
 BEGIN_TWELVE = "slowprog 100000 >/dev/null & P=$!"
 ASKED = re.compile(r" 12 (?:-on|-off) ")
-STATUS = {"cmp old new": 1, "snames": 1, "monctl -pid $P -status": 1}
+STATUS = {"cmp old new": 1, "snames": 1, "monctl -pid $P -status": 1,
+          "monctl -pid $P -live -thread 1": 1}
 # What goes on until it is interrupted, and what shows that it does.
 FOREVER = {
     "while true; do date; sleep 1; done": r"\d\d:\d\d",
-    "monctl -pid 12 -live -thread 1": "thread",
     "monctl -for 12 -live": "forty",
     "monctl -for job:12 -live -by command": "slowprog",
 }
@@ -64,6 +64,7 @@ CHANGES = {
     "date +%H:%M:%S": "the time of day",
     "time slowprog": "how long is the host's affair",
     "ps -a | wc -l": "who else is there",
+    "owners student": "limits are parts of the memory that this kernel leaves",
     "gprof --tree prog gmon.out": "of a program made up to explain it",
     "gprof -b --diff old/prog old/gmon.out new/prog new/gmon.out": "the same",
 }

@@ -112,4 +112,7 @@ unsigned long strtoul(const char *string, char **end, int base);
 void balance_note(void);
 void balance_settle(void);
 
+/* Waits until the counts hold still: what a test has ended before is gone then (guest.c). */
+void balance_rest(void);
+
 #endif

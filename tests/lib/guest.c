@@ -53,6 +53,7 @@ static void settle_in(void)
 	vm_deallocate(mach_task_self(), address, PAGE_SIZE);
 }
 
+#define STILL       3u             /* Milliseconds in which nothing has changed. */
 #define TOUCHED_MAX (1024u * 1024) /* Larger pieces of memory are a test's own business. */
 
 /* In one instruction, for other threads may write there; of C's own ways clang makes a read. */
@@ -105,6 +106,19 @@ static bool is_balanced(uint32_t n)
 			return false;
 	}
 	return true;
+}
+
+void balance_rest(void)
+{
+	uint32_t n = read_counts(noted);
+	unsigned still = 0;
+
+	for (int tries = 0; tries < SETTLE_TRIES && still < STILL; tries++) {
+		thread_switch(0, SWITCH_OPTION_WAIT, 1);
+		read_counts(now);
+		still = is_balanced(n) ? still + 1 : 0;
+		memcpy(noted, now, sizeof noted);
+	}
 }
 
 /*

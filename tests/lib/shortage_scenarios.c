@@ -105,6 +105,15 @@ static void rights_from_and_to_tasks(void)
 	TRY(mach_port_extract_right(task, 0x402, MACH_MSG_TYPE_MOVE_RECEIVE, &taken, &kind));
 }
 
+static void another_pays(void)
+{
+	mach_port_t task;
+
+	TRY(task_create(self(), FALSE, &task));
+	TRY(task_set_owner(check_number(0), task, 100));
+	TRY(mach_port_allocate_name(task, MACH_PORT_RIGHT_RECEIVE, 0x402));
+}
+
 /* ---------------- Notifications ---------------- */
 
 static void requests(void)
@@ -643,6 +652,7 @@ const struct scenario scenarios[] = {
 	{"counted calls", calls_are_counted, forget_calls},
 	{"counted ticks", ticks_are_counted, forget_ticks},
 	{"rights from and to tasks", rights_from_and_to_tasks, NULL},
+	{"another pays", another_pays, NULL},
 	{"requests", requests, NULL},
 	{"deaths", deaths, NULL},
 	{"accepted messages", accepted_messages, NULL},

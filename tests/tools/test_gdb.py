@@ -55,11 +55,11 @@ def test_from_an_interrupt_to_the_program(tmp_path: Path) -> None:
 
 
 def test_from_an_interrupt_through_the_kernel_to_the_program(tmp_path: Path) -> None:
-    names = backtrace(tmp_path, "hbreak copy_bytes", "continue", "delete",
+    names = backtrace(tmp_path, "hbreak message_send", "continue", "delete",
                       f"{INTERRUPT} !({SAVED}->cs & 3)", "continue")
     inside, outside = (number for number, name in enumerate(names) if name == ENTRY)
     assert names[0] == "interrupt" and inside == 1
-    assert names[2] == "copy_bytes" and names[outside - 1] == "trap_mach_msg"
+    assert names[2] == "message_send" and names[outside - 1] == "trap_mach_msg"
     assert names[outside + 1] == "mach_msg_trap" and names[-1] == "main"
 
 

@@ -48,7 +48,14 @@ LINES = {
         "sysctl: no.name: there is no such name: sysctl -a prints all\n"
         "sysctl: kern.hostname: only root may change it\n"
         "sysctl: hw.ncpu: it can be read, but not set\n"
-        "usage: sysctl [-n] NAME... | sysctl [-n] -a | sysctl [-n] -w NAME=VALUE...\n6\n", 0),
+        "usage: sysctl [-n] NAME... | sysctl [-n] -a | sysctl [-n] -w NAME=VALUE...\n7\n", 0),
+    "limits of a shell and what it starts": (
+        "ulimit -n 9; ulimit -n; ulimit -S -n 7; sh -c 'ulimit -n; ulimit -H -n; ulimit -S -n 9; "
+        "ulimit -n; ulimit -S -n 10; ulimit -H -n 8; ulimit -n x' 2>&1",
+        "9\n7\n9\n9\n"
+        "sh: -c: 1: ulimit: 10: more than the hard limit, which -H shows\n"
+        "sh: -c: 1: ulimit: 8: less than the limit in force, which -S shows\n"
+        "sh: -c: 1: ulimit: x: neither a number nor `unlimited`\n", 2),
     "a function and a loop": (
         "f() { while [ $1 -gt 0 ]; do echo $1; set $(($1 - 1)); done; }; f 3", "3\n2\n1\n", 0),
 }

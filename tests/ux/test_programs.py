@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
 
-A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`.  In
-`argument=` the word `${name}` is the address of a variable of the server's.
+A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`; it goes
+on in the next one after a backslash.  `${name}` in `argument=` is an address in the server.
 """
 
 import re
@@ -16,6 +16,7 @@ from assay.files import Files, Put
 
 PROGRAMS = Path(__file__).parent / "programs"
 TEST = re.compile(r"^TEST\((\w+)\)", re.MULTILINE)
+NEXT_LINE = re.compile(r"\\\n \*")
 SYMBOL = re.compile(r"\$\{(\w+)\}")
 ROUTINE = re.compile(r"^(?:simple)?routine (\w+)\(", re.MULTILINE)
 NUMBERS = ("cpus", "limit", "seed", "mem")
@@ -28,7 +29,8 @@ NEVER_WRONG = {"fork", "exit", "identity", "getpid", "getgroups", "processes", "
 
 def ways(source: Path) -> list[dict[str, object]]:
     """How a program runs: each line `guest:`, or once as everybody."""
-    lines = re.findall(r"^ \* guest: *(.*)$", source.read_text(), re.MULTILINE) or [""]
+    text = NEXT_LINE.sub(" ", source.read_text())
+    lines = re.findall(r"^ \* guest: *(.*)$", text, re.MULTILINE) or [""]
     found = []
     for line in lines:
         words = dict(word.split("=", 1) for word in shlex.split(line))

@@ -25,6 +25,7 @@ TEST(random_pagers)
 	hostile_plan.innocent_pages = check_parameter("pages", INNOCENT_PAGES);
 	hostile_plan.seed = ~seed;
 	hostile_round(check_number(0), milliseconds); /* What the kernel keeps, it has now. */
+	balance_rest();
 	for (uint32_t n = 0; n < rounds && !check_failed(); n++) {
 		hostile_plan.seed = seed + n;
 		balance_note();

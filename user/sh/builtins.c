@@ -51,6 +51,7 @@ static const struct builtin builtins[] = {
 	{"trap", builtin_trap, true, false},
 	{"true", builtin_true, false, false},
 	{"type", builtin_type, false, false},
+	{"ulimit", builtin_ulimit, false, false},
 	{"umask", builtin_umask, false, false},
 	{"unset", builtin_unset, true, false},
 	{"wait", builtin_wait, false, false},

@@ -25,6 +25,7 @@ int builtin_shift(int count, char **arguments);
 /* builtins_system.c: the process that the shell is. */
 int builtin_cd(int count, char **arguments);
 int builtin_pwd(int count, char **arguments);
+int builtin_ulimit(int count, char **arguments);
 int builtin_umask(int count, char **arguments);
 int builtin_times(int count, char **arguments);
 

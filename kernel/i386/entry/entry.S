@@ -16,6 +16,7 @@
 #include <mach/traps.h>
 
 #define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
+#define GATE_READS   (4 * (MACH_TRAP_WORDS_MAX + 1)) /* Bytes of the user's stack, at most. */
 
 	/* Where a fault at `from` goes on: see i386/entry/entry.h. */
 	.macro	RECOVER from, landing
@@ -102,6 +103,24 @@
 
 /* ---------------- The call gate: Mach's traps ---------------- */
 
+	/*
+	 * Pushes argument word \n of the user's; where that faults, %ecx says which it was.  Falls
+	 * into the push of the word before it.
+	 */
+	.macro	PUSH_ARGUMENT n
+.Lgate_push_\n:
+	pushl	4 * \n(%esi)
+	RECOVER	.Lgate_push_\n, gate_lost_\n
+	.pushsection .text.landings, "ax"
+gate_lost_\n:
+	movl	$\n, %ecx
+	jmp	gate_bad_arguments
+	.popsection
+	.pushsection .rodata.gate_pushes, "a"
+	.long	.Lgate_push_\n
+	.popsection
+	.endm
+
 	.text
 	/*
 	 * The gate pushed ss, esp, cs, eip and left the user's flags in force.  Put the flags where
@@ -129,12 +148,34 @@ FUNCTION gate_entry, CFI_GATE, 8
 	lock btsl $0, kernel_lock_word
 	jc	gate_wait
 gate_locked:
-	negl	%eax
-	cmpl	$MACH_TRAP_COUNT, %eax
-	jae	gate_bad_number
-	cmpl	$0, trap_table + 4(, %eax, 8)
-	jne	gate_arguments
+	addl	$MACH_TRAP_COUNT - 1, %eax	/* TRAP_ROW() of the number, which is negative. */
+	jnc	gate_bad_number
+	movl	trap_table + 4(, %eax, 8), %ecx
+	jecxz	gate_no_arguments
+	/*
+	 * Copies the argument words from the user's stack, last first; %ecx is minus their number.
+	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
+	 * arguments are on the stack.
+	 */
+	movl	%esp, %ebx
+	.cfi_remember_state
+	.cfi_def_cfa_register %ebx
+	movl	FRAME_ESP(%esp), %esi
+	cmpl	$USER_END - GATE_READS, %esi
+	ja	gate_near_end
+gate_push:
+	jmp	*gate_pushes_end(, %ecx, 4)
+gate_no_arguments:
+	.cfi_def_cfa %esp, FRAME_ESP
 	call	*trap_table(, %eax, 8)
+	jmp	gate_return
+	.cfi_def_cfa_register %ebx
+	.irp	n, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1
+	PUSH_ARGUMENT \n
+	.endr
+	call	*trap_table(, %eax, 8)
+	movl	%ebx, %esp
+	.cfi_restore_state
 gate_return:
 	movl	%eax, FRAME_EAX(%esp)
 gate_leave:
@@ -177,53 +218,23 @@ FUNCTION gate_wait, CFI_GATE, FRAME_ESP
 	jmp	gate_locked
 END gate_wait
 
-	/*
-	 * Pushes argument word \n of the user's; where that faults, %ecx says which it was.  Falls
-	 * into the push of the word before it.
-	 */
-	.macro	PUSH_ARGUMENT n
-.Lgate_push_\n:
-	pushl	4 * \n(%esi)
-	RECOVER	.Lgate_push_\n, gate_lost_\n
-	.pushsection .text.landings, "ax"
-gate_lost_\n:
-	movl	$\n, %ecx
-	jmp	gate_bad_arguments
-	.popsection
+	/* From MACH_TRAP_WORDS_MAX words down to one. */
 	.pushsection .rodata.gate_pushes, "a"
-	.long	.Lgate_push_\n
+gate_pushes_end:
 	.popsection
-	.endm
 
-	/*
-	 * Copies the argument words that the table asks for from the user's stack, last first.
-	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
-	 * arguments are on the stack.
-	 */
-FUNCTION gate_arguments, CFI_GATE, FRAME_ESP
-	movl	trap_table + 4(, %eax, 8), %ecx
-	movl	%esp, %ebx
+	/* Some of the words that are read at most are not the user's, or beyond all memory. */
+FUNCTION gate_near_end, CFI_GATE, FRAME_ESP
 	.cfi_def_cfa_register %ebx
-	movl	FRAME_ESP(%esp), %esi
+	negl	%ecx
 	leal	4(%esi, %ecx, 4), %edx
 	cmpl	$USER_END, %edx
 	ja	gate_bad_arguments
 	cmpl	%esi, %edx
 	jb	gate_bad_arguments
 	negl	%ecx
-	jmp	*gate_pushes_end(, %ecx, 4)
-	.irp	n, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1
-	PUSH_ARGUMENT \n
-	.endr
-	call	*trap_table(, %eax, 8)
-	movl	%ebx, %esp
-	jmp	gate_return
-END gate_arguments
-
-	/* From TRAP_WORDS_MAX words down to one. */
-	.pushsection .rodata.gate_pushes, "a"
-gate_pushes_end:
-	.popsection
+	jmp	gate_push
+END gate_near_end
 
 	/* The words at %esi + 4 * %ecx cannot be read: an exception of the caller. */
 FUNCTION gate_bad_arguments, CFI_GATE, FRAME_ESP

@@ -8,7 +8,7 @@
 
 #include "i386/cpu/frame.h"
 
-/* Traps take their arguments on the stack, where gate_arguments copied them. */
+/* Traps take their arguments on the stack, where gate_entry copied them. */
 #define TRAP_ABI __attribute__((regparm(0)))
 
 /* The kernel's entries by vector; the double fault has a task gate instead. */

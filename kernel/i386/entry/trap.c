@@ -146,10 +146,16 @@ void trap_bad_arguments(uint32_t address)
 		exception_raise(EXC_BAD_ACCESS, KERN_INVALID_ADDRESS, address);
 }
 
+/* Number 0 is a hole like others, but has no row in the table. */
 void trap_bad_number(void)
 {
+	struct frame *frame = thread_frame(current_thread());
+
 	assert(kernel_locked());
-	exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_INVOP, thread_frame(current_thread())->error);
+	if (frame->error == 0)
+		frame->eax = KERN_INVALID_ARGUMENT;
+	else
+		exception_raise(EXC_BAD_INSTRUCTION, EXC_I386_INVOP, frame->error);
 }
 
 void trap_bad_return(struct frame *frame)

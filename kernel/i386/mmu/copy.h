@@ -46,8 +46,8 @@ static inline bool copyout(user_address_t to, const void *from, uint32_t size)
 }
 
 /*
- * Copies of at most SHORT_COPY bytes, checked the short way: an address that is nearer to the end
- * of the user's half than that is refused, too.
+ * Copies of whole words, at most SHORT_COPY bytes, without a call and checked the short way; where
+ * the end of the user's half is nearer than that, as copyin() and copyout().
  */
 #define SHORT_COPY 136u
 
@@ -56,15 +56,34 @@ static inline bool short_is_user(user_address_t address)
 	return address <= USER_END - SHORT_COPY;
 }
 
-static inline bool copyin_short(void *to, user_address_t from, uint32_t size)
-{
-	may_block();
-	return short_is_user(from) && copy_bytes(to, (const void *)from, size) == 0;
-}
-
-/* One word without a call, where the caller has seen that it is the user's. */
 #define WORD_RECOVER ".pushsection .recover, \"a\"\n.long 1b, %l[fault]\n.popsection"
 
+static inline bool copy_words(void *to, const void *from, uint32_t size)
+{
+	uint32_t words = size / sizeof words;
+
+	__asm__ volatile goto("1: rep movsl\n" WORD_RECOVER
+			      : "+D"(to), "+S"(from), "+c"(words)
+			      :
+			      : "memory"
+			      : fault);
+	return true;
+fault:
+	return false;
+}
+
+static inline bool copyin_short(void *to, user_address_t from, uint32_t size)
+{
+	return short_is_user(from) ? copy_words(to, (const void *)from, size)
+				   : copyin(to, from, size);
+}
+
+static inline bool copyout_short(user_address_t to, const void *from, uint32_t size)
+{
+	return (short_is_user(to) && copy_words((void *)to, from, size)) || copyout(to, from, size);
+}
+
+/* One word, where the caller has seen that it is the user's. */
 static inline bool copyin_word(uint32_t *to, user_address_t from)
 {
 	uint32_t word;

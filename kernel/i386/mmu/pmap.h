@@ -74,6 +74,15 @@ void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t righ
 /* The page that is mapped at `address`, and what may be done with it; or NULL. */
 struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights);
 
+/*
+ * Copies at most PMAP_MOVE_MAX bytes of a user's memory from one pmap to another, or to the same.
+ * False, and nothing has changed, if something is not mapped now, may not be written to or is
+ * mapped elsewhere too, or if the two overlap.
+ */
+#define PMAP_MOVE_MAX 0x10000u
+bool pmap_move(const struct pmap *to, uint32_t target, const struct pmap *from, uint32_t source,
+	       uint32_t size);
+
 /* ---------------- By page: pmap_mapping.c ---------------- */
 
 /* Takes the page's translations away, everywhere.  `dirty` is up to date then. */
@@ -95,6 +104,12 @@ void pmap_page_clean(struct page *page);
 static inline bool pmap_page_is_mapped(const struct page *page)
 {
 	return page->mappings != 0;
+}
+
+/* Whether one entry names the page, which is mapped: see pmap_mapping.h. */
+static inline bool pmap_page_is_mapped_once(const struct page *page)
+{
+	return (page->mappings & 1) == 0;
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of page tables, for pmap.c, pmap_space.c and pmap_mapping.c alone: nobody else looks
- * into a table.
+ * The entries of page tables, for the files pmap*.c of this folder alone: nobody else looks into a
+ * table.
  */
 #ifndef I386_MMU_PMAP_ENTRY_H
 #define I386_MMU_PMAP_ENTRY_H

@@ -163,7 +163,7 @@ kern_return_t i386_io_perm_create(ipc_port_t master_port, io_port_t from, io_por
 
 	if (!port_is_valid(master_port) || master_port->kind != OBJECT_DEVICE_MASTER || from > to)
 		return KERN_INVALID_ARGUMENT;
-	port = port_create(OBJECT_IO_PERM, (void *)((uint32_t)to << 16 | from));
+	port = port_create(OBJECT_IO_PERM, (void *)((uint32_t)to << 16 | from), NULL);
 	if (port == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	*io_perm = port_make_send(port);

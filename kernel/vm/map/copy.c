@@ -40,7 +40,6 @@ static struct copy *copy_take_copy(void)
 	if (link == NULL)
 		return (zone_alloc)(&copy_zone);
 	kept = link->next;
-	copy_zone.free--;
 	copy_zone.in_use++;
 	return list_object(link, struct copy, pages);
 }
@@ -73,7 +72,6 @@ static void copy_free(struct copy *copy)
 		pager_landed(copy->pager);
 	copy->pages.next = kept;
 	kept = &copy->pages;
-	copy_zone.free++;
 	copy_zone.in_use--;
 }
 

@@ -30,7 +30,6 @@ struct map_entry *(map_entry_alloc)(void)
 	if (link == NULL)
 		return (zone_alloc)(&entry_zone);
 	kept = link->next;
-	entry_zone.free--;
 	entry_zone.in_use++;
 	return list_object(link, struct map_entry, link);
 }
@@ -40,7 +39,6 @@ void map_entry_free(struct map_entry *entry)
 	assert(entry_zone.in_use > 0);
 	entry->link.next = kept;
 	kept = &entry->link;
-	entry_zone.free++;
 	entry_zone.in_use--;
 }
 

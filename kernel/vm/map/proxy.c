@@ -55,7 +55,7 @@ static struct port *proxy_make(const struct proxy *part)
 	if (proxy == NULL)
 		return PORT_NULL;
 	*proxy = *part;
-	port = port_create(OBJECT_PROXY, proxy);
+	port = port_create(OBJECT_PROXY, proxy, task_payer());
 	if (port == NULL) {
 		zone_free(&proxy_zone, proxy);
 		return PORT_NULL;

@@ -46,7 +46,6 @@ static inline struct object *object_take_object(void)
 		return object_alloc();
 	kept = object->shadow;
 	object->shadow = NULL;
-	object_zone.free--;
 	object_zone.in_use++;
 	return object;
 }
@@ -62,7 +61,6 @@ static inline void object_keep_object(struct object *object)
 	object->written = false;
 	object->shadow = kept;
 	kept = object;
-	object_zone.free++;
 	object_zone.in_use--;
 }
 

@@ -450,6 +450,15 @@ uint32_t page_count(enum page_use use)
 	return memory.counts[use];
 }
 
+uint32_t page_count_all(void)
+{
+	uint32_t all = 0;
+
+	for (unsigned use = 0; use < PAGE_USES; use++)
+		all += memory.counts[use];
+	return all;
+}
+
 #define LEVEL_SHARE 256u               /* Of so many pages one counts for the levels, */
 #define LEVEL_MOST  (64 * LEVEL_SHARE) /* of so many at most, which are 64 MiB. */
 
@@ -460,10 +469,8 @@ uint32_t page_count(enum page_use use)
  */
 void page_levels_set(void)
 {
-	uint32_t part = 0;
+	uint32_t part = page_count_all();
 
-	for (unsigned use = 0; use < PAGE_USES; use++)
-		part += memory.counts[use];
 	part = (part < LEVEL_MOST ? part : LEVEL_MOST) / LEVEL_SHARE;
 	page_levels.kernel = 12 + part;
 	page_levels.user = page_levels.kernel + 4 + part;

@@ -164,6 +164,9 @@ void page_copy(void *to, const void *from);
 /* How many pages are in `use`; PAGE_FREE counts the untouched ones too. */
 uint32_t page_count(enum page_use use);
 
+/* All that the kernel has, whatever for. */
+uint32_t page_count_all(void);
+
 /*
  * How many free pages there should be.  Below `wake` the page-out daemon is woken, and works until
  * there are `target`; below `user` no pages are given to users, below `kernel` none to anybody but

@@ -50,8 +50,8 @@ struct pager *pager_create(struct object *object, struct port *port, bool is_swa
 		.port = port,
 	};
 	pager->farewell = message_alloc(PAGER_MESSAGE_SIZE);
-	pager->control = port_create(OBJECT_PAGER, pager);
-	pager->name = port_create(OBJECT_PAGER_NAME, pager);
+	pager->control = port_create(OBJECT_PAGER, pager, port->owner);
+	pager->name = port_create(OBJECT_PAGER_NAME, pager, port->owner);
 	if (pager->farewell == NULL || pager->control == NULL || pager->name == NULL) {
 		pager_undo(pager);
 		return NULL;
@@ -245,7 +245,7 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size, s
 	if (!pager_has_room(pager))
 		return KERN_RESOURCE_SHORTAGE;
 	message = message_alloc(PAGER_MESSAGE_SIZE);
-	port = port_create(OBJECT_NONE, NULL);
+	port = port_create(OBJECT_NONE, NULL, NULL);
 	*copy = NULL;
 	if (message != NULL && port != NULL) {
 		struct port *right = port_make_send(port);

@@ -103,7 +103,7 @@ void pager_lose_swap(struct pager *swap)
 static struct pager *pager_swap_make_swap(struct object *object, struct port *to)
 {
 	struct message *message = (message_alloc)(PAGER_MESSAGE_SIZE);
-	struct port *port = port_create(OBJECT_NONE, NULL);
+	struct port *port = port_create(OBJECT_NONE, NULL, NULL);
 	struct pager *swap = NULL;
 
 	if (message != NULL && port != NULL)

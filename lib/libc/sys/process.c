@@ -168,6 +168,25 @@ int getrusage(int who, struct rusage *usage)
 	return finish(CALL(bsd_getrusage, who, usage));
 }
 
+int getrlimit(int which, struct rlimit *limit)
+{
+	unsigned now = 0, most = 0;
+
+	if (is_bad(limit, sizeof *limit))
+		return finish(EFAULT);
+	if (finish(CALL(bsd_getrlimit, which, &now, &most)) != 0)
+		return -1;
+	*limit = (struct rlimit){.rlim_cur = now, .rlim_max = most};
+	return 0;
+}
+
+int setrlimit(int which, const struct rlimit *limit)
+{
+	if (is_bad(limit, sizeof *limit))
+		return finish(EFAULT);
+	return finish(CALL(bsd_setrlimit, which, limit->rlim_cur, limit->rlim_max));
+}
+
 mach_port_t task_by_pid(int pid)
 {
 	mach_port_t task = MACH_PORT_NULL;

@@ -89,13 +89,21 @@ struct open_file *descriptor_file(struct process *process, int fd)
 	return descriptor != NULL ? open_file_reference(descriptor->file) : NULL;
 }
 
+/* The lowest number that the process may not have. */
+static int descriptor_limit(const struct process *process)
+{
+	rlim_t limit = process->limits[RLIMIT_NOFILE].rlim_cur;
+
+	return limit < UX_OPEN_MAX ? (int)limit : UX_OPEN_MAX;
+}
+
 bool descriptor_is_free(struct process *process)
 {
-	int fd = 0;
+	int fd = 0, limit = descriptor_limit(process);
 
-	while (fd < UX_OPEN_MAX && descriptor_place_of(process, fd)->file != NULL)
+	while (fd < limit && descriptor_place_of(process, fd)->file != NULL)
 		fd++;
-	return fd < UX_OPEN_MAX;
+	return fd < limit;
 }
 
 int descriptor_add(struct process *process, int minimum, struct open_file *file, bool close_on_exec,
@@ -104,7 +112,7 @@ int descriptor_add(struct process *process, int minimum, struct open_file *file,
 	assert(file->references > 0);
 	if (descriptor_place_of(process, minimum) == NULL)
 		return EINVAL;
-	for (int place = minimum; place < UX_OPEN_MAX; place++) {
+	for (int place = minimum; place < descriptor_limit(process); place++) {
 		struct fd_entry *descriptor = descriptor_place_of(process, place);
 
 		if (descriptor->file != NULL)

@@ -8,6 +8,7 @@
 #include <ux/bsd_server.h>
 
 #include "process/process.h"
+#include "process/task.h"
 #include "process/thread.h"
 
 #define GROUP_KMEM 2
@@ -111,6 +112,8 @@ kern_return_t ux_setuid(caller_t caller, unsigned uid)
 
 	if (uid != credentials->uid && !is_root(caller->process))
 		return EPERM;
+	if (uid != credentials->uid && task_charge(caller->process->task, uid) != 0)
+		return EAGAIN;
 	caller->process->was_other |= uid != credentials->euid || uid != credentials->suid;
 	credentials->uid = credentials->euid = credentials->suid = uid;
 	return 0;

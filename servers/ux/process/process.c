@@ -15,6 +15,7 @@
 #include "file/descriptors.h"
 #include "fs/vnode.h"
 #include "process/executed.h"
+#include "process/limits.h"
 #include "process/past.h"
 #include "process/task.h"
 #include "process/thread.h"
@@ -24,7 +25,7 @@
 
 struct list processes = LIST_INITIALIZER(processes);
 
-static unsigned n_processes;
+unsigned n_processes;
 static pid_t last_pid;
 
 /* ---------------- The table ---------------- */
@@ -86,7 +87,8 @@ static bool process_may_be_made(const struct process *parent)
 {
 	bool by_root = parent == NULL || is_root(parent);
 
-	return n_processes < UX_PROCESSES_MAX - (by_root ? 0 : KEPT_FOR_ROOT);
+	return n_processes < UX_PROCESSES_MAX - (by_root ? 0 : KEPT_FOR_ROOT) &&
+	       (by_root || limits_allow_process(parent));
 }
 
 /* Of processes=; init, which is not counted, is told when somebody wants to have more. */
@@ -111,6 +113,7 @@ static void process_inherit(struct process *child, struct process *parent)
 	child->credentials = parent->credentials;
 	child->was_other = parent->was_other;
 	child->umask = parent->umask;
+	memcpy(child->limits, parent->limits, sizeof child->limits);
 	memcpy(child->command, parent->command, sizeof child->command);
 	child->directory = vnode_reference(parent->directory);
 	if (parent->executable != NULL) {
@@ -127,6 +130,7 @@ static void process_inherit_nothing(struct process *process)
 {
 	process->pgrp = process->pid;
 	process->umask = 022;
+	limits_init(process->limits);
 	process->directory = fs_root();
 	signals_init(&process->signals);
 }

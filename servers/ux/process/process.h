@@ -38,8 +38,9 @@ struct process {
 	struct credentials credentials;
 	bool was_other; /* Its program has run as somebody else, and may have what he may have. */
 	mode_t umask;
-	char command[20];  /* The program's name, for ps; ends with a zero. */
-	bool has_executed; /* A program since it was forked. */
+	struct rlimit limits[RLIM_NLIMITS]; /* What it may have: limits.h. */
+	char command[20];                   /* The program's name, for ps; ends with a zero. */
+	bool has_executed;                  /* A program since it was forked. */
 
 	mach_port_t task; /* Null: it has ended. */
 	mach_port_t
@@ -71,7 +72,8 @@ struct process {
 	struct process_timers timers;
 };
 
-extern struct list processes; /* All, by pid in rising order of creation. */
+extern struct list processes; /* All, by pid in rising order of creation; */
+extern unsigned n_processes;  /* so many. */
 
 struct process *process_by_pid(pid_t pid); /* Null if there is none; zombies are found. */
 

@@ -13,6 +13,7 @@
 #include "fs/vnode.h"
 #include "paging/paging.h"
 #include "process/executed.h"
+#include "process/limits.h"
 #include "process/script.h"
 #include "process/task.h"
 #include "process/thread.h"
@@ -245,14 +246,19 @@ static mach_port_t program_parent_of(const struct program *program)
 
 int program_load(struct program *program)
 {
-	mach_port_t task;
-	int error = task_new(program_parent_of(program), false, &task);
+	mach_port_t parent = program_parent_of(program), task;
+	int error = task_new(parent, false, &task);
 
 	if (error != 0)
 		return error;
 	program->task = task;
 	task_call(task, program->command);
-	error = program_make_memory(program);
+	if (parent == mach_task_self_cached())
+		error = task_charge(task, program->process->credentials.uid);
+	if (error == 0)
+		error = limits_of_task(program->process, task);
+	if (error == 0)
+		error = program_make_memory(program);
 	if (error != 0)
 		return error;
 	program->first = thread_new_in(program->process, task, program->elf.entry, program->stack);

@@ -37,6 +37,11 @@ int task_new(mach_port_t parent, bool inherit, mach_port_t *task)
 	return ENOMEM;
 }
 
+int task_charge(mach_port_t task, uid_t uid)
+{
+	return task_set_owner(ux_boot.host_control, task, uid) == KERN_SUCCESS ? 0 : EAGAIN;
+}
+
 void task_forget(mach_port_t task)
 {
 	syscall_mach_port_deallocate(mach_task_self_cached(), task);

@@ -15,6 +15,9 @@ int task_new(mach_port_t parent, bool inherit, mach_port_t *task);
 /* What the kernel calls it, in labels and samples. */
 uint32_t task_id(mach_port_t task);
 
+/* The user who pays for what the kernel keeps for it; 0, or EAGAIN without memory. */
+int task_charge(mach_port_t task, uid_t uid);
+
 /* Gives up the right; with task_end() the task ends first. */
 void task_forget(mach_port_t task);
 void task_end(mach_port_t task);

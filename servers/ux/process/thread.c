@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <ux/bsd_server.h>
 
+#include "process/limits.h"
 #include "process/process.h"
 #include "process/task.h"
 
@@ -56,6 +57,11 @@ struct thread *caller_of_port(mach_port_t port)
 	return NULL;
 }
 
+uint32_t threads_there_were(void)
+{
+	return places_used;
+}
+
 /* ---------------- Beginning ---------------- */
 
 /* A payload for a new thread, and its place; false if the table is full. */
@@ -64,6 +70,8 @@ static bool thread_take_place(struct thread *thread)
 	uint32_t places = UX_THREADS_MAX - (is_root(thread->process) ? 0 : KEPT_FOR_ROOT);
 	uint32_t place = 0;
 
+	if (!limits_allow_thread(thread->process))
+		return false;
 	while (place < places && table[place] != NULL)
 		place++;
 	if (place == places)

@@ -36,6 +36,9 @@ struct thread {
 
 typedef struct thread *caller_t;
 
+/* No more than so many were there at a time. */
+uint32_t threads_there_were(void);
+
 /*
  * Null if there is no such thread any more.  What generated stubs call; a routine is never called
  * with null, nor for a thread that is ending (serve.c).

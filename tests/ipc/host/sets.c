@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * links: ipc/port_set.c ipc/queue.c base/zone.c vm/page/page.c
+ * links: ipc/port_set.c ipc/queue.c base/owner.c base/zone.c vm/page/page.c
  * flags: -Itests/lib/host/threads -no-pie -ffunction-sections -Wl,--gc-sections
  */
 /*
@@ -11,6 +11,7 @@
  */
 #include "ipc/port_set.h"
 
+#include "base/owner.h"
 #include "host/kernel.h"
 #include "ipc/kernel_object.h"
 #include "ipc/message.h"
@@ -45,11 +46,12 @@ void kernel_pause(void)
 /* ---------------- Threads that wait ---------------- */
 
 static struct thread receivers[3], sender;
+static const struct mach_msg_words any_size = {.rcv_size = UINT32_MAX};
 
 static void wait_at(struct thread *thread, struct wait_queue *queue)
 {
 	*thread = (struct thread){.magic = THREAD_MAGIC, .state = THREAD_WAITING};
-	thread->receive.room = UINT32_MAX;
+	thread->receive.words = &any_size;
 	list_add_last(&queue->waiters, &thread->wait_link);
 }
 
@@ -86,6 +88,13 @@ void message_destroy(struct message *message)
 	EXPECT(message == NULL);
 }
 
+/* The kernel's own messages are nobody's to pay. */
+uint32_t message_price(struct message *message)
+{
+	EXPECT(message == NULL);
+	return 0;
+}
+
 void port_swallow(struct port *port, struct message *message)
 {
 	EXPECT(port == NULL && message == NULL);
@@ -119,6 +128,7 @@ static void begin(void)
 	if (!begun) {
 		page_init(array, PAGES * PAGE_SIZE);
 		page_add_range(0, PAGES * PAGE_SIZE);
+		owner_module_init();
 		port_set_module_init();
 	}
 	begun = true;
@@ -133,7 +143,7 @@ static void begin(void)
 		messages[i] = (struct message){.magic = MESSAGE_MAGIC};
 		message_set_ports(&messages[i], &ports[i], PORT_NULL);
 	}
-	set = port_set_create(1);
+	set = port_set_create(1, &owner_system);
 }
 
 static void end(void)

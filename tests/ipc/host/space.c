@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* links: ipc/space.c ipc/space_hash.c base/zone.c vm/page/page.c */
+/* links: ipc/space.c ipc/space_hash.c base/owner.c base/zone.c vm/page/page.c */
 /* Spaces of names (ipc/space.h).  Ports are put into them as they are, without their own code. */
 #include "ipc/space.h"
 
 #include <mach/port.h>
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "host/kernel.h"
 #include "ipc/right.h"
@@ -65,6 +66,7 @@ static void begin(void)
 	begun = true;
 	page_init(array, PAGES * PAGE_SIZE);
 	page_add_range(0, PAGES * PAGE_SIZE);
+	owner_module_init();
 	space_module_init();
 }
 
@@ -110,7 +112,7 @@ TEST(space_names_are_dense)
 	struct space *space;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (uint32_t i = 1; i <= NAMES; i++)
 		EXPECT_EQ(take(space), i);
 	EXPECT_EQ(space->n_entries, NAMES);
@@ -125,7 +127,7 @@ TEST(space_last_freed_comes_first)
 	struct space *space;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (uint32_t i = 1; i <= 5; i++)
 		take(space);
 	give_back(space, 2);
@@ -145,7 +147,7 @@ TEST(space_chosen_names)
 	struct space *space;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
 		EXPECT(space_find(space, names[i]) == NULL);
 		EXPECT_EQ(take_chosen(space, names[i]), KERN_SUCCESS);
@@ -166,7 +168,7 @@ TEST(space_chosen_and_free_names_meet)
 	struct space *space;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (uint32_t i = 1; i <= 4; i++)
 		take(space);
 	give_back(space, 1);
@@ -192,7 +194,7 @@ TEST(space_next_goes_in_order)
 	uint32_t name = 0;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (unsigned i = COUNT_OF(names); i > 0; i--)
 		EXPECT_EQ(take_chosen(space, names[i - 1]), KERN_SUCCESS);
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
@@ -214,7 +216,7 @@ TEST(space_random)
 	uint32_t n = 0;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	for (unsigned i = 0; i < STEPS; i++) {
 		uint32_t name = 1 + host_random_below(&seed, NAMES - 1);
 
@@ -247,7 +249,7 @@ TEST(space_hash_finds_each_space_its_own)
 
 	begin();
 	for (unsigned s = 0; s < 2; s++) {
-		spaces[s] = space_create();
+		spaces[s] = space_create(&owner_system);
 		for (unsigned i = 0; i < COUNT_OF(ports); i++) {
 			EXPECT(space_find_port(spaces[s], &ports[i]) == NULL);
 			space_take_name(spaces[s], &entries[s][i]);
@@ -285,7 +287,7 @@ TEST(space_entries_of_dead_ports_are_dead_names)
 	struct space *space;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	put(space, &port, MACH_PORT_TYPE_SEND);
 	put(space, &port, MACH_PORT_TYPE_SEND_ONCE);
 	put(space, &port, MACH_PORT_TYPE_SEND_ONCE);
@@ -309,7 +311,7 @@ TEST(space_without_memory)
 	uint32_t n = 0, name = 1;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	while (take_chosen(space, name) == KERN_SUCCESS) {
 		n++;
 		name += 1u << 21;
@@ -329,12 +331,12 @@ TEST(slots_stay_until_the_space_is_released)
 	uint32_t name;
 
 	begin();
-	space = space_create();
+	space = space_create(&owner_system);
 	name = take(space);
 	slot = space_near_slot(space, name);
 	space_terminate(space);
 	EXPECT_EQ(slot->type, 0);
-	other = space_create();
+	other = space_create(&owner_system);
 	EXPECT_EQ(take(other), name);
 	EXPECT(space_near_slot(other, name) != slot);
 	EXPECT_EQ(slot->type, 0);

@@ -33,7 +33,7 @@ TEST(arguments_words_and_blanks)
 
 TEST(arguments_the_last_one_counts)
 {
-	arguments_init("limit=1 limit=2 limit limits=3");
+	arguments_init("limit=1 limit=2 limit limited=3");
 	EXPECT_EQ(argument_number("limit", 0), 2);
 }
 
@@ -81,18 +81,18 @@ TEST(arguments_bad_numbers_are_reported)
 
 TEST(arguments_unknown_ones_are_reported)
 {
-	arguments_init("mach_kernel console=vga limits=3 typo raw");
+	arguments_init("mach_kernel console=vga limited=3 typo raw");
 	arguments_check();
-	EXPECT_STREQ(host_log(), "arguments: \"limits=3\" is unknown and ignored\n"
+	EXPECT_STREQ(host_log(), "arguments: \"limited=3\" is unknown and ignored\n"
 				 "arguments: \"typo\" is unknown and ignored\n");
 }
 
 /* GRUB leaves the image's name out: then the first word is an argument like another. */
 TEST(arguments_without_the_image_name)
 {
-	arguments_init("limits=3");
+	arguments_init("limited=3");
 	arguments_check();
-	EXPECT(strstr(host_log(), "limits=3") != NULL);
+	EXPECT(strstr(host_log(), "limited=3") != NULL);
 	arguments_init("raw");
 	EXPECT(argument_present("raw"));
 }

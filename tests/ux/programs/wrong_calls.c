@@ -110,6 +110,7 @@ TEST(programs_that_cannot_be_executed)
 TEST(processes_that_nobody_can_wait_for)
 {
 	rusage_words_t usage;
+	unsigned limit, most;
 	int ended, status;
 
 	WRONG(bsd_wait4(UX, -1, WNOHANG, &ended, &status, &usage), ECHILD);
@@ -122,6 +123,12 @@ TEST(processes_that_nobody_can_wait_for)
 	WRONG(bsd_wait4(UX, -1, -1, &ended, &status, &usage), EINVAL);
 	WRONG(bsd_getrusage(UX, 1, &usage), EINVAL);
 	WRONG(bsd_getrusage(UX, -2, &usage), EINVAL);
+	WRONG(bsd_getrlimit(UX, -1, &limit, &most), EINVAL);
+	WRONG(bsd_getrlimit(UX, RLIM_NLIMITS, &limit, &most), EINVAL);
+	WRONG(bsd_setrlimit(UX, RLIM_NLIMITS, 0, 0), EINVAL);
+	WRONG(bsd_setrlimit(UX, -1, 0, 0), EINVAL);
+	WRONG(bsd_setrlimit(UX, RLIMIT_NOFILE, 2, 1), EINVAL);
+	WRONG(bsd_setrlimit(UX, RLIMIT_CPU, 1, 1), EINVAL);
 }
 
 TEST(groups_of_processes_that_cannot_be)

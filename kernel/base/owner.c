@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners: see owner.h.
+ *
+ * Owns the zone and the list of owners.  Guarded by the kernel lock.
+ */
+#include "base/owner.h"
+
+#include "base/assert.h"
+#include "base/zone.h"
+#include "vm/page/page.h"
+
+/* Which part of memory all others together may fill with one kind: the whole divided by this. */
+static const uint32_t parts[OWNER_KINDS] = {
+	[OWNER_PORTS] = 16,  [OWNER_NAMES] = 16, [OWNER_TASKS] = 64,
+	[OWNER_THREADS] = 8, [OWNER_QUEUED] = 8,
+};
+
+struct owner owner_system;
+
+static struct owner others;
+static struct list owners = LIST_INITIALIZER(owners);
+static struct zone owner_zone;
+static uint32_t prices[OWNER_KINDS];
+
+/* Enters an owner: without limits, or with half of what all others may have together. */
+static void owner_init(struct owner *owner, uint32_t id, struct owner *all)
+{
+	*owner = (struct owner){.magic = OWNER_MAGIC, .id = id, .all = all};
+	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
+		owner->uses[kind].limit = all == NULL ? OWNER_NO_LIMIT : all->uses[kind].limit / 2;
+	list_add_last(&owners, &owner->link);
+}
+
+void owner_module_init(void)
+{
+	zone_init(&owner_zone, "owners", sizeof(struct owner), 4);
+	owner_init(&owner_system, OWNER_SYSTEM, NULL);
+	owner_init(&others, OWNER_OTHERS, NULL);
+}
+
+void owner_set_price(enum owner_kind kind, uint32_t bytes)
+{
+	assert(prices[kind] == 0 && bytes != 0);
+	prices[kind] = bytes;
+}
+
+void owner_limits_set(uint32_t pages)
+{
+	for (unsigned kind = 0; kind < OWNER_KINDS; kind++) {
+		assert(prices[kind] != 0);
+		others.uses[kind].limit = pages / parts[kind] * PAGE_SIZE / prices[kind];
+	}
+}
+
+/* ---------------- Which there are ---------------- */
+
+struct owner *owner_next(uint32_t id)
+{
+	struct owner *next = NULL;
+
+	list_for_each_object (struct owner, owner, &owners, link) {
+		if (owner->id >= id && (next == NULL || owner->id < next->id))
+			next = owner;
+	}
+	return next;
+}
+
+struct owner *owner_find(uint32_t id)
+{
+	struct owner *owner = owner_next(id);
+
+	return owner->id == id ? owner : NULL;
+}
+
+static struct owner *owner_new(uint32_t id)
+{
+	struct owner *owner = zone_alloc(&owner_zone);
+
+	if (owner != NULL)
+		owner_init(owner, id, &others);
+	return owner;
+}
+
+struct owner *owner_obtain(uint32_t id)
+{
+	struct owner *owner = owner_find(id);
+
+	return owner != NULL ? owner : owner_new(id);
+}
+
+void owner_perhaps_gone(struct owner *owner)
+{
+	assert(owner->magic == OWNER_MAGIC);
+	if (owner->all == NULL)
+		return;
+	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
+		if (owner->uses[kind].used != 0)
+			return;
+	list_remove(&owner->link);
+	owner->magic = 0;
+	zone_free(&owner_zone, owner);
+}
+
+/* ---------------- What they use ---------------- */
+
+void owner_set_limit(struct owner *owner, enum owner_kind kind, uint32_t limit)
+{
+	assert(owner->magic == OWNER_MAGIC && owner != &owner_system);
+	owner->uses[kind].limit = limit;
+}
+
+static inline bool owner_has_room(const struct owner_use *use, uint32_t n)
+{
+	return use->limit > use->used && use->limit - use->used >= n;
+}
+
+void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n)
+{
+	assert(owner->magic == OWNER_MAGIC);
+	if (owner->all != NULL)
+		owner_add(&owner->all->uses[kind], n);
+	owner_add(&owner->uses[kind], n);
+}
+
+bool owner_charge_limited(struct owner *owner, enum owner_kind kind, uint32_t n)
+{
+	assert(owner->magic == OWNER_MAGIC);
+	if (!owner_has_room(&owner->all->uses[kind], n) || !owner_has_room(&owner->uses[kind], n))
+		return false;
+	owner_burden(owner, kind, n);
+	return true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners: who pays for what the kernel keeps for programs (docs/owners.md).
+ *
+ * Every task has an owner.  What is made for the task is charged to it, one count a kind, before it
+ * is made, and given back when its memory is: a charge that does not fit is refused, and whoever
+ * asked hears of a shortage.  Things that can outlive their task point to the owner themselves.
+ *
+ *   invariants   what an owner but the system has used is part of what all others have used
+ *                others together are held to a limit, so that the rest is the system's
+ *                an owner is there as long as anything is charged to it
+ *
+ * Guarded by the kernel lock; nothing here blocks.
+ */
+#ifndef BASE_OWNER_H
+#define BASE_OWNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mach/owner.h>
+
+#include <assay/list.h>
+
+#define OWNER_MAGIC 0x4f574e52u
+
+struct owner {
+	uint32_t magic;
+	uint32_t id;
+	struct owner *all; /* What it uses counts there too: all but the system; NULL: nowhere. */
+	struct list link;  /* In the list of owners. */
+	struct owner_use uses[OWNER_KINDS];
+};
+
+extern struct owner owner_system;
+
+void owner_module_init(void);
+
+/* One of this kind takes so many bytes of memory: for owner_limits_set(). */
+void owner_set_price(enum owner_kind kind, uint32_t bytes);
+
+/*
+ * From now on there are limits: of `pages`, the machine's memory, all others together may have a
+ * part of each kind, and each of them half of that.  Called once, before the boot programs run.
+ */
+void owner_limits_set(uint32_t pages);
+
+/* The owner with this id; NULL if nothing is charged to it.  OWNER_OTHERS is all others. */
+struct owner *owner_find(uint32_t id);
+
+/* The one with the least id from `id` on; at last that is OWNER_OTHERS. */
+struct owner *owner_next(uint32_t id);
+
+/*
+ * The same, made if it is not there; NULL when there is no memory.  A new one is gone again when
+ * what it is charged first is given back, so that the caller charges something.
+ */
+struct owner *owner_obtain(uint32_t id);
+
+/* What others than the system may use of a kind; what is used already stays. */
+void owner_set_limit(struct owner *owner, enum owner_kind kind, uint32_t limit);
+
+static inline void owner_add(struct owner_use *use, uint32_t n)
+{
+	use->used += n;
+	if (use->used > use->most)
+		use->most = use->used;
+}
+
+/* For owner_charge(), of an owner who has limits. */
+bool owner_charge_limited(struct owner *owner, enum owner_kind kind, uint32_t n);
+
+/* Charges `n` of a kind; false, and nothing is, if that would be over a limit. */
+static inline bool owner_charge(struct owner *owner, enum owner_kind kind, uint32_t n)
+{
+	if (owner->all != NULL)
+		return owner_charge_limited(owner, kind, n);
+	owner_add(&owner->uses[kind], n);
+	return true;
+}
+
+/* Charges `n` that are there already, whatever the limit. */
+void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n);
+
+/* For owner_uncharge(): nothing of a kind is used any more. */
+void owner_perhaps_gone(struct owner *owner);
+
+/* Gives `n` back that were charged.  The owner may be gone then. */
+static inline void owner_uncharge(struct owner *owner, enum owner_kind kind, uint32_t n)
+{
+	if (owner->all != NULL)
+		owner->all->uses[kind].used -= n;
+	owner->uses[kind].used -= n;
+	if (owner->uses[kind].used == 0)
+		owner_perhaps_gone(owner);
+}
+
+#endif
