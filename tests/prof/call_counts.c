@@ -108,7 +108,7 @@ TEST(each_call_is_counted_once)
 	EXPECT_EQ(counted(HOST_CALLS_ALL_CPUS), 0);
 }
 
-/* How long it takes is compared with what is promised by test_call_counts.py. */
+/* How long it takes is compared with what is promised by test_call_costs.py. */
 TEST(it_takes_little_time)
 {
 	uint64_t begun = cycles(), counting, ended;

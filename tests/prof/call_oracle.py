@@ -36,7 +36,9 @@ WAITS = ("hold_begin", "lapic_send", "lapic_send_nmi", "lapic_wait_for_command",
 
 # What the sampling clock's interrupt calls, which may come at each of the two moments.
 IN_AN_INTERRUPT = ("sampler_arm_in_turn", "sampler_find_place", "sampler_interrupt",
-                   "sampler_serve_all", "sampler_serve_in_turn")
+                   "sampler_serve_all", "sampler_serve_in_turn",
+                   # What is no function of its own where the kernel is compiled as one unit:
+                   "holder_take", "sampler_share", "sampler_sharing_sequence")
 
 # What the tool names, whoever calls it by that address: a timer, a line of characters, the log; and
 # at the machine's start.

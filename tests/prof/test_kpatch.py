@@ -46,13 +46,16 @@ def counting_fixture(kernel: Path) -> Path:
     return counting
 
 
-@pytest.mark.parametrize("cpus", (1, 4))
+@pytest.mark.parametrize("cpus, loader",
+                         ((1, "direct"), (4, "direct"), (2, "grub"),
+                          pytest.param(1, "grub", marks=pytest.mark.nightly)))
 def test_each_call_since_the_start_is_counted(machine, counting: Path, tmp_path: Path,
-                                              cpus: int) -> None:
+                                              cpus: int, loader: str) -> None:
     kernel = hot.Image("kernel", counting, is_kernel=True)
     out = tmp_path / "counts"
     run = machine(["prof/call_counts ${host-port} counted_since_the_start"], cpus=cpus,
-                  kernel=counting, plugin=call_oracle.window(kernel, out, since_start=True))
+                  kernel=counting, firmware=loader,
+                  plugin=call_oracle.window(kernel, out, since_start=True))
     assert (run.outcome, run.status) == ("exit", 0)
     counted = call_oracle.counted_calls(run.output.decode())
     call_oracle.check_exact(kernel, counted, out, cpus)
@@ -61,13 +64,20 @@ def test_each_call_since_the_start_is_counted(machine, counting: Path, tmp_path:
         assert function is None or counted[function.start] >= 1
 
 
+# GRUB has the firmware read all of the disk's image: that takes the machine its time.
+LOADERS = ("direct", pytest.param("grub", marks=pytest.mark.nightly))
+
+
+@pytest.mark.parametrize("loader", LOADERS)
 def test_kgmon_writes_and_ends_what_the_file_began(unix_machine, monkeypatch, counting: Path,
-                                                   kernel: Path, tmp_path: Path) -> None:
+                                                   kernel: Path, tmp_path: Path,
+                                                   loader: str) -> None:
     """Afterwards the text is that of the file that was not patched, to the last byte."""
     kept = call_oracle.keep_memory(monkeypatch)
     gmon = tmp_path / "gmon.out"
     run = unix_machine("kgmon -p; kgmon -b; kgmon -h", user="root", kernel=counting,
-                       files=Files(get=(Get("/root/gmon.out", gmon),)))
+                       files=Files(get=(Get("/root/gmon.out", gmon),)),
+                       firmware=loader)
     assert (run.outcome, run.status) == ("exit", 0)
     image = hot.Image("kernel", kernel, is_kernel=True)
     there, linked = call_oracle.text_of(kept[0], image)

@@ -4,7 +4,9 @@
  * fixed instruction clock, in instructions.
  *
  * Each line is a name and the median of several samples.  `make bench` prints them in its table.
+ * With names as arguments only these are measured.  Markers stand around the samples of each.
  */
+#include <assay.h>
 #include <fcntl.h>
 #include <mach.h>
 #include <mach/map_fd.h>
@@ -21,14 +23,6 @@
 #define FILE_NAME  "/bin/sh" /* Any that has pages enough, */
 #define FILE_PAGES 16
 #define PROGRAM    "/bin/true" /* and a program that does nothing. */
-
-static uint64_t cycles(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
 
 static _Noreturn void fail(const char *what)
 {
@@ -122,8 +116,9 @@ static void touch_page(void)
 }
 
 /* A file of our own, which nobody has mapped before. */
-static void map_new_file(unsigned pages)
+static void map_new_file(void)
 {
+	const unsigned pages = SAMPLES + 1;
 	static const char name[] = "callbench.data";
 	vm_offset_t address = 0;
 	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -156,28 +151,50 @@ static void measure(const char *name, void (*operation)(void), unsigned samples)
 	static uint32_t taken[SAMPLES];
 
 	operation();
+	hot_start();
 	for (unsigned n = 0; n < samples; n++) {
 		uint64_t begin = cycles();
 
 		operation();
 		taken[n] = (uint32_t)(cycles() - begin);
 	}
+	hot_stop();
 	qsort(taken, samples, sizeof taken[0], compare);
 	printf("%s %u\n", name, (unsigned)taken[samples / 2]);
 }
 
-int main(void)
+static const struct row {
+	const char *name;
+	void (*operation)(void);
+	unsigned samples;
+	void (*prepare)(void);
+} rows[] = {
+	{"getpid", get_pid, SAMPLES, NULL},
+	{"open-close", open_and_close, SAMPLES, NULL},
+	{"read-page", read_page, SAMPLES, NULL},
+	{"pipe", round_trip, SAMPLES, start_echo},
+	{"page-in", touch_page, SAMPLES, map_new_file},
+	{"fork-exec", run_program, FEW, NULL},
+};
+
+static int is_named(const char *name, char **names)
+{
+	while (*names != NULL && strcmp(*names, name) != 0)
+		names++;
+	return *names != NULL;
+}
+
+int main(int argc, char **argv)
 {
 	file = open(FILE_NAME, O_RDONLY);
 	if (file < 0)
 		fail(FILE_NAME);
-	measure("getpid", get_pid, SAMPLES);
-	measure("open-close", open_and_close, SAMPLES);
-	measure("read-page", read_page, SAMPLES);
-	start_echo();
-	measure("pipe", round_trip, SAMPLES);
-	map_new_file(SAMPLES + 1);
-	measure("page-in", touch_page, SAMPLES);
-	measure("fork-exec", run_program, FEW);
+	for (const struct row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
+		if (argc > 1 && !is_named(row->name, argv + 1))
+			continue;
+		if (row->prepare != NULL)
+			row->prepare();
+		measure(row->name, row->operation, row->samples);
+	}
 	return 0;
 }

@@ -123,7 +123,9 @@ static void patch_make_thunk(const struct site *site, const struct thunk *thunk,
 
 /*
  * A thunk of the file's goes on with a counter of each CPU's: the first one's has what was counted
- * so far.  Nothing is called from the moment when the thunk is silent to when it counts again.
+ * so far.  While it is silent the others are held, and this CPU calls nothing.  An NMI that samples
+ * would, and miss its calls; but that comes only if there was no memory for counters when the first
+ * program was about to run, and somebody begins to count while another samples.
  */
 static void patch_take_over(const struct site *site, const struct thunk *thunk, uint32_t offset)
 {
