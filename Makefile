@@ -25,8 +25,8 @@ all: kernel programs unix unix-tests disk plugin gprof host-tests mig-output
 # As many commands at a time as there are CPUs, if nobody says -j.
 $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,$(eval MAKEFLAGS += -j$(shell nproc)))
 
-# ---------------- Compilers and their flags ----------------
-CC      := $(if $(CLANG),clang --target=i686-linux-gnu,$(CROSS)gcc)
+# ---------------- Compilers and their flags; clang's assembler would say where it was built ----------------
+CC      := $(if $(CLANG),clang --target=i686-linux-gnu -fdebug-compilation-dir=.,$(CROSS)gcc)
 LD      := $(CROSS)gcc
 # The kernel is compiled as one unit when it is linked, unless whoever changes it would rather not wait; clang's
 # way of doing so needs a linker that we do not ask for.  Jumps to other sections are long enough to be counted.
