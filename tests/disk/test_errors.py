@@ -26,7 +26,7 @@ def without_sync(steps: list[str]) -> list[str]:
 
 STEPS = without_sync(cuts.workload(11, 60))
 MODEL = cuts.Model(STEPS)
-REQUESTS = {"write": 145, "read": 27}  # As many as the steps take, or some less.
+REQUESTS = {"write": 145, "read": 24}  # As many as the steps take, or some less.
 FAILING = "driver=raw,file.driver=blkdebug,file.config={rules},file.image.driver=file," \
           "file.image.filename={{file}}"
 
