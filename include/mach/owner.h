@@ -16,6 +16,10 @@ enum owner_kind {
 	OWNER_TASKS,   /* Tasks, with their spaces of names, */
 	OWNER_THREADS, /* and threads, each with its stack in the kernel. */
 	OWNER_QUEUED,  /* What lies in queues of ports: units of a small message, a page is 16. */
+	OWNER_PAGES,   /* Pages of memory without a file, in memory or in swap. */
+	OWNER_ENTRIES, /* Entries of maps, 16 at a time. */
+	OWNER_TABLES,  /* Page tables and directories. */
+	OWNER_WIRED,   /* Pages that are wired. */
 	OWNER_KINDS
 };
 

@@ -10,10 +10,20 @@
 #include "base/zone.h"
 #include "vm/page/page.h"
 
-/* Which part of memory all others together may fill with one kind: the whole divided by this. */
-static const uint32_t parts[OWNER_KINDS] = {
-	[OWNER_PORTS] = 16,  [OWNER_NAMES] = 16, [OWNER_TASKS] = 64,
-	[OWNER_THREADS] = 8, [OWNER_QUEUED] = 8,
+/*
+ * Which part of memory all others together may fill with one kind, in 64ths, and which share of
+ * that one owner may have, in eighths.
+ */
+#define WHOLE_PART  64u
+#define WHOLE_SHARE 8u
+
+static const struct {
+	uint32_t part;
+	uint32_t share;
+} parts[OWNER_KINDS] = {
+	[OWNER_PORTS] = {4, 4},   [OWNER_NAMES] = {4, 4},  [OWNER_TASKS] = {1, 4},
+	[OWNER_THREADS] = {8, 4}, [OWNER_QUEUED] = {8, 4}, [OWNER_PAGES] = {48, 7},
+	[OWNER_ENTRIES] = {8, 4}, [OWNER_TABLES] = {8, 4}, [OWNER_WIRED] = {16, 4},
 };
 
 struct owner owner_system;
@@ -23,12 +33,20 @@ static struct list owners = LIST_INITIALIZER(owners);
 static struct zone owner_zone;
 static uint32_t prices[OWNER_KINDS];
 
-/* Enters an owner: without limits, or with half of what all others may have together. */
+/* One owner's share of what all others may have together. */
+static uint32_t owner_share(enum owner_kind kind)
+{
+	uint32_t limit = others.uses[kind].limit;
+
+	return limit == OWNER_NO_LIMIT ? limit : limit / WHOLE_SHARE * parts[kind].share;
+}
+
+/* Enters an owner: without limits, or with its share of what all others may have together. */
 static void owner_init(struct owner *owner, uint32_t id, struct owner *all)
 {
 	*owner = (struct owner){.magic = OWNER_MAGIC, .id = id, .all = all};
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
-		owner->uses[kind].limit = all == NULL ? OWNER_NO_LIMIT : all->uses[kind].limit / 2;
+		owner->uses[kind].limit = all == NULL ? OWNER_NO_LIMIT : owner_share(kind);
 	list_add_last(&owners, &owner->link);
 }
 
@@ -49,7 +67,8 @@ void owner_limits_set(uint32_t pages)
 {
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++) {
 		assert(prices[kind] != 0);
-		others.uses[kind].limit = pages / parts[kind] * PAGE_SIZE / prices[kind];
+		others.uses[kind].limit =
+			pages / WHOLE_PART * parts[kind].part * PAGE_SIZE / prices[kind];
 	}
 }
 
@@ -92,7 +111,7 @@ struct owner *owner_obtain(uint32_t id)
 void owner_perhaps_gone(struct owner *owner)
 {
 	assert(owner->magic == OWNER_MAGIC);
-	if (owner->all == NULL)
+	if (owner->all == NULL || owner->holders != 0)
 		return;
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
 		if (owner->uses[kind].used != 0)
@@ -123,11 +142,21 @@ void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n)
 	owner_add(&owner->uses[kind], n);
 }
 
-bool owner_charge_limited(struct owner *owner, enum owner_kind kind, uint32_t n)
+bool owner_may_have(const struct owner *owner, enum owner_kind kind, uint32_t n)
 {
 	assert(owner->magic == OWNER_MAGIC);
-	if (!owner_has_room(&owner->all->uses[kind], n) || !owner_has_room(&owner->uses[kind], n))
+	return owner->all == NULL || (owner_has_room(&owner->all->uses[kind], n) &&
+				      owner_has_room(&owner->uses[kind], n));
+}
+
+bool owner_charge_limited(struct owner *owner, enum owner_kind kind, uint32_t n)
+{
+	struct owner_use *own = &owner->uses[kind], *all = &owner->all->uses[kind];
+
+	assert(owner->magic == OWNER_MAGIC);
+	if (!owner_has_room(all, n) || !owner_has_room(own, n))
 		return false;
-	owner_burden(owner, kind, n);
+	owner_add(all, n);
+	owner_add(own, n);
 	return true;
 }

@@ -8,7 +8,7 @@
  *
  *   invariants   what an owner but the system has used is part of what all others have used
  *                others together are held to a limit, so that the rest is the system's
- *                an owner is there as long as anything is charged to it
+ *                an owner is there as long as anything is charged to it, or it is held
  *
  * Guarded by the kernel lock; nothing here blocks.
  */
@@ -30,6 +30,7 @@ struct owner {
 	uint32_t id;
 	struct owner *all; /* What it uses counts there too: all but the system; NULL: nowhere. */
 	struct list link;  /* In the list of owners. */
+	uint32_t holders;  /* Who point to it though nothing may be charged to it. */
 	struct owner_use uses[OWNER_KINDS];
 };
 
@@ -42,7 +43,7 @@ void owner_set_price(enum owner_kind kind, uint32_t bytes);
 
 /*
  * From now on there are limits: of `pages`, the machine's memory, all others together may have a
- * part of each kind, and each of them half of that.  Called once, before the boot programs run.
+ * part of each kind, and each of them a share of that.  Called once, before the boot programs run.
  */
 void owner_limits_set(uint32_t pages);
 
@@ -60,6 +61,12 @@ struct owner *owner_obtain(uint32_t id);
 
 /* What others than the system may use of a kind; what is used already stays. */
 void owner_set_limit(struct owner *owner, enum owner_kind kind, uint32_t limit);
+
+/* Who pays where nobody counts what the system uses: the owner if it has limits, else NULL. */
+static inline struct owner *owner_limited(struct owner *owner)
+{
+	return owner->all != NULL ? owner : NULL;
+}
 
 static inline void owner_add(struct owner_use *use, uint32_t n)
 {
@@ -80,11 +87,26 @@ static inline bool owner_charge(struct owner *owner, enum owner_kind kind, uint3
 	return true;
 }
 
+/* Whether owner_charge() of so many would succeed. */
+bool owner_may_have(const struct owner *owner, enum owner_kind kind, uint32_t n);
+
 /* Charges `n` that are there already, whatever the limit. */
 void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n);
 
-/* For owner_uncharge(): nothing of a kind is used any more. */
+/* For owner_uncharge() and owner_let_go(): there is one reason less for it to be there. */
 void owner_perhaps_gone(struct owner *owner);
+
+/* Keeps the owner there, and lets go of it: it may be gone then. */
+static inline void owner_hold(struct owner *owner)
+{
+	owner->holders++;
+}
+
+static inline void owner_let_go(struct owner *owner)
+{
+	if (--owner->holders == 0)
+		owner_perhaps_gone(owner);
+}
 
 /* Gives `n` back that were charged.  The owner may be gone then. */
 static inline void owner_uncharge(struct owner *owner, enum owner_kind kind, uint32_t n)

@@ -86,7 +86,7 @@ static const char *bootstrap_make_stack(struct task *task, const struct elf_prog
 /* A task with an address space and names of its own; NULL without memory. */
 static struct task *bootstrap_make_task(const char *name, int number)
 {
-	struct vm_map *map = map_create();
+	struct vm_map *map = map_create(NULL);
 
 	return map == NULL ? NULL : task_new(NULL, name, map, number);
 }

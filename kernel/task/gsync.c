@@ -92,7 +92,7 @@ static kern_return_t gsync_find_shared_key(struct vm_map *map, uint32_t address,
 {
 	struct map_entry *entry = map_entry_at(map, address);
 
-	if (!map_entry_make_object(entry) || !map_entry_make_own(entry))
+	if (!map_entry_make_object(map, entry) || !map_entry_make_own(map, entry))
 		return KERN_RESOURCE_SHORTAGE;
 	entry->shared = true;
 	*key = (struct key){

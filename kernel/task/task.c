@@ -112,6 +112,8 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 		return NULL;
 	}
 	task->map = map;
+	if (map->payer != owner_limited(task->owner))
+		map_change_payer(map, owner_limited(task->owner));
 	task->module = module;
 	strlcpy(task->name, name, sizeof task->name);
 	list_init(&task->threads);
@@ -178,6 +180,7 @@ bool task_change_owner(struct task *task, uint32_t id)
 		task_burden(task, task->owner, owner);
 	task->owner = owner;
 	task->space->owner = owner;
+	map_change_payer(task->map, owner_limited(owner));
 	return true;
 }
 

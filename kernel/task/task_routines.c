@@ -25,7 +25,7 @@ static kern_return_t task_make_map(struct task *parent, bool inherit, struct vm_
 	kern_return_t result;
 
 	if (!inherit) {
-		*map = map_create();
+		*map = map_create(parent->map->payer);
 		return *map != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 	}
 	source = map_reference(parent->map);

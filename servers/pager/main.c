@@ -12,12 +12,14 @@
  * program ends: a machine without swap is better than one that believes to have it.
  */
 #include <mach/device.h>
+#include <mach/owner.h>
 #include <ux/bsd.h>
 
 #include "pager.h"
 
 #define WAIT_MS  10
-#define PRIORITY 8 /* Better than programs': they wait for it. */
+#define PRIORITY 8  /* Better than programs': they wait for it. */
+#define PARTS    64 /* Sizes in pages are shared out by such parts: no product is too large. */
 
 /* ---------------- Saying ---------------- */
 
@@ -163,6 +165,32 @@ static bool main_become_default(mach_port_t host, mach_port_t port)
 	return true;
 }
 
+/*
+ * Swap is shared out as memory is: all users together may have more pages in the same proportion.
+ * Users that are known already keep their limits.
+ */
+static void main_share_swap(mach_port_t host)
+{
+	mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
+	struct host_basic_info info;
+	unsigned others = OWNER_OTHERS;
+	owner_uses_t uses;
+	uint32_t limit, memory;
+
+	if (!main_succeeded(
+		    host_info(mach_host_self(), HOST_BASIC_INFO, (host_info_t)&info, &count),
+		    "learn how much memory there is") ||
+	    !main_succeeded(host_owner(mach_host_self(), &others, &uses),
+			    "learn what users may have"))
+		return;
+	limit = uses.uses[OWNER_PAGES].limit;
+	memory = info.memory_size / PAGE_SIZE / PARTS;
+	if (limit != OWNER_NO_LIMIT && memory > 0)
+		main_succeeded(host_owner_limit(host, OWNER_OTHERS, OWNER_PAGES,
+						limit + limit / PARTS * swap_blocks() / memory),
+			       "let users have swap");
+}
+
 int main(int argc, char **argv)
 {
 	struct places places;
@@ -184,6 +212,7 @@ int main(int argc, char **argv)
 		return 1;
 	if (!main_succeeded(task_set_essential(mach_task_self_cached(), TRUE), "become a server"))
 		return 1;
+	main_share_swap(places.host);
 	say("%u pages of swap on %s", swap_blocks(), device);
 	serve();
 }

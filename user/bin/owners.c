@@ -13,7 +13,8 @@
 
 static const char *const kinds[OWNER_KINDS] = {
 	[OWNER_PORTS] = "ports",     [OWNER_NAMES] = "names",   [OWNER_TASKS] = "tasks",
-	[OWNER_THREADS] = "threads", [OWNER_QUEUED] = "queued",
+	[OWNER_THREADS] = "threads", [OWNER_QUEUED] = "queued", [OWNER_PAGES] = "pages",
+	[OWNER_ENTRIES] = "entries", [OWNER_TABLES] = "tables", [OWNER_WIRED] = "wired",
 };
 
 /* The system's programs and root's are one owner. */

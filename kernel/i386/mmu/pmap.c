@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "i386/mmu/pmap_entry.h"
 #include "i386/mmu/pmap_mapping.h"
 #include "i386/mmu/shootdown.h"
@@ -79,10 +80,16 @@ struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights)
  */
 static struct page *pmap_table_new(struct pmap *pmap, uint32_t base)
 {
-	struct page *table = (page_alloc_zeroed)(PAGE_TABLE);
+	struct page *table;
 
+	if (pmap->payer != NULL && !owner_may_have(pmap->payer, OWNER_TABLES, 1))
+		return NULL;
+	table = (page_alloc_zeroed)(PAGE_TABLE);
 	if (table == NULL)
 		return NULL;
+	pmap->tables++;
+	if (pmap->payer != NULL)
+		owner_burden(pmap->payer, OWNER_TABLES, 1);
 	table->pmap = pmap;
 	table->linked = 0;
 	table->mappings = 0;

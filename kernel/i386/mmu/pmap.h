@@ -36,8 +36,10 @@ struct io_permissions;
 struct pmap {
 	uint64_t pdpt[4]; /* First, for its alignment of 32; loaded by every switch to it. */
 	uint32_t magic;
-	uint32_t cpus;  /* The CPUs that have it loaded, a bit each. */
-	uint32_t pages; /* Translations that it has. */
+	uint32_t cpus;       /* The CPUs that have it loaded, a bit each. */
+	uint32_t pages;      /* Translations that it has. */
+	uint32_t tables;     /* Tables and directories, for which somebody pays, */
+	struct owner *payer; /* or NULL: nobody counts. */
 	struct io_permissions
 		*io; /* Ports that its task may use, or NULL: i386/thread/io_permission.h. */
 };

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "i386/mmu/pmap.h"
 #include "i386/mmu/pmap_entry.h"
@@ -24,6 +25,7 @@ static struct zone pmap_zone;
 void pmap_zone_init(void)
 {
 	zone_init(&pmap_zone, "pmaps", sizeof(struct pmap), 32);
+	owner_set_price(OWNER_TABLES, 2 * PAGE_SIZE); /* It and its links. */
 }
 
 struct pmap *pmap_create(void)

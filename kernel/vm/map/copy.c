@@ -285,10 +285,10 @@ static bool copy_fill_object(struct copy *copy, struct object *object)
 	return true;
 }
 
-/* An object with the pages of the copy; NULL when there is no memory. */
-static struct object *copy_make_object(struct copy *copy)
+/* An object with the pages of the copy; NULL when there is no memory, or none for the payer. */
+static struct object *copy_make_object(struct copy *copy, const struct vm_map *map)
 {
-	struct object *object = object_create(copy_span(copy) / PAGE_SIZE);
+	struct object *object = object_create_for(map->payer, copy_span(copy) / PAGE_SIZE);
 
 	if (object != NULL && !copy_fill_object(copy, object)) {
 		object_release(object);
@@ -312,7 +312,7 @@ static inline kern_return_t copy_give_pages(struct copy *copy, struct vm_map *ma
 {
 	static const struct map_attributes attributes = {VM_PROT_DEFAULT, VM_PROT_ALL,
 							 VM_INHERIT_DEFAULT};
-	struct object *object = copy_make_object(copy);
+	struct object *object = copy_make_object(copy, map);
 	struct map_content content = {.object = object};
 	kern_return_t result;
 

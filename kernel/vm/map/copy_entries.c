@@ -125,6 +125,20 @@ static void copy_entries_move_entries(struct copy *copy, struct vm_map *map, uin
 	map_count(map, &usual, copy_span(copy));
 }
 
+/* Whether the map's payer may have the entries. */
+static bool copy_entries_are_allowed(const struct copy *copy, struct vm_map *map)
+{
+	uint32_t n = 0;
+
+	if (map->payer == NULL)
+		return true;
+	list_for_each_object (struct map_entry, entry, &copy->entries, link) {
+		n++;
+		pause_each();
+	}
+	return map_entries_are_paid(map, n);
+}
+
 kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t base)
 {
 	uint32_t size = copy_span(copy);
@@ -135,6 +149,8 @@ kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t 
 	assert(map->active);
 	if (base < USER_START || base > USER_END || size > USER_END - base)
 		return KERN_INVALID_ADDRESS;
+	if (!copy_entries_are_allowed(copy, map))
+		return KERN_RESOURCE_SHORTAGE;
 	if (!copy_entries_find_neighbours(map, base, base + size, &before, &after))
 		return KERN_NO_SPACE;
 	copy_entries_move_entries(copy, map, base, before, after);

@@ -55,14 +55,15 @@ static inline uint32_t fault_entry_rights(const struct map_entry *entry)
 }
 
 /* Touches what the entry shows at `address`, which it has: as touch_page(). */
-static inline kern_return_t fault_touch_entry(struct touch *touch, struct map_entry *entry,
-					      uint32_t address)
+static inline kern_return_t fault_touch_entry(struct vm_map *map, struct touch *touch,
+					      struct map_entry *entry, uint32_t address)
 {
-	if (entry->object == NULL && !map_entry_make_object(entry))
+	if (entry->object == NULL && !map_entry_make_object(map, entry))
 		return touch_shortage();
-	if (entry->pending && touch->own && !map_entry_make_own(entry))
+	if (entry->pending && touch->own && !map_entry_make_own(map, entry))
 		return touch_shortage();
 	touch->wired = entry->wired;
+	touch->map = map;
 	return touch_page(touch, entry->object, map_entry_index(entry, address));
 }
 
@@ -91,7 +92,7 @@ static inline kern_return_t fault_attempt(struct vm_map *map, uint32_t address, 
 		return KERN_INVALID_ADDRESS;
 	if ((touch->rights & ~fault_entry_rights(entry)) != 0)
 		return KERN_PROTECTION_FAILURE;
-	result = fault_touch_entry(touch, entry, address);
+	result = fault_touch_entry(map, touch, entry, address);
 	return result == KERN_SUCCESS ? fault_enter(map, entry, address, touch) : result;
 }
 
@@ -124,7 +125,7 @@ static kern_return_t fault_attempt_page(struct vm_map *map, uint32_t address, bo
 		return KERN_INVALID_ADDRESS;
 	if (!force && (touch->rights & ~fault_entry_rights(entry)) != 0)
 		return KERN_PROTECTION_FAILURE;
-	return fault_touch_entry(touch, entry, address);
+	return fault_touch_entry(map, touch, entry, address);
 }
 
 /* The kernel writes by another way than the map's tasks, whose page tables would not tell of it. */
@@ -186,7 +187,7 @@ static kern_return_t fault_attempt_own(struct vm_map *map, uint32_t address, str
 	if (entry == NULL)
 		return KERN_INVALID_ADDRESS;
 	touch->rights = fault_entry_rights(entry) | VM_PROT_READ;
-	result = fault_touch_entry(touch, entry, address);
+	result = fault_touch_entry(map, touch, entry, address);
 	if (result != KERN_SUCCESS || fault_entry_rights(entry) == VM_PROT_NONE)
 		return result;
 	return fault_enter(map, entry, address, touch);

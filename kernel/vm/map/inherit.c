@@ -57,11 +57,11 @@ static kern_return_t inherit_copy_waiting(struct map_run *run, struct map_entry 
 
 	map_run_flush(run);
 	if (!entry->wired)
-		return object_copy(object, index, pages, true, &content->object, &content->index,
-				   &pending);
+		return object_copy(run->map->payer, object, index, pages, true, &content->object,
+				   &content->index, &pending);
 	object_reference(object);
 	content->index = 0;
-	result = object_copy_now(object, index, pages, &content->object);
+	result = object_copy_now(run->map->payer, object, index, pages, &content->object);
 	object_release(object);
 	return result;
 }
@@ -106,7 +106,7 @@ static void inherit_separate(struct map_entry *entry)
 	struct object *from = entry->object;
 	uint32_t first = entry->index;
 	uint32_t end = first + map_entry_pages(entry);
-	struct object *to = object_create(end - first);
+	struct object *to = object_create_for(from->payer, end - first);
 	struct page *slot;
 
 	if (to == NULL)
@@ -139,9 +139,9 @@ static kern_return_t inherit_copy_at_once(struct map_run *run, struct map_entry 
 	if (inherit_is_worth_separating(entry))
 		inherit_separate(entry);
 	object_unite(&entry->object, &entry->index);
-	result =
-		object_copy(entry->object, map_entry_index(entry, start), (end - start) / PAGE_SIZE,
-			    entry->shared, &content->object, &content->index, &pending);
+	result = object_copy(run->map->payer, entry->object, map_entry_index(entry, start),
+			     (end - start) / PAGE_SIZE, entry->shared, &content->object,
+			     &content->index, &pending);
 	if (result == KERN_SUCCESS && pending && !entry->pending) {
 		entry->pending = true;
 		inherit_run_add(run, entry);
@@ -177,7 +177,7 @@ static kern_return_t inherit_append(struct vm_map *child, uint32_t start, uint32
 				    const struct map_attributes *attributes,
 				    const struct map_content *content)
 {
-	struct map_entry *entry = map_entry_alloc();
+	struct map_entry *entry = map_entry_alloc_for(child);
 
 	if (entry == NULL)
 		return KERN_RESOURCE_SHORTAGE;
@@ -196,10 +196,10 @@ static kern_return_t inherit_append(struct vm_map *child, uint32_t start, uint32
 }
 
 /* The content of an entry, from `start` on, that shares it with the child's from now on. */
-static kern_return_t inherit_share(struct map_entry *entry, uint32_t start,
-				   struct map_content *content)
+static kern_return_t inherit_share(const struct vm_map *parent, struct map_entry *entry,
+				   uint32_t start, struct map_content *content)
 {
-	if (!map_entry_make_object(entry) || !map_entry_make_own(entry))
+	if (!map_entry_make_object(parent, entry) || !map_entry_make_own(parent, entry))
 		return KERN_RESOURCE_SHORTAGE;
 	entry->shared = true;
 	*content = (struct map_content){
@@ -223,7 +223,7 @@ static kern_return_t inherit_entry(struct map_run *run, struct map_entry *entry,
 	if (attributes.inheritance == VM_INHERIT_NONE)
 		return KERN_SUCCESS;
 	if (attributes.inheritance == VM_INHERIT_SHARE)
-		result = inherit_share(entry, start, &content);
+		result = inherit_share(run->map, entry, start, &content);
 	else
 		result = map_copy_part(run, start, end, &content);
 	if (result != KERN_SUCCESS)
@@ -258,7 +258,7 @@ static kern_return_t inherit_all(struct vm_map *parent, struct vm_map *child)
 
 kern_return_t map_inherit(struct vm_map *parent, struct vm_map **child)
 {
-	struct vm_map *map = map_create();
+	struct vm_map *map = map_create(parent->payer);
 	kern_return_t result;
 
 	assert(kernel_locked());

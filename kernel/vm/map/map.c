@@ -7,6 +7,7 @@
 #include <assay/traps.h>
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/string.h"
 #include "base/zone.h"
 #include "i386/cpu/memory.h"
@@ -29,6 +30,7 @@ static struct zone map_zone;
 
 void map_module_init(void)
 {
+	owner_set_price(OWNER_WIRED, PAGE_SIZE);
 	zone_init(&map_zone, "maps", sizeof(struct vm_map), 4);
 	map_entry_module_init();
 }
@@ -41,9 +43,46 @@ static inline void map_assert_held(const struct vm_map *map)
 
 /* ---------------- Making and unmaking ---------------- */
 
-struct vm_map *map_create(void)
+/* What is charged for the map is `payer`'s from now on, or nobody's. */
+static void map_charge_to(struct vm_map *map, struct owner *payer)
 {
-	struct vm_map *map = zone_alloc(&map_zone);
+	struct owner *old = map->payer;
+	const uint32_t charged[OWNER_KINDS] = {
+		[OWNER_ENTRIES] =
+			old == NULL ? (map->n_entries | (PAID_AT_ONCE - 1)) + 1 : map->n_paid,
+		[OWNER_TABLES] = map->pmap == NULL ? 0 : map->pmap->tables,
+		[OWNER_WIRED] = map->wired / PAGE_SIZE,
+	};
+
+	for (unsigned kind = 0; kind < OWNER_KINDS && payer != NULL; kind++)
+		owner_burden(payer, kind, charged[kind]);
+	map->payer = payer;
+	map->n_paid = payer == NULL ? UINT32_MAX : charged[OWNER_ENTRIES];
+	if (map->pmap != NULL)
+		map->pmap->payer = payer;
+	for (unsigned kind = 0; kind < OWNER_KINDS && old != NULL; kind++)
+		if (charged[kind] > 0 && kind != OWNER_ENTRIES)
+			owner_uncharge(old, kind, charged[kind]);
+	if (old != NULL)
+		owner_uncharge(old, OWNER_ENTRIES, charged[OWNER_ENTRIES]);
+}
+
+/* The structure; NULL when there is no memory, or `payer` may not have it. */
+static struct vm_map *map_alloc_for(struct owner *payer)
+{
+	struct vm_map *map;
+
+	if (payer != NULL && !owner_charge(payer, OWNER_ENTRIES, PAID_AT_ONCE))
+		return NULL;
+	map = zone_alloc(&map_zone);
+	if (map == NULL && payer != NULL)
+		owner_uncharge(payer, OWNER_ENTRIES, PAID_AT_ONCE);
+	return map;
+}
+
+struct vm_map *map_create(struct owner *payer)
+{
+	struct vm_map *map = map_alloc_for(payer);
 
 	if (map == NULL)
 		return NULL;
@@ -52,16 +91,59 @@ struct vm_map *map_create(void)
 		.refs = 1,
 		.active = true,
 		.pmap = pmap_create(),
+		.payer = payer,
+		.n_paid = payer == NULL ? UINT32_MAX : PAID_AT_ONCE,
 		.hint = FIRST_PLACE,
 		.size_limit = USER_END,
 		.size_limit_max = USER_END,
 	};
 	list_init(&map->entries);
 	if (map->pmap == NULL) {
+		map_charge_to(map, NULL);
 		zone_free(&map_zone, map);
 		return NULL;
 	}
+	map->pmap->payer = payer;
 	return map;
+}
+
+/* Takes the objects of an entry along that were paid by `old`, and are nobody else's to see. */
+static void map_change_payer_of(const struct map_entry *entry, const struct owner *old,
+				struct owner *payer)
+{
+	struct object *object = entry->object;
+
+	while (object != NULL && object->payer == old && object_can_move_from(object)) {
+		object_change_payer(object, payer);
+		object = object->shadow;
+		pause_each();
+	}
+}
+
+void map_change_payer(struct vm_map *map, struct owner *payer)
+{
+	const struct owner *old = map->payer;
+
+	map_assert_held(map);
+	if (payer == old)
+		return;
+	list_for_each_object (struct map_entry, entry, &map->entries, link)
+		map_change_payer_of(entry, old, payer);
+	map_charge_to(map, payer);
+}
+
+void map_count_wired(struct vm_map *map, uint32_t size)
+{
+	map->wired += size;
+	if (map->payer != NULL)
+		owner_burden(map->payer, OWNER_WIRED, size / PAGE_SIZE);
+}
+
+void map_discount_wired(struct vm_map *map, uint32_t size)
+{
+	map->wired -= size;
+	if (map->payer != NULL && size > 0)
+		owner_uncharge(map->payer, OWNER_WIRED, size / PAGE_SIZE);
 }
 
 static struct map_entry *map_entry_of(struct list *link)
@@ -82,7 +164,7 @@ static void map_unwire_all(struct vm_map *map)
 			fault_unwire(map, entry->start, entry->end);
 		pause_each();
 	}
-	map->wired = 0;
+	map_discount_wired(map, map->wired);
 }
 
 /* An entry that is in no map any more gives up its object, and what nobody else sees of that. */
@@ -105,6 +187,8 @@ void map_terminate(struct vm_map *map)
 	map_assert_held(map);
 	map_unwire_all(map);
 	map->active = false;
+	if (map->payer != NULL)
+		map_charge_to(map, NULL);
 	pmap_destroy(map->pmap);
 	map->pmap = NULL;
 	map->root = NULL;
@@ -270,7 +354,7 @@ static inline bool map_enter_new(struct vm_map *map, const struct place *place, 
 				 const struct map_attributes *attributes,
 				 const struct map_content *content)
 {
-	struct map_entry *entry = map_entry_alloc();
+	struct map_entry *entry = map_entry_alloc_for(map);
 
 	if (entry == NULL)
 		return false;
@@ -404,7 +488,7 @@ static bool map_is_untouched(const struct map_entry *entry, uint32_t start, uint
 static void map_unwire(struct vm_map *map, uint32_t start, uint32_t end)
 {
 	fault_unwire(map, start, end);
-	map->wired -= end - start;
+	map_discount_wired(map, end - start);
 }
 
 /*

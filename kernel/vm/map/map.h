@@ -32,6 +32,7 @@
 #include "vm/page/page.h"
 
 struct object;
+struct owner;
 struct page;
 struct pmap;
 
@@ -71,8 +72,10 @@ struct vm_map {
 	bool active;      /* False from map_terminate() on: there is no memory and no pmap. */
 	bool wire_future; /* What is mapped from now on is wired (vm_wire_all). */
 	struct pmap *pmap;
-	struct list entries;     /* struct map_entry, by address, */
-	uint32_t n_entries;      /* how many they are, */
+	struct owner *payer; /* For it, its entries and tables, if he has limits; or NULL. */
+	struct list entries; /* struct map_entry, by address, */
+	uint32_t n_entries;  /* how many they are, */
+	uint32_t n_paid;     /* for how many of them the payer is charged, all if there is none, */
 	struct map_entry *root;  /* and the same as a tree, if they are many. */
 	struct map_entry *last;  /* The one found last, where the next search begins; or NULL. */
 	uint32_t size;           /* Bytes that are mapped, */
@@ -85,8 +88,17 @@ struct vm_map {
 
 void map_module_init(void);
 
-/* An empty map with one reference, or NULL when there is no memory. */
-struct vm_map *map_create(void);
+/*
+ * An empty map with one reference, which `payer` pays for if that is not NULL; or NULL when there
+ * is no memory, or he may not have it.
+ */
+struct vm_map *map_create(struct owner *payer);
+
+/*
+ * Who pays for the map from now on, whatever his limits, and for memory in it that is nobody
+ * else's; NULL: nobody.
+ */
+void map_change_payer(struct vm_map *map, struct owner *payer);
 
 /*
  * A new map with what `parent` leaves to a child, in *child: inherit.c.  KERN_RESOURCE_SHORTAGE, or
@@ -167,10 +179,11 @@ static inline uint32_t map_entry_pages(const struct map_entry *entry)
 
 /*
  * Gives an entry without an object one, and makes the object of a copy-pending entry its own, so
- * that it is not pending any more.  False when there is no memory: nothing has changed.
+ * that it is not pending any more.  False when there is no memory, or the map's payer may not have
+ * it: nothing has changed.
  */
-bool map_entry_make_object(struct map_entry *entry);
-bool map_entry_make_own(struct map_entry *entry);
+bool map_entry_make_object(const struct vm_map *map, struct map_entry *entry);
+bool map_entry_make_own(const struct vm_map *map, struct map_entry *entry);
 
 /*
  * Splits entries so that one begins at `start` and one ends at `end`.  `*entry` is the one that
@@ -199,6 +212,10 @@ static inline void map_discount(struct vm_map *map, const struct map_attributes 
 		map->counted -= size;
 }
 
+/* The same of what is wired, for which the map's payer is charged. */
+void map_count_wired(struct vm_map *map, uint32_t size);
+void map_discount_wired(struct vm_map *map, uint32_t size);
+
 /* Whether the limit allows so much more.  What nobody may touch is free: it costs no memory. */
 static inline bool map_allows(const struct vm_map *map, uint32_t rights, uint32_t size)
 {
@@ -210,6 +227,24 @@ static inline bool map_allows(const struct vm_map *map, uint32_t rights, uint32_
 struct map_entry *map_entry_alloc(void);
 #define map_entry_alloc() ALLOC_SITE((map_entry_alloc)())
 void map_entry_free(struct map_entry *entry);
+
+/*
+ * The payer of a map is charged for PAID_AT_ONCE entries at a time, for the first when the map is
+ * made, and has them back when it ends: that is cheaper than one by one.  Whether there may be `n`
+ * more, for which he is charged if need be.
+ */
+#define PAID_AT_ONCE 16u
+
+bool map_entries_pay(struct vm_map *map, uint32_t n);
+
+static inline bool map_entries_are_paid(struct vm_map *map, uint32_t n)
+{
+	return map->n_entries + n <= map->n_paid || map_entries_pay(map, n);
+}
+
+/* As map_entry_alloc(), for this map; NULL, too, if its payer may have no more. */
+struct map_entry *map_entry_alloc_for(struct vm_map *map);
+#define map_entry_alloc_for(map) ALLOC_SITE((map_entry_alloc_for)(map))
 
 /* Puts an entry, filled in, into the map between those two, or takes it out.  Counts nothing. */
 void map_entry_link(struct vm_map *map, struct map_entry *entry, struct map_entry *before,

@@ -160,7 +160,7 @@ static void attributes_unwire(struct vm_map *map, struct map_entry *entry)
 		return;
 	fault_unwire(map, entry->start, entry->end);
 	entry->wired = false;
-	map->wired -= entry->end - entry->start;
+	map_discount_wired(map, entry->end - entry->start);
 }
 
 static kern_return_t map_attributes_unwire_range(struct vm_map *map, uint32_t start, uint32_t end)
@@ -192,7 +192,7 @@ static kern_return_t map_attributes_note_wired(struct vm_map *map, uint32_t star
 			fault_unwire(map, entry->start, entry->end);
 		} else {
 			entry->wired = true;
-			map->wired += entry->end - entry->start;
+			map_count_wired(map, entry->end - entry->start);
 		}
 	}
 	map_join(map, first, end);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "thread/work.h"
 #include "vm/map/entry_tree.h"
@@ -21,6 +22,7 @@ static struct list *kept;
 void map_entry_module_init(void)
 {
 	zone_init(&entry_zone, "map entries", sizeof(struct map_entry), 4);
+	owner_set_price(OWNER_ENTRIES, sizeof(struct map_entry) + sizeof(struct object));
 }
 
 struct map_entry *(map_entry_alloc)(void)
@@ -32,6 +34,22 @@ struct map_entry *(map_entry_alloc)(void)
 	kept = link->next;
 	entry_zone.in_use++;
 	return list_object(link, struct map_entry, link);
+}
+
+bool map_entries_pay(struct vm_map *map, uint32_t n)
+{
+	uint32_t more = (map->n_entries + n - map->n_paid + PAID_AT_ONCE - 1) & ~(PAID_AT_ONCE - 1);
+
+	assert(map->payer != NULL && map->n_entries + n > map->n_paid);
+	if (!owner_charge(map->payer, OWNER_ENTRIES, more))
+		return false;
+	map->n_paid += more;
+	return true;
+}
+
+struct map_entry *(map_entry_alloc_for)(struct vm_map *map)
+{
+	return map_entries_are_paid(map, 1) ? (map_entry_alloc)() : NULL;
 }
 
 void map_entry_free(struct map_entry *entry)
@@ -143,21 +161,21 @@ struct map_entry *map_entry_at(struct vm_map *map, uint32_t address)
 /* ---------------- Their objects ---------------- */
 
 /* Where the next touch asks, too: the allocation is none of those that tests let fail. */
-bool map_entry_make_object(struct map_entry *entry)
+bool map_entry_make_object(const struct vm_map *map, struct map_entry *entry)
 {
 	if (entry->object != NULL)
 		return true;
-	entry->object = (object_create)(map_entry_pages(entry));
+	entry->object = (object_create_for)(map->payer, map_entry_pages(entry));
 	entry->index = 0;
 	return entry->object != NULL;
 }
 
-bool map_entry_make_own(struct map_entry *entry)
+bool map_entry_make_own(const struct vm_map *map, struct map_entry *entry)
 {
 	if (!entry->pending)
 		return true;
 	if (entry->object != NULL &&
-	    !object_make_own(&entry->object, &entry->index, map_entry_pages(entry)))
+	    !object_make_own(map->payer, &entry->object, &entry->index, map_entry_pages(entry)))
 		return false;
 	entry->pending = false;
 	return true;
@@ -190,12 +208,12 @@ void map_entry_forget_pages(const struct map_entry *entry, uint32_t first, uint3
  */
 static bool map_entry_split_at(struct vm_map *map, struct map_entry *entry, uint32_t address)
 {
-	struct map_entry *upper = map_entry_alloc();
+	struct map_entry *upper = map_entry_alloc_for(map);
 
 	if (upper == NULL)
 		return false;
 	if (entry->pending && map_entry_is_private(entry))
-		map_entry_make_own(entry);
+		map_entry_make_own(map, entry);
 	*upper = *entry;
 	upper->start = address;
 	if (entry->object != NULL) {

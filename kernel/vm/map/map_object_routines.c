@@ -79,8 +79,8 @@ static bool map_object_is_read_only(const struct object *object, const struct so
 }
 
 /* What is mapped for it: the object itself, or a copy.  May block. */
-static kern_return_t map_object_find_content(struct port *port, struct source *source,
-					     struct map_content *content)
+static kern_return_t map_object_find_content(const struct vm_map *map, struct port *port,
+					     struct source *source, struct map_content *content)
 {
 	struct object *object;
 	kern_return_t result = map_object_find_object(port, source, &object);
@@ -104,7 +104,7 @@ static kern_return_t map_object_find_content(struct port *port, struct source *s
 		return KERN_SUCCESS;
 	content->shared = false;
 	content->pending = true;
-	result = object_copy(object, content->index, source->size / PAGE_SIZE, true,
+	result = object_copy(map->payer, object, content->index, source->size / PAGE_SIZE, true,
 			     &content->object, &content->index, &pending);
 	assert(result != KERN_SUCCESS || !pending);
 	object_release(object);
@@ -137,7 +137,7 @@ kern_return_t vm_map(struct vm_map *map, vm_address_t *address, vm_size_t size, 
 	if (port != PORT_NULL && (offset & PAGE_MASK) != 0)
 		return KERN_INVALID_ARGUMENT;
 	if (port != PORT_NULL)
-		result = map_object_find_content(port, &source, &content);
+		result = map_object_find_content(map, port, &source, &content);
 	if (result != KERN_SUCCESS)
 		return result;
 	if (attributes->rights != 0)

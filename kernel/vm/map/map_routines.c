@@ -133,10 +133,10 @@ static bool map_routine_fill(struct object *object, struct page *first, uint32_t
 }
 
 /* Memory of `n` pages in a row, wired, with a reference for the caller; NULL if there is none. */
-static struct object *map_routine_make_row(uint32_t n, uint32_t alignment, uint64_t least,
-					   uint64_t end)
+static struct object *map_routine_make_row(const struct vm_map *map, uint32_t n, uint32_t alignment,
+					   uint64_t least, uint64_t end)
 {
-	struct object *object = object_create(n);
+	struct object *object = object_create_for(map->payer, n);
 	struct page *first;
 
 	if (object == NULL)
@@ -190,7 +190,7 @@ kern_return_t vm_allocate_contiguous(host_t host, struct vm_map *map, vm_address
 		return KERN_INVALID_ARGUMENT;
 	if (alignment > DIRECT_MAP_SIZE || n > DIRECT_MAP_SIZE / PAGE_SIZE)
 		return KERN_RESOURCE_SHORTAGE;
-	object = map_routine_make_row(n, (uint32_t)alignment, least, end);
+	object = map_routine_make_row(map, n, (uint32_t)alignment, least, end);
 	if (object == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	*physical = page_physical(object_slot(object, 0));

@@ -145,9 +145,10 @@ memory_object_create_proxy(ipc_space_t space, vm_prot_t max_rights,
  * The entry with an object that it does not see copied before a write, as others will see it too
  * from now on.  False when there is no memory.
  */
-static bool proxy_share(struct map_entry *entry)
+static bool proxy_share(const struct vm_map *map, struct map_entry *entry)
 {
-	if (!map_entry_make_object(entry) || (entry->pending && !map_entry_make_own(entry)))
+	if (!map_entry_make_object(map, entry) ||
+	    (entry->pending && !map_entry_make_own(map, entry)))
 		return false;
 	if (entry->object->pager == NULL)
 		entry->shared = true;
@@ -165,7 +166,7 @@ kern_return_t vm_region_create_proxy(task_t task, vm_address_t address, vm_prot_
 	entry = map_entry_at(task->map, address);
 	if (entry == NULL)
 		return KERN_INVALID_ARGUMENT;
-	if (!proxy_share(entry))
+	if (!proxy_share(task->map, entry))
 		return KERN_RESOURCE_SHORTAGE;
 	part.object = entry->object;
 	part.start = (uint64_t)entry->index * PAGE_SIZE;

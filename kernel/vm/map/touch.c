@@ -14,6 +14,7 @@
 #include "thread/exchange.h"
 #include "thread/thread.h"
 #include "vm/map/fault.h"
+#include "vm/map/map.h"
 #include "vm/object/object.h"
 #include "vm/page/page.h"
 #include "vm/page/page_queue.h"
@@ -173,7 +174,9 @@ static inline kern_return_t touch_grant(struct touch *touch, struct object *obje
 		touch->allowed &= ~(uint32_t)VM_PROT_WRITE;
 		return KERN_SUCCESS;
 	}
-	return object_push(object, index) == KERN_SUCCESS ? KERN_SUCCESS : touch_shortage();
+	if (object_push(object, index, touch->map->payer == NULL) == KERN_SUCCESS)
+		return KERN_SUCCESS;
+	return touch_shortage();
 }
 
 static inline kern_return_t touch_use_first(struct touch *touch, struct object *object,

@@ -18,6 +18,7 @@
 
 struct object;
 struct page;
+struct vm_map;
 
 /*
  * There was a wait: begin again.  Nobody but vm/map/touch.c and vm/map/fault.c is answered with
@@ -29,7 +30,8 @@ struct touch {
 	uint32_t rights; /* VM_PROT_* that are needed, VM_PROT_READ always among them. */
 	bool own;        /* The first object is to have the page itself: for every write. */
 	bool zero;       /* What is nowhere is made, in the first object; otherwise it is NULL. */
-	bool wired;      /* Who touches has the page wired, and keeps that if it is replaced. */
+	const struct vm_map *map; /* Who touches, or NULL: nobody, to read only. */
+	bool wired; /* Who touches has the page wired, and keeps that if it is replaced. */
 
 	struct page *page; /* Found; the caller's until his next wait. */
 	uint32_t allowed;  /* What a map may do with it, as far as objects and pagers know. */

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/owner.h"
 #include "base/zone.h"
 #include "i386/mmu/pmap.h"
 #include "thread/work.h"
@@ -22,6 +23,7 @@ static struct object *kept;
 void object_module_init(void)
 {
 	zone_init(&object_zone, "objects", sizeof(struct object), sizeof(void *));
+	owner_set_price(OWNER_PAGES, PAGE_SIZE);
 }
 
 /* ---------------- Beginning and end ---------------- */
@@ -76,6 +78,41 @@ struct object *(object_create)(uint32_t size)
 	return object;
 }
 
+struct object *object_create_paid(struct owner *payer, uint32_t size)
+{
+	struct object *object = (object_create)(size);
+
+	if (object != NULL) {
+		object->payer = payer;
+		owner_hold(payer);
+	}
+	return object;
+}
+
+/* Slots that are charged. */
+static inline uint32_t object_paid_slots(const struct object *object)
+{
+	return object->n_pages + object->n_swapped + object->n_unsettled;
+}
+
+void object_change_payer(struct object *object, struct owner *payer)
+{
+	struct owner *old = object->payer;
+	uint32_t paid = object_paid_slots(object);
+
+	assert(object->magic == OBJECT_MAGIC);
+	if (payer != NULL) {
+		owner_hold(payer);
+		owner_burden(payer, OWNER_PAGES, paid);
+	}
+	object->payer = payer;
+	if (old == NULL)
+		return;
+	if (paid > 0)
+		owner_uncharge(old, OWNER_PAGES, paid);
+	owner_let_go(old);
+}
+
 /* Ends the object, and gives the caller its reference to what was behind it, or NULL. */
 static struct object *object_end(struct object *object)
 {
@@ -98,6 +135,9 @@ static struct object *object_end(struct object *object)
 	if (!list_empty(&object->waiters.waiters))
 		thread_wake_all(&object->waiters);
 	shadow = object_leave_shadow(object);
+	if (__builtin_expect(object->payer != NULL, 0))
+		owner_let_go(object->payer);
+	object->payer = NULL;
 	object_keep_object(object);
 	return shadow;
 }
@@ -162,16 +202,53 @@ static inline void object_gained(struct object *object, const struct page *slot)
 		++*count;
 }
 
-/* Changes the slot from `old`, which is in it; false when there is no memory for an empty one's. */
-static inline bool object_change(struct object *object, uint32_t index, struct page *old,
-				 struct page *new)
+/* Whether a slot like this is charged: it has something, or had and is to have it again. */
+static inline bool object_slot_is_paid(const struct page *slot)
 {
-	assert(index < object->size);
+	return slot != SLOT_EMPTY && slot != SLOT_ABSENT;
+}
+
+/* Puts `new` into the slot, which has `old`; false when there is no memory for an empty one's. */
+static inline bool object_set(struct object *object, uint32_t index, struct page *old,
+			      struct page *new)
+{
 	if (!page_tree_set(&object->slots, index, new))
 		return false;
 	object_lost(object, old);
 	object_gained(object, new);
 	return true;
+}
+
+/* As object_set(), of an object with a payer, who may also have no more. */
+static __attribute__((noinline)) bool object_set_paid(struct object *object, uint32_t index,
+						      struct page *old, struct page *new)
+{
+	bool more = !object_slot_is_paid(old) && object_slot_is_paid(new);
+	bool less = object_slot_is_paid(old) && !object_slot_is_paid(new);
+
+	if (more && !owner_charge(object->payer, OWNER_PAGES, 1))
+		return false;
+	if (object_set(object, index, old, new)) {
+		if (less)
+			owner_uncharge(object->payer, OWNER_PAGES, 1);
+		return true;
+	}
+	if (more)
+		owner_uncharge(object->payer, OWNER_PAGES, 1);
+	return false;
+}
+
+/*
+ * Changes the slot from `old`, which is in it; false when there is no memory for an empty one's, or
+ * for a payer who may have no more.
+ */
+static inline bool object_change(struct object *object, uint32_t index, struct page *old,
+				 struct page *new)
+{
+	assert(index < object->size);
+	if (__builtin_expect(object->payer != NULL, 0))
+		return object_set_paid(object, index, old, new);
+	return object_set(object, index, old, new);
 }
 
 bool object_mark(struct object *object, uint32_t index, struct page *mark)
@@ -194,6 +271,20 @@ bool object_insert(struct object *object, uint32_t index, struct page *page)
 	page->index = index;
 	page_activate(page);
 	return true;
+}
+
+/* The slot is one that was not charged. */
+bool object_insert_anyway(struct object *object, uint32_t index, struct page *page)
+{
+	struct owner *payer = object->payer;
+	bool inserted;
+
+	object->payer = NULL;
+	inserted = object_insert(object, index, page);
+	object->payer = payer;
+	if (inserted && payer != NULL)
+		owner_burden(payer, OWNER_PAGES, 1);
+	return inserted;
 }
 
 /* Makes a page that is in no slot any more nobody's. */
@@ -230,7 +321,7 @@ void object_free_page(struct page *page, struct page *mark)
 
 void object_free_range(struct object *object, uint32_t first, uint32_t end)
 {
-	uint32_t index = first;
+	uint32_t index = first, freed = 0;
 	struct page *slot;
 
 	for (; (slot = page_tree_next(&object->slots, &index, end)) != SLOT_EMPTY; index++) {
@@ -238,6 +329,7 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end)
 			assert(slot->object == object && slot->index == index);
 			page_tree_set(&object->slots, index, SLOT_EMPTY);
 			object->n_pages--;
+			freed++;
 			object_let_go(slot);
 			page_free(slot);
 		} else if (slot != SLOT_REQUESTED || object->terminating) {
@@ -245,6 +337,8 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end)
 		}
 		pause_each();
 	}
+	if (freed > 0 && object->payer != NULL)
+		owner_uncharge(object->payer, OWNER_PAGES, freed);
 }
 
 bool object_move_page(struct page *page, struct object *to, uint32_t index)

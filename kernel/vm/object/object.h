@@ -29,6 +29,9 @@
  *                n_pages, n_swapped and n_unsettled count slots with a page, SLOT_SWAPPED and
  *                SLOT_LOST ones, and SLOT_REQUESTED and SLOT_FAILED ones
  *                a shadow is a reference; `copy` is none: copy->shadow is this object
+ *                with a payer, n_pages, n_swapped and n_unsettled are charged to him: a page is
+ *                paid from when it is first there, in memory or in swap, until it is thrown away or
+ *                moves to another object
  *                of an object that has `copy` no page is mapped writable unless the copy has its
  *                own or does not reach so far
  *                a map entry that shows a copy object is copy-pending until object_make_own()
@@ -53,6 +56,7 @@
 #include "vm/page/page.h"
 #include "vm/page/page_tree.h"
 
+struct owner;
 struct pager;
 
 #define OBJECT_MAGIC 0x4f424a45u
@@ -76,6 +80,8 @@ struct object {
 
 	struct pager *pager; /* The memory object that was mapped; NULL for memory of nobody's. */
 	struct pager *swap;  /* Its memory object at the default pager, once it has one. */
+
+	struct owner *payer; /* For whom it was made, if he has limits: base/owner.h; or NULL. */
 
 	struct wait_queue waiters; /* For a slot, or for the pager to be ready. */
 	struct list
@@ -107,6 +113,19 @@ void object_module_init(void);
 struct object *object_create(uint32_t size);
 #define object_create(size) ALLOC_SITE((object_create)(size))
 
+/* The same, whose pages `payer` pays for if that is not NULL. */
+struct object *object_create_paid(struct owner *payer, uint32_t size);
+
+static inline struct object *object_create_for(struct owner *payer, uint32_t size)
+{
+	return __builtin_expect(payer == NULL, 1) ? (object_create)(size)
+						  : object_create_paid(payer, size);
+}
+#define object_create_for(payer, size) ALLOC_SITE((object_create_for)(payer, size))
+
+/* Who pays for the object's pages from now on, whatever his limits; NULL: nobody. */
+void object_change_payer(struct object *object, struct owner *payer);
+
 static inline struct object *object_reference(struct object *object)
 {
 	assert(object->magic == OBJECT_MAGIC);
@@ -132,14 +151,21 @@ static inline struct page *object_slot(const struct object *object, uint32_t ind
 	return page_tree_get(&object->slots, index);
 }
 
-/* Puts a mark into a slot that has no page.  False when there is no memory for an empty slot's. */
+/*
+ * Puts a mark into a slot that has no page.  False when there is no memory for an empty slot's, or
+ * its payer may have no more.
+ */
 bool object_mark(struct object *object, uint32_t index, struct page *mark);
 
 /*
  * Puts `page`, nobody's, into a slot that has none, and makes it active; wakes the waiters of one
- * that was SLOT_REQUESTED.  False when there is no memory for an empty slot's.
+ * that was SLOT_REQUESTED.  False when there is no memory for an empty slot's, or its payer may
+ * have no more pages.
  */
 bool object_insert(struct object *object, uint32_t index, struct page *page);
+
+/* As object_insert(), whatever the payer may have: for a write of the system's. */
+bool object_insert_anyway(struct object *object, uint32_t index, struct page *page);
 
 /* Takes the page, which is not wired, out of its object, queue and all maps, and leaves `mark`.
  * The page is the caller's; it keeps `dirty`, with what the page tables knew. */
@@ -160,28 +186,29 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end);
  * A map entry that is copy-pending, with a reference to `*object` of which it shows `size` pages
  * from `*index` on, wants to write.  Makes the object one that it may write to: the same when it is
  * nobody else's, else a new one in front, which has the reference then.  The entry is not pending
- * any more.  False when there is no memory: nothing has changed.  Does not block.
+ * any more.  False when there is no memory, or `payer`, who pays for what is made, may not have
+ * it: nothing has changed.  Does not block.
  */
-bool object_make_own(struct object **object, uint32_t *index, uint32_t size);
+bool object_make_own(struct owner *payer, struct object **object, uint32_t *index, uint32_t size);
 
 /*
  * Copies [index, index + size) for another map entry: `*copy`, with a reference for the caller, and
  * `*copy_index`.  `shared`: the object's own entry shares it with others (VM_INHERIT_SHARE), so it
  * must not become copy-pending; nor is it pending now.  The copy's entry is always copy-pending at
  * first.  With `*pending` the source's entry is so too from now on, and the caller takes the right
- * to write away from its mappings.  KERN_RESOURCE_SHORTAGE, KERN_MEMORY_ERROR, KERN_MEMORY_FAILURE,
- * KERN_ABORTED.  May block, for the kernel's own objects (for memory) and those with a pager (to be
- * ready, or for the pages where it wants no copies).
+ * to write away from its mappings.  What has to be made is `payer`'s.  KERN_RESOURCE_SHORTAGE,
+ * KERN_MEMORY_ERROR, KERN_MEMORY_FAILURE, KERN_ABORTED.  May block, for the kernel's own objects
+ * (for memory) and those with a pager (to be ready, or for the pages where it wants no copies).
  */
-kern_return_t object_copy(struct object *object, uint32_t index, uint32_t size, bool shared,
-			  struct object **copy, uint32_t *copy_index, bool *pending);
+kern_return_t object_copy(struct owner *payer, struct object *object, uint32_t index, uint32_t size,
+			  bool shared, struct object **copy, uint32_t *copy_index, bool *pending);
 
 /*
  * A copy, page by page, at once, in a new object whose index 0 is `index`.  The caller keeps the
  * object alive.  Errors as object_copy().  May block.
  */
-kern_return_t object_copy_now(struct object *object, uint32_t index, uint32_t size,
-			      struct object **copy);
+kern_return_t object_copy_now(struct owner *payer, struct object *object, uint32_t index,
+			      uint32_t size, struct object **copy);
 
 /*
  * The caller is about to copy `*object`, which it shows from `*index` on.  If it has the only
@@ -200,16 +227,18 @@ static inline bool object_can_move_from(const struct object *back)
 /*
  * Moves a page to an object in front of its own, object_can_move_from(), or behind, to which nobody
  * else refers, in the place of whatever is there.  It stays mapped and wired as it is, and is dirty
- * there.  False when there is no memory for an empty slot's: nothing has changed.
+ * there.  False when there is no memory for an empty slot's, or another payer may have no more:
+ * nothing has changed.
  */
 bool object_move_page(struct page *page, struct object *to, uint32_t index);
 
 /*
  * The page at `index` of `object`, which has a copy object, is about to be written to: gives that
  * its own copy of the page first if it reaches so far and has nothing there, and takes the page's
- * translations away, which are the copy's too.  KERN_RESOURCE_SHORTAGE.  Does not block.
+ * translations away, which are the copy's too.  The copy's payer pays, and if he may not the write
+ * is refused: but for one of the system's (`anyway`).  KERN_RESOURCE_SHORTAGE.  Does not block.
  */
-kern_return_t object_push(struct object *object, uint32_t index);
+kern_return_t object_push(struct object *object, uint32_t index, bool anyway);
 
 /* Forgets the object behind if this one has contents for each of its slots. */
 void object_drop_shadow_if_full(struct object *object);

@@ -136,7 +136,7 @@ static bool chain_keep_front(struct object *front, struct object *back)
 /* Only the back is left, with the caller's reference; false when it cannot be. */
 static bool chain_keep_back(struct object *front, struct object *back)
 {
-	if (front->n_swapped > 0 || !chain_move_to_back(front, back))
+	if (front->payer != back->payer || front->n_swapped > 0 || !chain_move_to_back(front, back))
 		return false;
 	back->written |= front->written;
 	back->copy = NULL;

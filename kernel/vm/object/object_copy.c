@@ -23,19 +23,20 @@
 
 /*
  * A write fault comes here, of a test's own memory too, so that it is not for tests to let the
- * allocation fail.
+ * allocation fail.  Memory of another payer's stays so, and is behind: its pages move as they are
+ * touched, and are charged one by one.
  */
-bool object_make_own(struct object **object, uint32_t *index, uint32_t size)
+bool object_make_own(struct owner *payer, struct object **object, uint32_t *index, uint32_t size)
 {
 	struct object *back = *object;
 	struct object *front;
 
 	assert(back->magic == OBJECT_MAGIC && size > 0 && *index + size <= back->size);
-	if (object_can_move_from(back)) {
+	if (object_can_move_from(back) && back->payer == payer) {
 		back->written = true;
 		return true;
 	}
-	front = (object_create)(size);
+	front = (object_create_for)(payer, size);
 	if (front == NULL)
 		return false;
 	front->written = true;
@@ -82,7 +83,8 @@ static void object_copy_extend(struct object *copy, uint32_t end)
  * Puts a new copy object between the object and the copy object that it has, `old`.  What has not
  * been pushed to `old` is then what the new one has, so that the new one must reach as far.
  */
-static struct object *object_copy_insert(struct object *object, uint32_t first, uint32_t end)
+static struct object *object_copy_insert(struct owner *payer, struct object *object, uint32_t first,
+					 uint32_t end)
 {
 	struct object *old = object->copy;
 	struct object *copy;
@@ -91,7 +93,7 @@ static struct object *object_copy_insert(struct object *object, uint32_t first, 
 		first = old->shadow_index;
 	if (old != NULL && old->shadow_index + old->size > end)
 		end = old->shadow_index + old->size;
-	copy = object_create(end - first);
+	copy = object_create_for(payer, end - first);
 	if (copy == NULL)
 		return NULL;
 	copy->shadow = object_reference(object);
@@ -108,20 +110,21 @@ static struct object *object_copy_insert(struct object *object, uint32_t first, 
 }
 
 /* A copy object for such pages of the object, with a reference for the caller, or NULL. */
-static struct object *copy_object(struct object *object, uint32_t first, uint32_t end)
+static struct object *copy_object(struct owner *payer, struct object *object, uint32_t first,
+				  uint32_t end)
 {
 	struct object *copy = object->copy;
 
 	if (copy == NULL || copy->shadow_index > first || !object_copy_is_untouched(copy))
-		return object_copy_insert(object, first, end);
+		return object_copy_insert(payer, object, first, end);
 	object_copy_extend(copy, end);
 	return object_reference(copy);
 }
 
-static kern_return_t copy_delayed(struct object *object, uint32_t index, uint32_t size,
-				  struct object **copy, uint32_t *copy_index)
+static kern_return_t copy_delayed(struct owner *payer, struct object *object, uint32_t index,
+				  uint32_t size, struct object **copy, uint32_t *copy_index)
 {
-	*copy = copy_object(object, index, index + size);
+	*copy = copy_object(payer, object, index, index + size);
 	if (*copy == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	*copy_index = index - (*copy)->shadow_index;
@@ -139,7 +142,7 @@ static bool object_copy_needs_no_page(const struct object *copy, uint32_t index)
 	return slot != SLOT_EMPTY && slot != SLOT_ABSENT;
 }
 
-kern_return_t object_push(struct object *object, uint32_t index)
+kern_return_t object_push(struct object *object, uint32_t index, bool anyway)
 {
 	struct object *copy = object->copy;
 	struct page *page = object_slot(object, index);
@@ -153,7 +156,8 @@ kern_return_t object_push(struct object *object, uint32_t index)
 		return KERN_RESOURCE_SHORTAGE;
 	page_copy(page_data(own), page_data(page));
 	own->dirty = true;
-	if (!object_insert(copy, index - copy->shadow_index, own)) {
+	if (anyway ? !object_insert_anyway(copy, index - copy->shadow_index, own)
+		   : !object_insert(copy, index - copy->shadow_index, own)) {
 		page_free(own);
 		return KERN_RESOURCE_SHORTAGE;
 	}
@@ -168,30 +172,30 @@ kern_return_t object_push(struct object *object, uint32_t index)
  * A pager that is dead has no strategy; what it has left behind is copied like any memory, and what
  * it has not cannot be read in the copy either.
  */
-static kern_return_t copy_paged(struct object *object, uint32_t index, uint32_t size,
-				struct object **copy, uint32_t *copy_index)
+static kern_return_t copy_paged(struct owner *payer, struct object *object, uint32_t index,
+				uint32_t size, struct object **copy, uint32_t *copy_index)
 {
 	kern_return_t result = KERN_SUCCESS;
 
 	if (!object->dead)
 		result = pager_await_ready(object);
 	if (object->dead)
-		return copy_delayed(object, index, size, copy, copy_index);
+		return copy_delayed(payer, object, index, size, copy, copy_index);
 	if (result != KERN_SUCCESS)
 		return result;
 	*copy_index = 0;
 	switch (object->pager->strategy) {
 	case MEMORY_OBJECT_COPY_NONE:
-		return object_copy_now(object, index, size, copy);
+		return object_copy_now(payer, object, index, size, copy);
 	case MEMORY_OBJECT_COPY_CALL:
 		return pager_copy(object, index, size, copy);
 	default:
-		return copy_delayed(object, index, size, copy, copy_index);
+		return copy_delayed(payer, object, index, size, copy, copy_index);
 	}
 }
 
-kern_return_t object_copy(struct object *object, uint32_t index, uint32_t size, bool shared,
-			  struct object **copy, uint32_t *copy_index, bool *pending)
+kern_return_t object_copy(struct owner *payer, struct object *object, uint32_t index, uint32_t size,
+			  bool shared, struct object **copy, uint32_t *copy_index, bool *pending)
 {
 	kern_return_t result;
 
@@ -199,7 +203,7 @@ kern_return_t object_copy(struct object *object, uint32_t index, uint32_t size, 
 	*pending = false;
 	if (object->pager == NULL && !object->kernel) {
 		if (shared)
-			return copy_delayed(object, index, size, copy, copy_index);
+			return copy_delayed(payer, object, index, size, copy, copy_index);
 		*pending = true;
 		*copy = object_reference(object);
 		*copy_index = index;
@@ -209,9 +213,9 @@ kern_return_t object_copy(struct object *object, uint32_t index, uint32_t size, 
 	object_reference(object);
 	if (object->kernel) {
 		*copy_index = 0;
-		result = object_copy_now(object, index, size, copy);
+		result = object_copy_now(payer, object, index, size, copy);
 	} else {
-		result = copy_paged(object, index, size, copy, copy_index);
+		result = copy_paged(payer, object, index, size, copy, copy_index);
 	}
 	object_release(object);
 	return result;

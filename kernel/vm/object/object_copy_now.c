@@ -47,12 +47,12 @@ static kern_return_t copy_page_now(struct object *object, uint32_t index, uint32
 	return KERN_RESOURCE_SHORTAGE;
 }
 
-kern_return_t object_copy_now(struct object *object, uint32_t index, uint32_t size,
-			      struct object **copy)
+kern_return_t object_copy_now(struct owner *payer, struct object *object, uint32_t index,
+			      uint32_t size, struct object **copy)
 {
 	kern_return_t result = KERN_SUCCESS;
 
-	*copy = object_create(size);
+	*copy = object_create_for(payer, size);
 	if (*copy == NULL)
 		return KERN_RESOURCE_SHORTAGE;
 	for (uint32_t i = 0; i < size && result == KERN_SUCCESS; i++) {

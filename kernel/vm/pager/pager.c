@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/assert.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
@@ -177,7 +178,8 @@ static struct object *pager_known_object(struct pager *pager, uint32_t size)
 /* A new object for a memory object, which is told; NULL when there is no memory. */
 static struct object *pager_make_object(struct port *port, uint32_t size)
 {
-	struct object *object = object_create(size);
+	struct owner *payer = port->owner == NULL ? NULL : owner_limited(port->owner);
+	struct object *object = object_create_for(payer, size);
 	struct message *message = message_alloc(PAGER_MESSAGE_SIZE);
 	struct pager *pager = NULL;
 
@@ -245,7 +247,7 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size, s
 	if (!pager_has_room(pager))
 		return KERN_RESOURCE_SHORTAGE;
 	message = message_alloc(PAGER_MESSAGE_SIZE);
-	port = port_create(OBJECT_NONE, NULL, NULL);
+	port = port_create(OBJECT_NONE, NULL, object->payer);
 	*copy = NULL;
 	if (message != NULL && port != NULL) {
 		struct port *right = port_make_send(port);

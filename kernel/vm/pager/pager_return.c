@@ -257,7 +257,7 @@ static bool pager_return_send_part(struct pager *pager, struct object *rest, uin
  */
 static bool return_swapped(struct object *object)
 {
-	struct object *rest = (object_create)(object->size);
+	struct object *rest = (object_create_for)(object->payer, object->size);
 	uint32_t index = 0;
 	bool all = true;
 

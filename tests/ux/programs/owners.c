@@ -138,6 +138,26 @@ static void take_messages(void)
 	}
 }
 
+/* As many pages as there may be. */
+static void take_pages(void)
+{
+	enum {
+		PIECE = 1 << 20
+	};
+	vm_address_t area;
+	uint32_t word = 1;
+
+	for (uint32_t at = PIECE;; at += PAGE_SIZE) {
+		if (at == PIECE) {
+			EXPECT_EQ(vm_allocate(mach_task_self(), &area, PIECE, true), KERN_SUCCESS);
+			at = 0;
+		}
+		if (vm_write(mach_task_self(), area + at + sizeof word, (vm_offset_t)&word,
+			     sizeof word) != KERN_SUCCESS)
+			return;
+	}
+}
+
 /* Each in a task of its own, so that no space of names is full first. */
 static void take_names(void)
 {
@@ -231,6 +251,11 @@ TEST(names_without_end)
 TEST(tasks_without_end)
 {
 	expect_limited(OWNER_TASKS, take_tasks);
+}
+
+TEST(pages_without_end)
+{
+	expect_limited(OWNER_PAGES, take_pages);
 }
 
 TEST(messages_without_end)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c */
+/*
+ * links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c
+ * links: base/owner.c
+ */
 /* Objects (vm/object/object.h): their slots, their end, and copies of them. */
 #include "object_model.h"
 
@@ -107,7 +110,7 @@ TEST(object_ends_of_long_chains_are_flat)
 	for (uint32_t i = 1; i < 200000; i++) {
 		struct object *back = object_reference(object);
 
-		EXPECT(object_make_own(&object, &index, 1));
+		EXPECT(object_make_own(NULL, &object, &index, 1));
 		object_release(back);
 	}
 	EXPECT_EQ(object_chain_length(object), 200000);
@@ -145,10 +148,10 @@ TEST(object_own_needs_no_shadow)
 
 	begin();
 	same = object = object_create(8);
-	EXPECT(object_make_own(&object, &index, 4));
+	EXPECT(object_make_own(NULL, &object, &index, 4));
 	EXPECT(object == same && index == 3);
 	object_reference(same);
-	EXPECT(object_make_own(&object, &index, 4));
+	EXPECT(object_make_own(NULL, &object, &index, 4));
 	EXPECT(object != same && index == 0);
 	EXPECT(object->shadow == same && object->shadow_index == 3 && object->size == 4);
 	object_release(object);
@@ -163,7 +166,7 @@ static struct object *copy_middle(struct object *object)
 	uint32_t index;
 	bool pending;
 
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
+	EXPECT_EQ(object_copy(NULL, object, 2, 4, false, &copy, &index, &pending), KERN_SUCCESS);
 	EXPECT(index == 0 && !pending);
 	return copy;
 }
@@ -201,7 +204,7 @@ TEST(object_copies_without_a_pager)
 	begin();
 	object = paged_object(8);
 	object->pager->state = PAGER_DEAD;
-	EXPECT_EQ(object_copy(object, 2, 4, false, &copy, &index, &pending), KERN_ABORTED);
+	EXPECT_EQ(object_copy(NULL, object, 2, 4, false, &copy, &index, &pending), KERN_ABORTED);
 	object->dead = true;
 	copy = copy_middle(object);
 	EXPECT(copy->shadow == object);
@@ -263,7 +266,7 @@ TEST(object_copy_that_is_written_to_is_not_shared)
 	view = allocate_shared(4);
 	write_view(view, 0, 1);
 	first = fork_view(view);
-	EXPECT(object_make_own(&first->object, &first->index, 4));
+	EXPECT(object_make_own(NULL, &first->object, &first->index, 4));
 	first->pending = false;
 	second = fork_view(view);
 	write_view(first, 0, 2);
@@ -283,7 +286,7 @@ TEST(object_copy_that_was_united_is_not_shared)
 	write_view(view, 0, 1);
 	first = fork_view(view);
 	second = fork_view(first);
-	EXPECT(object_make_own(&first->object, &first->index, 4));
+	EXPECT(object_make_own(NULL, &first->object, &first->index, 4));
 	first->pending = false;
 	release(second);
 	object_unite(&first->object, &first->index);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c */
+/*
+ * links: vm/object/object.c vm/object/object_chain.c vm/object/object_copy.c vm/page/page_tree.c
+ * links: base/owner.c
+ */
 /*
  * Chains of objects (vm/object/object.h): uniting them, forks in a row, and random steps of
  * everything, with and without memory running out, against arrays of what ought to be seen.
@@ -7,6 +10,7 @@
 #include "object_model.h"
 
 #define STEPS 60000
+#define FEW   60u /* Pages that a user may have. */
 #define FORKS 1000
 
 /* ---------------- Uniting ---------------- */
@@ -292,7 +296,7 @@ static void random_step(struct view *view, struct view *file, uint32_t *seed)
 }
 
 /* `file` is a view of what a pager has, which stays. */
-static void random_steps(uint32_t seed, bool with_failures)
+static void random_steps(uint32_t seed, uint32_t payers, bool with_failures)
 {
 	struct object *object;
 	struct view *file;
@@ -305,6 +309,7 @@ static void random_steps(uint32_t seed, bool with_failures)
 		file->memory->values[i] = 5000 + i;
 	}
 	failures = with_failures ? 4 : 0;
+	make_payers(payers, with_failures ? FEW : OWNER_NO_LIMIT);
 	for (uint32_t step = 0; step < STEPS && !check_failed(); step++) {
 		random_step(&views[host_random_below(&seed, VIEWS)], file, &seed);
 		if (step % 16 == 0)
@@ -319,12 +324,21 @@ static void random_steps(uint32_t seed, bool with_failures)
 
 TEST(object_random_steps)
 {
-	random_steps(1, false);
-	random_steps(2, false);
+	random_steps(1, 0, false);
+	random_steps(2, 0, false);
 }
 
 TEST(object_random_steps_with_failures)
 {
-	random_steps(3, true);
-	random_steps(4, true);
+	random_steps(3, 0, true);
+	random_steps(4, 0, true);
+}
+
+/* What users pay is to the page what is there of theirs, whose memory others have copied, too. */
+TEST(object_random_steps_of_payers)
+{
+	random_steps(5, 1, false);
+	random_steps(6, 3, false);
+	random_steps(7, 2, true);
+	random_steps(8, 3, true);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owner.h"
 #include "base/zone.h"
 #include "host/kernel.h"
 #include "i386/mmu/pmap.h"
@@ -45,6 +46,44 @@ static uint32_t wakes;  /* and calls of thread_wake_all() and thread_wake_all_so
 static inline bool fails(void)
 {
 	return failures != 0 && host_random_below(&fail_seed, failures) == 0;
+}
+
+/* ---------------- Payers ---------------- */
+
+#define ALICE 100
+
+static uint32_t n_payers; /* Of users; 0: nobody pays. */
+static uint32_t payer_seed = 1;
+
+/* Who pays for what comes next: the system or a user, each of whom has a share in the model. */
+static inline struct owner *a_payer(void)
+{
+	uint32_t n = n_payers == 0 ? 0 : host_random_below(&payer_seed, n_payers + 1);
+
+	return n == 0 ? NULL : owner_find(ALICE + n);
+}
+
+/* Users are there as long as each has a task. */
+static inline void make_payers(uint32_t n, uint32_t limit)
+{
+	for (n_payers = 0; n_payers < n; n_payers++) {
+		struct owner *owner = owner_obtain(ALICE + n_payers + 1);
+
+		owner_burden(owner, OWNER_TASKS, 1);
+		owner_set_limit(owner, OWNER_PAGES, limit);
+	}
+}
+
+static inline void end_payers(void)
+{
+	for (; n_payers > 0; n_payers--)
+		owner_uncharge(owner_find(ALICE + n_payers), OWNER_TASKS, 1);
+}
+
+/* What is charged to all users together. */
+static inline uint32_t charged(enum owner_kind kind)
+{
+	return owner_find(OWNER_OTHERS)->uses[kind].used;
 }
 
 void zone_init(struct zone *zone, const char *name, size_t size, size_t alignment)
@@ -269,12 +308,12 @@ kern_return_t pager_copy(struct object *object, uint32_t index, uint32_t size, s
 }
 
 /* Nothing is in the copies: no test looks into them. */
-kern_return_t object_copy_now(struct object *object, uint32_t index, uint32_t size,
-			      struct object **copy)
+kern_return_t object_copy_now(struct owner *payer, struct object *object, uint32_t index,
+			      uint32_t size, struct object **copy)
 {
 	(void)object;
 	(void)index;
-	*copy = object_create(size);
+	*copy = object_create_for(payer, size);
 	return *copy != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }
 
@@ -365,7 +404,7 @@ static inline bool write_fault(struct view *view, uint32_t i)
 {
 	struct page *page;
 
-	if (view->pending && !object_make_own(&view->object, &view->index, view->size))
+	if (view->pending && !object_make_own(a_payer(), &view->object, &view->index, view->size))
 		return false;
 	view->pending = false;
 	page = own_page(view, i);
@@ -373,7 +412,7 @@ static inline bool write_fault(struct view *view, uint32_t i)
 		return false;
 	object_drop_shadow_if_full(view->object);
 	if (view->object->copy != NULL &&
-	    object_push(view->object, view->index + i) != KERN_SUCCESS)
+	    object_push(view->object, view->index + i, n_payers == 0) != KERN_SUCCESS)
 		return false;
 	page->dirty = true;
 	map_page(view, i, page, true);
@@ -436,7 +475,7 @@ static inline struct view *new_view(struct object *object, uint32_t index, uint3
 
 static inline struct view *allocate(uint32_t size)
 {
-	struct object *object = free_view() == NULL ? NULL : object_create(size);
+	struct object *object = free_view() == NULL ? NULL : object_create_for(a_payer(), size);
 
 	return object == NULL ? NULL : new_view(object, 0, size);
 }
@@ -460,7 +499,7 @@ static inline void write_all(struct view *view, uint32_t first)
 /* A memory object of a program's. */
 static inline struct object *paged_object(uint32_t size)
 {
-	struct object *object = object_create(size);
+	struct object *object = object_create_for(a_payer(), size);
 
 	object->pager = &new_pager(false)->pager;
 	return object;
@@ -487,8 +526,8 @@ static inline struct view *copy_view(struct view *view, uint32_t first, uint32_t
 	if (free_view() == NULL)
 		return NULL;
 	object_unite(&view->object, &view->index);
-	if (object_copy(view->object, view->index + first, size, view->shared, &object, &index,
-			&pending) != KERN_SUCCESS)
+	if (object_copy(a_payer(), view->object, view->index + first, size, view->shared, &object,
+			&index, &pending) != KERN_SUCCESS)
 		return NULL;
 	for (uint32_t i = 0; pending && i < view->size; i++)
 		view->table[i].writable = false;
@@ -522,7 +561,7 @@ static inline struct view *same_view(struct view *view, uint32_t first)
 static inline struct view *share_view(struct view *view)
 {
 	if (free_view() == NULL ||
-	    (view->pending && !object_make_own(&view->object, &view->index, view->size)))
+	    (view->pending && !object_make_own(a_payer(), &view->object, &view->index, view->size)))
 		return NULL;
 	view->pending = false;
 	view->shared = true;
@@ -589,7 +628,7 @@ static inline void check_slots(const struct object *object)
 /* Objects are those that the views lead to, and `also`, to which the test has a reference. */
 static inline void check_objects(const struct object *also)
 {
-	uint32_t total = 0;
+	uint32_t total = 0, paid = 0;
 
 	n_found = 0;
 	find_chain(also);
@@ -600,8 +639,12 @@ static inline void check_objects(const struct object *also)
 		EXPECT(found[i]->copy == NULL || found[i]->copy->shadow == found[i]);
 		check_slots(found[i]);
 		total += found[i]->n_pages;
+		if (found[i]->payer != NULL) {
+			paid += found[i]->n_pages + found[i]->n_swapped + found[i]->n_unsettled;
+		}
 	}
 	EXPECT_EQ(object_zone->in_use, n_found);
+	EXPECT_EQ(charged(OWNER_PAGES), paid);
 	EXPECT_EQ(n_pages, total);
 }
 
@@ -611,6 +654,7 @@ static inline void begin(void)
 
 	if (!begun) {
 		page_tree_module_init();
+		owner_module_init();
 		object_module_init();
 		begun = true;
 	}
@@ -626,6 +670,8 @@ static inline void finish(void)
 	}
 	EXPECT_EQ(object_zone->in_use, 0);
 	EXPECT_EQ(n_pages, 0);
+	EXPECT_EQ(charged(OWNER_PAGES), 0);
+	end_payers();
 }
 
 #endif
