@@ -11,16 +11,34 @@ import gdb
 PRIORITIES = 64
 
 
-def queued(queue: gdb.Value) -> Iterator[gdb.Value]:
-    """Threads of a run queue, the best first, those of one priority in the order of their turns."""
+def thread_at(link: gdb.Value) -> gdb.Value:
+    """The thread that hangs on a queue or in a group by this link."""
     offset = next(field.bitpos // 8 for field in gdb.lookup_type("struct thread").fields()
                   if field.name == "run_link")
     kind = gdb.lookup_type("struct thread").pointer()
+    return gdb.Value(int(link) - offset).cast(kind).dereference()
+
+
+def threads_of(link: gdb.Value, priority: int) -> Iterator[gdb.Value]:
+    """The thread that waits in a queue by this link, or those of the group that does."""
+    share = link.cast(gdb.lookup_type("struct run_entry").pointer())["group_of"]
+    if not share:
+        yield thread_at(link)
+        return
+    head = share["groups"][priority]["threads"]
+    member = head["next"]
+    while member != head.address:
+        yield thread_at(member)
+        member = member["next"]
+
+
+def queued(queue: gdb.Value) -> Iterator[gdb.Value]:
+    """Threads of a run queue, the best first, those of one priority in the order of their turns."""
     for priority in range(PRIORITIES):
         head = queue["lists"][priority]
         link = head["next"]
         while link != head.address:
-            yield gdb.Value(int(link) - offset).cast(kind).dereference()
+            yield from threads_of(link, priority)
             link = link["next"]
 
 

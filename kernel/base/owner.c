@@ -47,6 +47,7 @@ static void owner_init(struct owner *owner, uint32_t id, struct owner *all)
 	*owner = (struct owner){.magic = OWNER_MAGIC, .id = id, .all = all};
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
 		owner->uses[kind].limit = all == NULL ? OWNER_NO_LIMIT : owner_share(kind);
+	share_init(&owner->share);
 	list_add_last(&owners, &owner->link);
 }
 
@@ -116,6 +117,7 @@ void owner_perhaps_gone(struct owner *owner)
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
 		if (owner->uses[kind].used != 0)
 			return;
+	share_end(&owner->share);
 	list_remove(&owner->link);
 	owner->magic = 0;
 	zone_free(&owner_zone, owner);

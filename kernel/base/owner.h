@@ -22,6 +22,7 @@
 #include <mach/owner.h>
 
 #include <assay/list.h>
+#include "thread/share.h"
 
 #define OWNER_MAGIC 0x4f574e52u
 
@@ -32,6 +33,7 @@ struct owner {
 	struct list link;  /* In the list of owners. */
 	uint32_t holders;  /* Who point to it though nothing may be charged to it. */
 	struct owner_use uses[OWNER_KINDS];
+	struct share share; /* Its turns. */
 };
 
 extern struct owner owner_system;

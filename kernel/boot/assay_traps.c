@@ -84,6 +84,9 @@ TRAP_ABI kern_return_t trap_thread_bind(uint32_t cpu)
 {
 	if (cpu != ANY_CPU && cpu >= n_cpus)
 		return KERN_INVALID_ARGUMENT;
+	/* A user's threads wait for their owner's turn, in the common queue. */
+	if (current_thread()->share != NULL)
+		return KERN_NO_ACCESS;
 	sched_bind(cpu == ANY_CPU ? NULL : &cpus[cpu]);
 	return KERN_SUCCESS;
 }

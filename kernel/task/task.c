@@ -164,6 +164,8 @@ static void task_burden(struct task *task, struct owner *from, struct owner *to)
 
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
 		owner_burden(to, kind, held[kind]);
+	list_for_each_object (struct thread, thread, &task->threads, task_link)
+		sched_set_owner(thread, to);
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++)
 		if (held[kind] > 0)
 			owner_uncharge(from, kind, held[kind]);

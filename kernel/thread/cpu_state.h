@@ -46,6 +46,8 @@ struct cpu {
 	uint32_t turn_end;      /* The first tick after these cycles ends the turn that runs. */
 	uint8_t turn_over_from; /* For threads so good or worse it is over: turn_is_over(). */
 	bool gives_way;         /* Who woke in its turn waits for the next hand-over here. */
+	struct share *payer;    /* Whose turn is used up by what runs here; or NULL: nobody's. */
+	uint32_t pays_since;    /* In cycles. */
 	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 

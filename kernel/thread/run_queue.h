@@ -39,6 +39,14 @@ struct turn {
 	uint8_t over_from; /* For whom it is over; of one that is not new. */
 };
 
+struct share;
+
+/* What waits in the common run queue: a thread, or a group of a user's (thread/share.h). */
+struct run_entry {
+	struct list link;
+	struct share *group_of; /* NULL of a thread. */
+};
+
 struct run_queue {
 	uint32_t occupied[PRIORITIES / 32];
 	struct list lists[PRIORITIES];

@@ -9,15 +9,15 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "base/owner.h"
 #include "task/label.h"
 #include "task/vtimer.h"
 #include "thread/cpu_state.h"
 #include "thread/holder.h"
+#include "thread/share.h"
 #include "thread/tick.h"
 #include "thread/turn.h"
 #include "thread/work.h"
-
-struct run_queue sched_common;
 
 uint32_t sched_policies = POLICY_TIMESHARE;
 uint8_t sched_max_priority = PRIORITY_SYSTEM;
@@ -36,19 +36,32 @@ static struct run_queue *sched_queue_of(const struct thread *thread)
 	return thread->bound != NULL ? &thread->bound->bound : &sched_common;
 }
 
-/* A thread in the middle of its turn is first among its equals, those that `wake` before others. */
-static void sched_enqueue(struct thread *thread, bool wakes)
+static inline void sched_enqueue_at(struct thread *thread, enum share_place place)
 {
 	struct run_queue *queue = sched_queue_of(thread);
+	struct list *link = &thread->run_link.link;
 	unsigned priority = thread->run_priority;
 
 	assert(thread->state == THREAD_RUNNABLE);
-	if (thread->turn.kind < TURN_KEPT)
-		run_queue_add(queue, &thread->run_link, priority);
-	else if (wakes && thread->turn.kind != TURN_OVER)
-		run_queue_add_woken(queue, &thread->run_link, priority);
+	if (thread->share != NULL && thread->bound == NULL)
+		share_add(thread->share, &thread->run_link, priority, place);
+	else if (place == SHARE_WOKEN)
+		run_queue_add_woken(queue, link, priority);
+	else if (place == SHARE_FIRST)
+		run_queue_add_first(queue, link, priority);
 	else
-		run_queue_add_first(queue, &thread->run_link, priority);
+		run_queue_add(queue, link, priority);
+}
+
+/* A thread in the middle of its turn is first among its equals, those that `wake` before others. */
+static void sched_enqueue(struct thread *thread, bool wakes)
+{
+	if (thread->turn.kind < TURN_KEPT)
+		sched_enqueue_at(thread, SHARE_LAST);
+	else if (wakes && thread->turn.kind != TURN_OVER)
+		sched_enqueue_at(thread, SHARE_WOKEN);
+	else
+		sched_enqueue_at(thread, SHARE_FIRST);
 }
 
 /* The priority of what runs on `cpu`; an idle CPU is worse than any thread. */
@@ -89,13 +102,21 @@ static inline bool sched_nobody_waits(const struct cpu *cpu)
 }
 
 /* Takes the best thread for `cpu` off its queue; there is one. */
-static inline struct thread *sched_choose(struct cpu *cpu)
+static inline __attribute__((always_inline)) struct thread *sched_choose(struct cpu *cpu)
 {
 	struct run_queue *queue = &sched_common;
+	struct list *link;
+	unsigned priority;
 
 	if (!run_queue_is_empty(&cpu->bound))
 		queue = sched_choose_queue(cpu);
-	return list_object(run_queue_take(queue, run_queue_first(queue)), struct thread, run_link);
+	priority = run_queue_first(queue);
+	link = queue->lists[priority].next;
+	if (list_object(link, struct run_entry, link)->group_of == NULL)
+		run_queue_take_away(queue, link, priority);
+	else
+		link = share_take(link, priority);
+	return list_object(link, struct thread, run_link.link);
 }
 
 /* Whether `thread`, which wakes, is none that `cpu` has woken on behalf of whom it runs. */
@@ -117,8 +138,11 @@ static bool sched_should_run(const struct thread *thread, const struct cpu *cpu,
 		return thread->run_priority < priority;
 	if (!sched_is_prompt(thread, cpu))
 		return false;
-	return thread->turn.kind == TURN_KEPT ||
-	       (thread->turn.kind == TURN_NEXT && turn_is_over(cpu, priority));
+	if (thread->turn.kind == TURN_KEPT &&
+	    (thread->share == NULL || !share_waits(thread, cpu->thread)))
+		return true;
+	return (thread->turn.kind == TURN_KEPT || thread->turn.kind == TURN_NEXT) &&
+	       turn_is_over(cpu, priority);
 }
 
 /* The CPU that runs the worst of all that `thread` might run in place of. */
@@ -193,7 +217,30 @@ void sched_remove(struct thread *thread)
 {
 	assert(kernel_locked());
 	assert(thread->state == THREAD_RUNNABLE);
-	run_queue_remove(sched_queue_of(thread), &thread->run_link, thread->run_priority);
+	if (thread->share != NULL && thread->bound == NULL)
+		share_remove(thread->share, &thread->run_link, thread->run_priority);
+	else
+		run_queue_remove(sched_queue_of(thread), &thread->run_link.link,
+				 thread->run_priority);
+}
+
+static void sched_set_payer(struct thread *thread)
+{
+	struct share *share = thread->share != NULL ? thread->share : &owner_system.share;
+
+	thread->pays = thread->priority < PRIORITY_USER ? NULL : share;
+}
+
+void sched_set_owner(struct thread *thread, struct owner *owner)
+{
+	bool queued = !list_empty(&thread->run_link.link);
+
+	if (queued)
+		sched_remove(thread);
+	thread->share = owner->all != NULL ? &owner->share : NULL;
+	sched_set_payer(thread);
+	if (queued)
+		sched_enqueue(thread, false);
 }
 
 void sched_notice(struct thread *thread)
@@ -251,6 +298,19 @@ static __attribute__((noinline)) void sched_prepare_switch(struct cpu *cpu)
 	cpu_clear_work(cpu, WORK_RESCHEDULE);
 }
 
+/* Who pays for `next` pays from now on, if somebody does; else who has paid until now. */
+static inline void sched_change_payer(struct cpu *cpu, const struct thread *next)
+{
+	if (next->pays != cpu->payer && next->pays != NULL)
+		share_pay(cpu, next->pays);
+}
+
+static inline void sched_begin_turn(struct cpu *cpu, struct thread *next)
+{
+	sched_change_payer(cpu, next);
+	turn_begin(cpu, next);
+}
+
 void sched_switch(void)
 {
 	struct cpu *cpu = cpu_self();
@@ -263,7 +323,7 @@ void sched_switch(void)
 		sched_prepare_switch(cpu);
 	next = sched_nobody_waits(cpu) ? cpu->idle_thread : sched_choose(cpu);
 	assert(next->magic == THREAD_MAGIC);
-	turn_begin(cpu, next);
+	sched_begin_turn(cpu, next);
 	if (next != thread) {
 		sched_run(cpu, thread, next);
 	} else {
@@ -305,6 +365,7 @@ void sched_handoff(struct thread *thread, struct thread *to)
 		return;
 	}
 	turn_swap(thread, to);
+	sched_change_payer(cpu, to);
 	if ((cpu->work & WORK_RESCHEDULE) == 0 && !sched_others_first(cpu, to->priority)) {
 		sched_run(cpu, thread, to);
 		return;
@@ -360,6 +421,7 @@ void sched_preempt(void)
 	sched_keep_turn(cpu_self(), thread);
 	sched_stay_runnable(thread);
 	sched_enqueue(thread, false);
+	share_pay(cpu_self(), NULL);
 	sched_switch();
 }
 
@@ -367,7 +429,7 @@ void sched_preempt(void)
 static inline void sched_enqueue_current(struct thread *thread)
 {
 	sched_stay_runnable(thread);
-	run_queue_add(sched_queue_of(thread), &thread->run_link, thread->run_priority);
+	sched_enqueue_at(thread, SHARE_YIELD);
 }
 
 bool sched_yield(bool depressed)
@@ -391,7 +453,7 @@ bool sched_yield(bool depressed)
 		thread->run_priority = thread->priority;
 		return false;
 	}
-	turn_begin(cpu, next);
+	sched_begin_turn(cpu, next);
 	sched_run(cpu, thread, next);
 	return true;
 }
@@ -421,6 +483,7 @@ void sched_set_priority(struct thread *thread, unsigned priority)
 		sched_remove(thread);
 	thread->priority = (uint8_t)priority;
 	thread->run_priority = (uint8_t)priority;
+	sched_set_payer(thread);
 	if (queued)
 		sched_make_runnable(thread);
 	else if (thread->state == THREAD_RUNNING && sched_waiting_priority(thread->cpu) < priority)
@@ -470,7 +533,7 @@ void sched_tick(struct cpu *cpu)
 		if (sched_came_in_kernel(cpu))
 			thread->system_ticks++;
 	}
-	if (turn_left(cpu) > 0)
+	if (turn_left(cpu) > 0 && (run_queue_is_empty(&sched_common) || !share_tick(cpu, thread)))
 		return;
 	turn_over(cpu);
 	if (thread == cpu->idle_thread)
@@ -524,6 +587,8 @@ void sched_idle(void)
 	for (;;) {
 		interrupt_work();
 		if (sched_waiting_priority(cpu) < PRIORITIES) {
+			/* What ran before there was nothing to do was at nobody's cost. */
+			cpu->pays_since = (uint32_t)machine_cycles();
 			sched_switch();
 			continue;
 		}

@@ -2,9 +2,9 @@
 /*
  * The scheduler: fixed priorities, turns of QUANTUM ticks within one, any CPU unless bound.
  *
- * A runnable thread is on a run queue, the common one or that of the CPU it is bound to; a running
- * one is on none.  The best runnable thread runs; user mode is preempted, the kernel is not.
- * Guarded by the kernel lock.
+ * A runnable thread is on a run queue, the common one, users' by their owner's share, or that of
+ * the CPU it is bound to; a running one is on none.  The best runnable thread runs; user mode is
+ * preempted, the kernel is not.  Guarded by the kernel lock.
  */
 #ifndef THREAD_SCHED_H
 #define THREAD_SCHED_H
@@ -14,12 +14,10 @@
 #include <stdnoreturn.h>
 
 #include "thread/run_queue.h"
+#include "thread/share.h"
 #include "thread/thread.h"
 
 struct cpu;
-
-/* Runnable threads that may run anywhere. */
-extern struct run_queue sched_common;
 
 /* POLICY_* that threads may have. */
 extern uint32_t sched_policies;
@@ -78,6 +76,12 @@ void sched_notice(struct thread *thread);
 
 /* Takes a runnable thread off its queue; the caller changes its state. */
 void sched_remove(struct thread *thread);
+
+/*
+ * Turns of `thread` are its owner's from now on; of one that is better than programs are they stay
+ * those of who ran before, for whom it is likely to work.
+ */
+void sched_set_owner(struct thread *thread, struct owner *owner);
 
 /* Gives a thread another priority, with what follows from it. */
 void sched_set_priority(struct thread *thread, unsigned priority);

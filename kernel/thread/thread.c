@@ -72,7 +72,8 @@ static struct thread *thread_alloc(struct task *task, unsigned priority)
 	thread->policy = POLICY_TIMESHARE;
 	thread->created = machine_cycles();
 	thread->sends_to.entry = thread->receives_from.entry = &space_no_entry;
-	list_init(&thread->run_link);
+	list_init(&thread->run_link.link);
+	sched_set_owner(thread, task != NULL ? task->owner : &owner_system);
 	list_init(&thread->task_link);
 	list_init(&thread->wait_link);
 	wait_queue_init(&thread->stop_waiters);
@@ -181,6 +182,7 @@ struct thread *thread_create_idle(struct cpu *cpu)
 		return NULL;
 	machine_thread_init_kernel(thread, stack, sched_idle);
 	thread->bound = cpu;
+	thread->pays = NULL;
 	return thread;
 }
 
@@ -191,6 +193,7 @@ struct thread *thread_create_boot(void)
 	assert(thread != NULL);
 	machine_thread_adopt_boot_stack(thread);
 	thread->state = THREAD_RUNNING;
+	thread->pays = NULL;
 	return thread;
 }
 
@@ -225,7 +228,7 @@ void thread_reap(struct thread *thread)
 	assert(thread != current_thread());
 	assert(thread->port == NULL);
 	assert(!timer_is_set(&thread->timeout));
-	assert(list_empty(&thread->run_link) && list_empty(&thread->wait_link));
+	assert(list_empty(&thread->run_link.link) && list_empty(&thread->wait_link));
 	list_remove(&thread->task_link);
 	if (thread->answer_port != NULL)
 		port_abandon(thread->answer_port);

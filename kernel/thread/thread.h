@@ -42,7 +42,9 @@
 #include "thread/run_queue.h"
 
 struct cpu;
+struct owner;
 struct port;
+struct share;
 struct task;
 
 #define THREAD_MAGIC 0x54485244u
@@ -129,10 +131,12 @@ struct thread {
 	uint8_t max_priority; /* The best that thread_priority() may give it. */
 	uint8_t policy;       /* POLICY_*, and its number: noted and told, no more. */
 	int policy_data;
-	struct cpu *bound; /* The only CPU it may run on, or NULL. */
-	struct cpu *cpu;   /* Runs there, or ran there last. */
-	struct turn turn;  /* What it may run when it is next chosen. */
-	struct list run_link;
+	struct cpu *bound;   /* The only CPU it may run on, or NULL. */
+	struct cpu *cpu;     /* Runs there, or ran there last. */
+	struct turn turn;    /* What it may run when it is next chosen. */
+	struct share *share; /* Its owner's; NULL of the system's. */
+	struct share *pays;  /* Pays for its turns; NULL: whoever did before. */
+	struct run_entry run_link;
 	struct list task_link; /* On its task's list. */
 
 	/* Suspension. */

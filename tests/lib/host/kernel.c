@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/random.h"
+#include "thread/share.h"
 #include "thread/work.h"
 #include "vm/pager/pageout.h"
 
@@ -149,4 +150,15 @@ uint32_t host_random_below(uint32_t *state, uint32_t n)
 __attribute__((weak)) void holder_pause(void)
 {
 	machine_pause();
+}
+
+/* On the host no thread waits for its owner's turn. */
+__attribute__((weak)) void share_init(struct share *share)
+{
+	(void)share;
+}
+
+__attribute__((weak)) void share_end(const struct share *share)
+{
+	(void)share;
 }

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Shares: see share.h.  Guarded by the kernel lock. */
+#include "thread/share.h"
+
+#include <stddef.h>
+
+#include "base/owner.h"
+#include "thread/cpu_state.h"
+#include "thread/thread.h"
+#include "thread/turn.h"
+
+struct run_queue sched_common;
+
+void share_init(struct share *share)
+{
+	share->left = (int32_t)turn_new;
+	share->round = 0;
+	for (unsigned priority = 0; priority < PRIORITIES; priority++) {
+		struct run_group *group = &share->groups[priority];
+
+		*group = (struct run_group){.entry.group_of = share, .woken = &group->threads};
+		list_init(&group->entry.link);
+		list_init(&group->threads);
+	}
+}
+
+void share_end(const struct share *share)
+{
+	for (uint32_t n = 0; n < n_cpus; n++)
+		if (cpus[n].payer == share)
+			cpus[n].payer = NULL;
+}
+
+/* ---------------- Where groups are ---------------- */
+
+static void share_take_group(struct run_group *group, unsigned priority)
+{
+	if (!list_empty(&group->entry.link))
+		run_queue_remove(&sched_common, &group->entry.link, priority);
+	group->early = false;
+}
+
+/* The group goes behind all that wait, and has had its place in this round. */
+static void share_put_behind(struct share *share, unsigned priority)
+{
+	struct run_group *group = &share->groups[priority];
+
+	share_take_group(group, priority);
+	run_queue_add(&sched_common, &group->entry.link, priority);
+	group->round = share->round;
+	group->behind = true;
+}
+
+/* In the middle of the owner's turn. */
+static void share_put_first(struct run_group *group, unsigned priority, enum share_place place)
+{
+	bool queued = !list_empty(&group->entry.link);
+
+	if (queued && (place != SHARE_WOKEN || group->early))
+		return;
+	share_take_group(group, priority);
+	group->early = place == SHARE_WOKEN;
+	if (group->early)
+		run_queue_add_woken(&sched_common, &group->entry.link, priority);
+	else
+		run_queue_add_first(&sched_common, &group->entry.link, priority);
+}
+
+static void share_place_group(struct share *share, unsigned priority, enum share_place place)
+{
+	struct run_group *group = &share->groups[priority];
+
+	if (group->round != share->round || place == SHARE_YIELD)
+		share_put_behind(share, priority);
+	else if (!group->behind)
+		share_put_first(group, priority, place);
+	else if (list_empty(&group->entry.link))
+		share_put_behind(share, priority);
+}
+
+/* ---------------- Threads ---------------- */
+
+void share_add(struct share *share, struct run_entry *entry, unsigned priority,
+	       enum share_place place)
+{
+	struct run_group *group = &share->groups[priority];
+
+	assert(priority < PRIORITIES);
+	assert(list_empty(&entry->link));
+	if (place == SHARE_LAST || place == SHARE_YIELD)
+		list_add_last(&group->threads, &entry->link);
+	else
+		list_add_first(group->woken, &entry->link);
+	if (place == SHARE_WOKEN)
+		group->woken = &entry->link;
+	share_place_group(share, priority, place);
+}
+
+static void share_leave(struct run_group *group, struct list *link, unsigned priority)
+{
+	if (group->woken == link)
+		group->woken = link->prev;
+	list_remove(link);
+	if (list_empty(&group->threads))
+		share_take_group(group, priority);
+}
+
+void share_remove(struct share *share, struct run_entry *entry, unsigned priority)
+{
+	assert(!list_empty(&entry->link));
+	share_leave(&share->groups[priority], &entry->link, priority);
+}
+
+/* Each owner whose turn has ended is put behind once, so that this ends. */
+struct list *share_take(struct list *link, unsigned priority)
+{
+	struct run_entry *entry = list_object(link, struct run_entry, link);
+	struct run_group *group;
+
+	while (entry->group_of != NULL &&
+	       entry->group_of->groups[priority].round != entry->group_of->round) {
+		share_put_behind(entry->group_of, priority);
+		entry = list_first_object(&sched_common.lists[priority], struct run_entry, link);
+	}
+	if (entry->group_of == NULL)
+		return run_queue_take(&sched_common, priority);
+	group = &entry->group_of->groups[priority];
+	group->behind = false;
+	link = group->threads.next;
+	assert(link != &group->threads);
+	share_leave(group, link, priority);
+	return link;
+}
+
+static bool share_runs(const struct share *share)
+{
+	bool runs = false;
+
+	for (uint32_t n = 0; n < n_cpus; n++)
+		runs |= cpus[n].payer == share && cpus[n].thread != cpus[n].idle_thread;
+	return runs;
+}
+
+/* Who has a CPU takes no second one from others: its next turn would begin there at once. */
+bool share_waits(const struct thread *thread, const struct thread *running)
+{
+	return thread->share != running->share &&
+	       (thread->share->groups[thread->run_priority].behind || share_runs(thread->share));
+}
+
+/* ---------------- Who pays ---------------- */
+
+/* Whether the turn was used up by that. */
+static bool share_charge(struct share *share, uint32_t cycles)
+{
+	/* After a machine stood still, the clock tells nothing of turns. */
+	if (cycles > turn_length)
+		cycles = turn_length;
+	share->left -= (int32_t)cycles;
+	if (share->left > 0)
+		return false;
+	share->left += (int32_t)turn_length;
+	if (share->left <= 0)
+		share->left = (int32_t)turn_new;
+	share->round++;
+	return true;
+}
+
+bool share_pay(struct cpu *cpu, struct share *payer)
+{
+	uint32_t now = (uint32_t)machine_cycles();
+	bool over = cpu->payer != NULL && share_charge(cpu->payer, now - cpu->pays_since);
+
+	cpu->pays_since = now;
+	cpu->payer = payer;
+	return over;
+}
+
+/* Whether others than this user's threads are among the best that wait. */
+static bool share_others_wait(const struct share *share)
+{
+	unsigned priority = run_queue_best(&sched_common);
+	const struct list *list;
+
+	if (priority == PRIORITIES)
+		return false;
+	list = &sched_common.lists[priority];
+	return list->next != list->prev || list->next != &share->groups[priority].entry.link;
+}
+
+/*
+ * Who is better than programs works for who paid; any other pays itself from now on.  Threads of
+ * the system's wait by themselves, and have turns of their own only.
+ */
+bool share_tick(struct cpu *cpu, const struct thread *thread)
+{
+	struct share *payer = cpu->payer;
+	bool over = share_pay(cpu, thread->pays != NULL ? thread->pays : payer);
+
+	return over && payer != &owner_system.share && share_others_wait(payer);
+}
