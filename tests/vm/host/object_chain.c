@@ -308,8 +308,8 @@ static void random_steps(uint32_t seed, uint32_t payers, bool with_failures)
 		((struct test_pager *)object->pager)->values[i] = 5000 + i;
 		file->memory->values[i] = 5000 + i;
 	}
-	failures = with_failures ? 4 : 0;
 	make_payers(payers, with_failures ? FEW : OWNER_NO_LIMIT);
+	failures = with_failures ? 4 : 0;
 	for (uint32_t step = 0; step < STEPS && !check_failed(); step++) {
 		random_step(&views[host_random_below(&seed, VIEWS)], file, &seed);
 		if (step % 16 == 0)
