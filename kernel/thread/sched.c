@@ -101,22 +101,27 @@ static inline bool sched_nobody_waits(const struct cpu *cpu)
 	return run_queue_is_empty(&sched_common) && run_queue_is_empty(&cpu->bound);
 }
 
-/* Takes the best thread for `cpu` off its queue; there is one. */
-static inline __attribute__((always_inline)) struct thread *sched_choose(struct cpu *cpu)
+/* Takes the first thread of `priority` off `queue`; there is one. */
+static inline __attribute__((always_inline)) struct thread *sched_take(struct run_queue *queue,
+								       unsigned priority)
 {
-	struct run_queue *queue = &sched_common;
-	struct list *link;
-	unsigned priority;
+	struct list *link = queue->lists[priority].next;
 
-	if (!run_queue_is_empty(&cpu->bound))
-		queue = sched_choose_queue(cpu);
-	priority = run_queue_first(queue);
-	link = queue->lists[priority].next;
 	if (list_object(link, struct run_entry, link)->group_of == NULL)
 		run_queue_take_away(queue, link, priority);
 	else
 		link = share_take(link, priority);
 	return list_object(link, struct thread, run_link.link);
+}
+
+/* Takes the best thread for `cpu` off its queue; there is one. */
+static inline __attribute__((always_inline)) struct thread *sched_choose(struct cpu *cpu)
+{
+	struct run_queue *queue = &sched_common;
+
+	if (!run_queue_is_empty(&cpu->bound))
+		queue = sched_choose_queue(cpu);
+	return sched_take(queue, run_queue_first(queue));
 }
 
 /* Whether `thread`, which wakes, is none that `cpu` has woken on behalf of whom it runs. */

@@ -70,6 +70,13 @@ def test_make_grade_with_all() -> None:
     grade_example(*(set(SAYS) - set(SAMPLE)))
 
 
+@pytest.mark.parametrize("patch", sorted(EXAMPLE.glob("*/submissions/*/change.patch")),
+                         ids=lambda patch: f"{patch.parts[-4]}/{patch.parent.name}")
+def test_the_patches_are_of_this_tree(patch: Path) -> None:
+    """One that no longer applies has no points either, and would be taken for a wrong one."""
+    subprocess.run(["git", "apply", "--check", patch], cwd=ROOT, check=True)
+
+
 @pytest.mark.parametrize(("patch", "says"), [
     ("", "changes nothing"),
     ("--- a/kernel/thread/sched.c\n+++ b/kernel/../Makefile\n",
