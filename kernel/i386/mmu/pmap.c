@@ -102,7 +102,7 @@ static struct page *pmap_table_new(struct pmap *pmap, uint32_t base)
  * Makes the table for `address`, which is not there, and its directory if need be.  As for
  * pmap_table_made().
  */
-static __attribute__((noinline)) uint32_t pmap_table_make(struct pmap *pmap, uint32_t address)
+static uint32_t pmap_table_make(struct pmap *pmap, uint32_t address)
 {
 	pte_t *quarter = &pmap->pdpt[address / QUARTER_SIZE];
 	uint32_t n = address / LARGE_SIZE % TABLE_ENTRIES;
@@ -152,9 +152,8 @@ static void pmap_change_rights(struct pmap *pmap, uint32_t address, struct halve
  * Where something is mapped already: changes its rights if it is `page`, else takes it away.  Says
  * whether `page` is still to be mapped.
  */
-static __attribute__((noinline)) bool pmap_make_way(struct pmap *pmap, uint32_t address,
-						    struct halves *entry, struct page *page,
-						    uint32_t rights)
+static bool pmap_make_way(struct pmap *pmap, uint32_t address, struct halves *entry,
+			  struct page *page, uint32_t rights)
 {
 	if (page_of_entry(entry->low) == page) {
 		pmap_change_rights(pmap, address, entry, page, rights);

@@ -20,8 +20,8 @@ static inline uint32_t entry_tree_height(const struct map_entry *entry)
 
 static inline void entry_tree_set_height(struct map_entry *entry)
 {
-	uint32_t left = entry_tree_height(entry->node.below[LEFT]),
-		 right = entry_tree_height(entry->node.below[RIGHT]);
+	uint32_t left = entry_tree_height(entry->node.below[ENTRY_LEFT]),
+		 right = entry_tree_height(entry->node.below[ENTRY_RIGHT]);
 
 	entry->node.height = (left > right ? left : right) + 1;
 }
@@ -32,10 +32,10 @@ static inline void entry_tree_replace(struct map_entry **root, struct map_entry 
 {
 	if (parent == NULL)
 		*root = new;
-	else if (parent->node.below[LEFT] == old)
-		parent->node.below[LEFT] = new;
+	else if (parent->node.below[ENTRY_LEFT] == old)
+		parent->node.below[ENTRY_LEFT] = new;
 	else
-		parent->node.below[RIGHT] = new;
+		parent->node.below[ENTRY_RIGHT] = new;
 	if (new != NULL)
 		new->node.parent = parent;
 }
@@ -80,11 +80,12 @@ static void entry_tree_balance(struct map_entry **root, struct map_entry *entry)
 {
 	for (; entry != NULL; entry = entry->node.parent) {
 		uint32_t before = entry->node.height;
-		uint32_t left = entry_tree_height(entry->node.below[LEFT]),
-			 right = entry_tree_height(entry->node.below[RIGHT]);
+		uint32_t left = entry_tree_height(entry->node.below[ENTRY_LEFT]),
+			 right = entry_tree_height(entry->node.below[ENTRY_RIGHT]);
 
 		if (left > right + 1 || right > left + 1)
-			entry = entry_tree_even(root, entry, left > right ? LEFT : RIGHT);
+			entry = entry_tree_even(root, entry,
+						left > right ? ENTRY_LEFT : ENTRY_RIGHT);
 		else
 			entry->node.height = (left > right ? left : right) + 1;
 		if (entry->node.height == before)
@@ -99,11 +100,11 @@ void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct 
 	struct map_entry *parent = before;
 
 	entry->node = (struct entry_node){.height = 1};
-	if (before != NULL && before->node.below[RIGHT] == NULL) {
-		before->node.below[RIGHT] = entry;
+	if (before != NULL && before->node.below[ENTRY_RIGHT] == NULL) {
+		before->node.below[ENTRY_RIGHT] = entry;
 	} else if (after != NULL) {
-		assert(after->node.below[LEFT] == NULL);
-		after->node.below[LEFT] = entry;
+		assert(after->node.below[ENTRY_LEFT] == NULL);
+		after->node.below[ENTRY_LEFT] = entry;
 		parent = after;
 	} else {
 		assert(*root == NULL);
@@ -117,19 +118,19 @@ void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct 
 /* The entry that follows, which has nothing on its left, takes the place of one with two sides. */
 static void entry_tree_remove_inner(struct map_entry **root, struct map_entry *entry)
 {
-	struct map_entry *next = entry->node.below[RIGHT];
+	struct map_entry *next = entry->node.below[ENTRY_RIGHT];
 	struct map_entry *lowest;
 
-	while (next->node.below[LEFT] != NULL)
-		next = next->node.below[LEFT];
+	while (next->node.below[ENTRY_LEFT] != NULL)
+		next = next->node.below[ENTRY_LEFT];
 	lowest = next->node.parent;
 	if (lowest == entry) {
 		lowest = next;
 	} else {
-		entry_tree_hang(lowest, LEFT, next->node.below[RIGHT]);
-		entry_tree_hang(next, RIGHT, entry->node.below[RIGHT]);
+		entry_tree_hang(lowest, ENTRY_LEFT, next->node.below[ENTRY_RIGHT]);
+		entry_tree_hang(next, ENTRY_RIGHT, entry->node.below[ENTRY_RIGHT]);
 	}
-	entry_tree_hang(next, LEFT, entry->node.below[LEFT]);
+	entry_tree_hang(next, ENTRY_LEFT, entry->node.below[ENTRY_LEFT]);
 	next->node.height = entry->node.height;
 	entry_tree_replace(root, entry->node.parent, entry, next);
 	entry_tree_balance(root, lowest);
@@ -137,7 +138,8 @@ static void entry_tree_remove_inner(struct map_entry **root, struct map_entry *e
 
 void entry_tree_remove(struct map_entry **root, struct map_entry *entry)
 {
-	struct map_entry *left = entry->node.below[LEFT], *right = entry->node.below[RIGHT];
+	struct map_entry *left = entry->node.below[ENTRY_LEFT],
+			 *right = entry->node.below[ENTRY_RIGHT];
 
 	if (left != NULL && right != NULL) {
 		entry_tree_remove_inner(root, entry);
@@ -153,13 +155,13 @@ struct map_entry *entry_tree_from(struct map_entry *root, uint32_t address)
 
 	while (root != NULL) {
 		if (address >= root->end) {
-			root = root->node.below[RIGHT];
+			root = root->node.below[ENTRY_RIGHT];
 			continue;
 		}
 		found = root;
 		if (address >= root->start)
 			break;
-		root = root->node.below[LEFT];
+		root = root->node.below[ENTRY_LEFT];
 	}
 	return found;
 }

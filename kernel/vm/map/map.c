@@ -8,7 +8,6 @@
 
 #include "base/lock.h"
 #include "base/owner.h"
-#include "base/string.h"
 #include "base/zone.h"
 #include "i386/cpu/memory.h"
 #include "i386/mmu/pmap.h"
@@ -614,71 +613,4 @@ kern_return_t map_protect(struct vm_map *map, uint32_t start, uint32_t size, uin
 		return KERN_INVALID_ARGUMENT;
 	result = map_check_range(map, start, start + size, 0);
 	return result == KERN_SUCCESS ? map_set_rights(map, start, size, false, rights) : result;
-}
-
-/* ---------------- Contents ---------------- */
-
-kern_return_t map_page(struct vm_map *map, uint32_t address, uint32_t rights, bool force,
-		       struct page **page)
-{
-	uint32_t has;
-
-	assert(kernel_locked());
-	if (map->active && address < USER_END) {
-		*page = pmap_lookup(map->pmap, address, &has);
-		if (*page != NULL && (has & rights) == rights) {
-			if ((rights & VM_PROT_WRITE) != 0)
-				(*page)->dirty = true;
-			return KERN_SUCCESS;
-		}
-	}
-	return fault_page(map, address, rights, force, page);
-}
-
-/* How many of `size` bytes from `address` on lie in its page. */
-static inline uint32_t map_part_of(uint32_t address, uint32_t size)
-{
-	uint32_t part = PAGE_SIZE - (address & PAGE_MASK);
-
-	return part < size ? part : size;
-}
-
-/* Copies between `bytes` and the map, to the one that `rights` say is written. */
-static kern_return_t map_copy_by_page(struct vm_map *map, uint32_t address, char *bytes,
-				      uint32_t size, uint32_t rights, bool force)
-{
-	while (size > 0) {
-		uint32_t part = map_part_of(address, size);
-		struct page *page;
-		kern_return_t result = map_page(map, address, rights, force, &page);
-		char *data;
-
-		if (result != KERN_SUCCESS)
-			return result;
-		data = (char *)page_data(page) + (address & PAGE_MASK);
-		if (rights == VM_PROT_WRITE)
-			memcpy(data, bytes, part);
-		else
-			memcpy(bytes, data, part);
-		address += part;
-		bytes += part;
-		size -= part;
-		pause_each_page();
-	}
-	return KERN_SUCCESS;
-}
-
-kern_return_t map_write(struct vm_map *map, uint32_t address, const void *from, uint32_t size)
-{
-	return map_copy_by_page(map, address, (char *)from, size, VM_PROT_WRITE, true);
-}
-
-kern_return_t map_store(struct vm_map *map, uint32_t address, const void *from, uint32_t size)
-{
-	return map_copy_by_page(map, address, (char *)from, size, VM_PROT_WRITE, false);
-}
-
-kern_return_t map_read(struct vm_map *map, uint32_t address, void *to, uint32_t size)
-{
-	return map_copy_by_page(map, address, to, size, VM_PROT_READ, true);
 }

@@ -46,14 +46,14 @@ struct map_attributes {
 };
 
 enum entry_side {
-	LEFT,
-	RIGHT
+	ENTRY_LEFT,
+	ENTRY_RIGHT
 };
 
 struct map_entry {
 	struct list link; /* On its map's list, by address; or a copy's (vm/map/copy.h). */
 	struct entry_node {
-		struct map_entry *below[2], /* LEFT and RIGHT */
+		struct map_entry *below[2], /* ENTRY_LEFT and ENTRY_RIGHT */
 			*parent;            /* In its map's tree (vm/map/entry_tree.h). */
 		uint32_t height;
 	} node;

@@ -134,11 +134,8 @@ static void page_free_untouched(struct page_range *range)
 	memory.free = page;
 }
 
-/*
- * Puts the next untouched page on the free list, which is empty; false when there is none.  Kept
- * out of page_alloc(), which is short without it, as the next one is.
- */
-static __attribute__((noinline)) bool page_touch(void)
+/* Puts the next untouched page on the free list, which is empty; false when there is none. */
+static bool page_touch(void)
 {
 	struct page_range *range;
 
@@ -159,7 +156,7 @@ static __attribute__((noinline)) bool page_touch(void)
  * Whether the current thread may have one of the last pages, of which it has the page-out daemon
  * make more.
  */
-static __attribute__((noinline)) bool page_may_have_last(enum page_use use)
+static bool page_may_have_last(enum page_use use)
 {
 	uint32_t kept = use == PAGE_USER ? page_levels.user : page_levels.kernel;
 	uint32_t free = memory.counts[PAGE_FREE];

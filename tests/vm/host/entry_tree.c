@@ -51,8 +51,8 @@ static uint32_t check_below(const struct map_entry *entry, const struct map_entr
 		return 0;
 	EXPECT(entry->node.parent == parent);
 	EXPECT(entry->start >= from && entry->end <= to);
-	left = check_below(entry->node.below[LEFT], entry, from, entry->start);
-	right = check_below(entry->node.below[RIGHT], entry, entry->end, to);
+	left = check_below(entry->node.below[ENTRY_LEFT], entry, from, entry->start);
+	right = check_below(entry->node.below[ENTRY_RIGHT], entry, entry->end, to);
 	EXPECT(left <= right + 1 && right <= left + 1);
 	EXPECT(entry->node.height == (left > right ? left : right) + 1);
 	return entry->node.height;
