@@ -34,6 +34,7 @@ struct owner_use {
 /* Of all kinds, in their order, in a message. */
 struct owner_uses {
 	struct owner_use uses[OWNER_KINDS_MAX];
+	uint32_t lost; /* Answers and notifications that were not queued, for a limit. */
 };
 
 typedef struct owner_uses owner_uses_t;

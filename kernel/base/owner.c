@@ -144,6 +144,14 @@ void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n)
 	owner_add(&owner->uses[kind], n);
 }
 
+void owner_note_lost(struct owner *owner)
+{
+	assert(owner->magic == OWNER_MAGIC);
+	owner->lost++;
+	if (owner->all != NULL)
+		owner->all->lost++;
+}
+
 bool owner_may_have(const struct owner *owner, enum owner_kind kind, uint32_t n)
 {
 	assert(owner->magic == OWNER_MAGIC);

@@ -33,6 +33,7 @@ struct owner {
 	struct list link;  /* In the list of owners. */
 	uint32_t holders;  /* Who point to it though nothing may be charged to it. */
 	struct owner_use uses[OWNER_KINDS];
+	uint32_t lost; /* Answers and notifications that a limit has kept out of queues. */
 	struct share share; /* Its turns. */
 };
 
@@ -91,6 +92,9 @@ static inline bool owner_charge(struct owner *owner, enum owner_kind kind, uint3
 
 /* Whether owner_charge() of so many would succeed. */
 bool owner_may_have(const struct owner *owner, enum owner_kind kind, uint32_t n);
+
+/* A message that nobody sends again was kept out of a queue: counts it where root can see that. */
+void owner_note_lost(struct owner *owner);
 
 /* Charges `n` that are there already, whatever the limit. */
 void owner_burden(struct owner *owner, enum owner_kind kind, uint32_t n);

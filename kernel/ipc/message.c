@@ -49,11 +49,12 @@ static uint32_t message_units(uint32_t bytes)
 
 /*
  * Memory of which a part is carried is carried by the page; and the same may be carried so often
- * that no count has it, which nobody may.
+ * that no count has it, which nobody may.  The notification that the message is accepted waits with
+ * it.
  */
 uint32_t message_price(struct message *message)
 {
-	uint64_t price = message_units(message->room);
+	uint64_t price = message_units(message->room) + (message->accepted != NULL);
 	struct body_walk walk;
 	struct part *part;
 

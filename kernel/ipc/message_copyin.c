@@ -110,7 +110,7 @@ static void copyin_cancel_notification(struct entry *entry, uint32_t n, const st
 	if (entry->request == NULL || entry->request->notify != cancel || entry->refs > n ||
 	    (entry->type & MACH_PORT_TYPE_RECEIVE) != 0)
 		return;
-	result = request_set(entry, PORT_NULL, &previous);
+	result = request_set(entry, NULL, PORT_NULL, &previous);
 	assert(result == KERN_SUCCESS && previous == cancel);
 	port_use_send_once(previous);
 }

@@ -76,7 +76,7 @@ static mach_msg_return_t copyout_request_dead_name(struct space *space, struct m
 
 	assert(entry != NULL && entry->request == NULL);
 	notify = port_make_send_once(receiver);
-	if (request_set(entry, notify, &previous) == KERN_SUCCESS)
+	if (request_set(entry, space->owner, notify, &previous) == KERN_SUCCESS)
 		return MACH_MSG_SUCCESS;
 	port_use_send_once(notify);
 	message->header.msgh_local_port =

@@ -430,7 +430,7 @@ static kern_return_t status_request_dead_name(struct space *space, mach_port_nam
 	if (result != KERN_SUCCESS)
 		return result;
 	if ((entry->type & MACH_PORT_TYPE_PORT_RIGHTS) != 0)
-		return request_set(entry, notify, previous);
+		return request_set(entry, space->owner, notify, previous);
 	if (!at_once || notify == PORT_NULL)
 		return KERN_INVALID_ARGUMENT;
 	*previous = PORT_NULL;

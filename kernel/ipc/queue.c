@@ -103,28 +103,28 @@ static inline bool queue_is_answer(const struct message *message)
 	return MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
 }
 
-static inline bool queue_is_below_limit(const struct owner *owner)
-{
-	const struct owner_use *use = &owner->uses[OWNER_QUEUED];
+/* Units that an owner may have whatever others have: who has little can ask, and is answered. */
+#define QUEUED_SURELY 64u
 
-	return use->used < use->limit;
+static __attribute__((noinline)) bool queue_may_have(const struct owner *payer, uint32_t price)
+{
+	const struct owner_use *use = &payer->uses[OWNER_QUEUED];
+	uint32_t sure = use->limit < QUEUED_SURELY ? use->limit : QUEUED_SURELY;
+
+	return owner_may_have(payer, OWNER_QUEUED, price) ||
+	       (use->used < sure && sure - use->used >= price);
 }
 
-/* As owner_charge(); the kernel's own, which has no sender, may be the one that is too much. */
-static bool queue_charge_to(struct owner *payer, const struct owner *sender, uint32_t price)
+/* Whether the sender of a request may have its answer queued. */
+static inline bool queue_may_ask(const struct owner *sender)
 {
-	if (sender != NULL)
-		return owner_charge(payer, OWNER_QUEUED, price);
-	if (!queue_is_below_limit(payer))
-		return false;
-	owner_burden(payer, OWNER_QUEUED, price);
-	return true;
+	return sender == NULL || sender->all == NULL || queue_may_have(sender, 1);
 }
 
 /*
  * Who pays for a message in the port's queue, and whether he may have it there.  An answer is paid
  * by who receives it, all else by `sender`; if that is NULL, the kernel, by nobody.  The system's
- * are not counted: nothing would come of that.
+ * are not counted: nothing would come of that.  The kernel's own may be the one that is too much.
  */
 static bool queue_charge(const struct port *port, struct message *message, struct owner *sender)
 {
@@ -134,8 +134,9 @@ static bool queue_charge(const struct port *port, struct message *message, struc
 	if (payer == NULL || payer == &owner_system)
 		return true;
 	message->charged = message_price(message);
-	if (!queue_charge_to(payer, sender, message->charged))
+	if (!queue_may_have(payer, sender != NULL ? message->charged : 1))
 		return false;
+	owner_burden(payer, OWNER_QUEUED, message->charged);
 	message->payer = payer;
 	return true;
 }
@@ -324,7 +325,7 @@ static inline bool queue_send_now(struct message *message, struct owner *sender,
 		return queue_deliver(port, message, sender, woken);
 	else if (port->kind == OBJECT_SINK)
 		port_swallow(port, message);
-	else if (sender != NULL && !queue_is_below_limit(sender))
+	else if (!queue_may_ask(sender))
 		return false;
 	else if (woken != NULL)
 		kernel_object_send_before_wait(message, woken);
@@ -333,11 +334,21 @@ static inline bool queue_send_now(struct message *message, struct owner *sender,
 	return true;
 }
 
-/* Only an answer can be refused: whoever is to receive it, and has the port, may not have it. */
+/* Whoever is to receive an answer, and has the port, may not have it. */
+static void queue_lose(struct message *message)
+{
+	struct port *port = message_remote(message);
+
+	assert(queue_is_answer(message) && port->owner != NULL);
+	owner_note_lost(port->owner);
+	port_swallow(port, message);
+}
+
+/* Only an answer can be refused. */
 static void queue_send_own(struct message *message, struct thread **woken)
 {
 	if (!queue_send_now(message, NULL, woken))
-		port_swallow(message_remote(message), message);
+		queue_lose(message);
 }
 
 void message_send_always(struct message *message)
@@ -366,7 +377,7 @@ static inline mach_msg_return_t queue_send_charged(struct message *message,
 		message_accept(message);
 	if (!queue_is_answer(message))
 		return MACH_SEND_NO_BUFFER;
-	port_swallow(message_remote(message), message);
+	queue_lose(message);
 	return result;
 }
 

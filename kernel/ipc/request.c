@@ -7,6 +7,7 @@
 #include "ipc/request.h"
 
 #include "base/assert.h"
+#include "base/owner.h"
 #include "base/zone.h"
 #include "ipc/message.h"
 #include "ipc/notify.h"
@@ -21,18 +22,33 @@ void request_module_init(void)
 	zone_init(&request_zone, "requests", sizeof(struct request), 4);
 }
 
-/* Takes the send-once right `notify` on success. */
-static kern_return_t request_make(struct entry *entry, struct port *notify)
+/* One with its message; NULL when there is no memory. */
+static struct request *request_alloc(void)
 {
 	struct request *request = zone_alloc(&request_zone);
 
 	if (request == NULL)
-		return KERN_RESOURCE_SHORTAGE;
+		return NULL;
 	request->message = notify_message();
-	if (request->message == NULL) {
-		zone_free(&request_zone, request);
+	if (request->message != NULL)
+		return request;
+	zone_free(&request_zone, request);
+	return NULL;
+}
+
+/* Takes the send-once right `notify` on success. */
+static kern_return_t request_make(struct entry *entry, struct owner *payer, struct port *notify)
+{
+	struct request *request;
+
+	if (!owner_charge(payer, OWNER_QUEUED, 1))
+		return KERN_RESOURCE_SHORTAGE;
+	request = request_alloc();
+	if (request == NULL) {
+		owner_uncharge(payer, OWNER_QUEUED, 1);
 		return KERN_RESOURCE_SHORTAGE;
 	}
+	request->payer = payer;
 	request->entry = entry;
 	request->notify = notify;
 	list_add_last(&entry->port->dead_name_requests, &request->port_link);
@@ -45,6 +61,7 @@ static void request_free(struct request *request)
 {
 	request->entry->request = NULL;
 	list_remove(&request->port_link);
+	owner_uncharge(request->payer, OWNER_QUEUED, 1);
 	zone_free(&request_zone, request);
 }
 
@@ -52,14 +69,15 @@ static void request_free(struct request *request)
  * The entry holds the port, which is alive.  On success `notify` is taken and the old request's
  * right is the caller's.
  */
-kern_return_t request_set(struct entry *entry, struct port *notify, struct port **previous)
+kern_return_t request_set(struct entry *entry, struct owner *payer, struct port *notify,
+			  struct port **previous)
 {
 	struct request *request = entry->request;
 
 	assert((entry->type & MACH_PORT_TYPE_PORT_RIGHTS) != 0 && port_is_alive(entry->port));
 	*previous = PORT_NULL;
 	if (request == NULL)
-		return notify == PORT_NULL ? KERN_SUCCESS : request_make(entry, notify);
+		return notify == PORT_NULL ? KERN_SUCCESS : request_make(entry, payer, notify);
 	*previous = request->notify;
 	if (notify == PORT_NULL) {
 		message_free(request->message);

@@ -18,12 +18,14 @@
 
 struct entry;
 struct message;
+struct owner;
 struct port;
 
 struct request {
 	struct entry *entry;
 	struct port *notify; /* A send-once right. */
 	struct message *message;
+	struct owner *payer; /* Of the message, a unit of OWNER_QUEUED. */
 	struct list port_link;
 };
 
@@ -32,8 +34,10 @@ void request_module_init(void);
 /*
  * Replaces the entry's request by one that has `notify` (a send-once right, taken on success) or,
  * if that is PORT_NULL, by none; *previous gets the send-once right of the old one, or PORT_NULL.
+ * `payer` pays for a new one.
  */
-kern_return_t request_set(struct entry *entry, struct port *notify, struct port **previous);
+kern_return_t request_set(struct entry *entry, struct owner *payer, struct port *notify,
+			  struct port **previous);
 
 /* The port is dying: all its entries with a request become dead names now, and are notified. */
 void request_port_died(struct port *port);

@@ -8,7 +8,7 @@
 #include "task/task.h"
 
 _Static_assert(OWNER_KINDS <= OWNER_KINDS_MAX, "a message has room for all kinds");
-_Static_assert(sizeof(owner_uses_t) == 48 * sizeof(uint32_t), "as defs/mach/assay.defs says");
+_Static_assert(sizeof(owner_uses_t) == 49 * sizeof(uint32_t), "as defs/mach/assay.defs says");
 
 kern_return_t task_set_owner(host_t host, task_t task, unsigned id)
 {
@@ -27,6 +27,7 @@ kern_return_t host_owner(host_t host, unsigned *id, owner_uses_t *uses)
 		return KERN_INVALID_ARGUMENT;
 	memset(uses, 0, sizeof *uses);
 	memcpy(uses, owner->uses, sizeof owner->uses);
+	uses->lost = owner->lost;
 	*id = owner->id;
 	return KERN_SUCCESS;
 }

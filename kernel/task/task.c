@@ -35,8 +35,8 @@ void task_module_init(void)
 	for (unsigned n = 0; n < ID_LISTS; n++)
 		list_init(&by_id[n]);
 	zone_init(&task_zone, "tasks", sizeof(struct task), 4);
-	owner_set_price(OWNER_TASKS, sizeof(struct task) + sizeof(struct space) +
-					     sizeof(struct vm_map) + sizeof(struct port));
+	owner_set_price(OWNER_TASKS,
+			sizeof(struct task) + sizeof(struct space) + sizeof(struct vm_map));
 	profil_module_init();
 }
 
@@ -70,7 +70,7 @@ static struct task *task_alloc_for(struct owner *owner)
 /* The structure and its ports; NULL as above. */
 static struct task *task_alloc(struct space *space)
 {
-	struct port *port = port_create(OBJECT_TASK, NULL, NULL);
+	struct port *port = port_create(OBJECT_TASK, NULL, space->owner);
 	struct task *task;
 
 	if (port == NULL)

@@ -30,8 +30,7 @@ static uint32_t last_id;
 void thread_module_init(void)
 {
 	zone_init(&thread_zone, "threads", sizeof(struct thread), 16);
-	owner_set_price(OWNER_THREADS,
-			KERNEL_STACK_SIZE + sizeof(struct thread) + sizeof(struct port));
+	owner_set_price(OWNER_THREADS, KERNEL_STACK_SIZE + sizeof(struct thread));
 }
 
 static void thread_check(const struct thread *thread)
@@ -133,7 +132,7 @@ static uint8_t thread_first_limit(const struct task *task, unsigned priority)
 struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t esp,
 				  unsigned priority)
 {
-	struct port *port = port_create(OBJECT_THREAD, NULL, NULL);
+	struct port *port = port_create(OBJECT_THREAD, NULL, task->owner);
 	struct thread *thread;
 	void *stack;
 

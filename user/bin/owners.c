@@ -40,6 +40,13 @@ static void print_use(const char *name, const char *kind, const struct owner_use
 		printf(" %9lu\n", (unsigned long)use->limit);
 }
 
+static void print_owner(const char *name, const owner_uses_t *uses)
+{
+	for (int kind = 0; kind < OWNER_KINDS; kind++)
+		print_use(name, kinds[kind], &uses->uses[kind]);
+	printf("%-8.8s %-8s %9lu\n", name, "lost", (unsigned long)uses->lost);
+}
+
 /* All, in the order of their numbers, or the one of that name; whether there was any. */
 static bool print_owners(const char *wanted)
 {
@@ -51,10 +58,10 @@ static bool print_owners(const char *wanted)
 	printf("USER     KIND          USED      MOST     LIMIT\n");
 	while (host_owner(mach_host_self(), &owner, &uses) == KERN_SUCCESS) {
 		name_owner(owner, name);
-		for (int kind = 0; kind < OWNER_KINDS; kind++)
-			if (wanted == NULL || strcmp(wanted, name) == 0)
-				print_use(name, kinds[kind], &uses.uses[kind]);
-		found |= wanted == NULL || strcmp(wanted, name) == 0;
+		if (wanted == NULL || strcmp(wanted, name) == 0) {
+			print_owner(name, &uses);
+			found = true;
+		}
 		if (owner++ == OWNER_OTHERS)
 			break;
 	}

@@ -367,6 +367,12 @@ kern_return_t map_set_inheritance(struct vm_map *map, uint32_t start, uint32_t s
  */
 kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool wire);
 
+/*
+ * Wires a range as far as its payer may: KERN_RESOURCE_SHORTAGE otherwise.  What is being wired
+ * counts from the beginning, so that several threads have no more than one.
+ */
+kern_return_t map_wire_charged(struct vm_map *map, uint32_t start, uint32_t size);
+
 /* ---------------- Copying entries: inherit.c ---------------- */
 
 /*

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/lock.h"
+#include "base/owner.h"
 #include "i386/cpu/memory.h"
 #include "i386/mmu/pmap.h"
 #include "thread/work.h"
@@ -199,18 +200,41 @@ static kern_return_t map_attributes_note_wired(struct vm_map *map, uint32_t star
 	return KERN_SUCCESS;
 }
 
+/*
+ * If `payer` is not NULL the pages are charged to it already, and are free again before what the
+ * entries cost is charged: between the two nobody waits.
+ */
+static kern_return_t attributes_wire(struct vm_map *map, uint32_t start, uint32_t size,
+				     struct owner *payer)
+{
+	kern_return_t result = map_check(map, start, size, 0);
+
+	if (result == KERN_SUCCESS)
+		result = fault_wire(map, start, start + size);
+	if (payer != NULL)
+		owner_uncharge(payer, OWNER_WIRED, size / PAGE_SIZE);
+	return result == KERN_SUCCESS ? map_attributes_note_wired(map, start, start + size)
+				      : result;
+}
+
 kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool wire)
 {
-	kern_return_t result;
-
 	attributes_check_range(map, start, size);
 	if (size == 0)
 		return KERN_SUCCESS;
 	if (!wire)
 		return map_attributes_unwire_range(map, start, start + size);
-	result = map_check(map, start, size, 0);
-	if (result == KERN_SUCCESS)
-		result = fault_wire(map, start, start + size);
-	return result == KERN_SUCCESS ? map_attributes_note_wired(map, start, start + size)
-				      : result;
+	return attributes_wire(map, start, size, NULL);
+}
+
+kern_return_t map_wire_charged(struct vm_map *map, uint32_t start, uint32_t size)
+{
+	struct owner *payer = map->payer;
+
+	attributes_check_range(map, start, size);
+	if (size == 0)
+		return KERN_SUCCESS;
+	if (payer != NULL && !owner_charge(payer, OWNER_WIRED, size / PAGE_SIZE))
+		return KERN_RESOURCE_SHORTAGE;
+	return attributes_wire(map, start, size, payer);
 }

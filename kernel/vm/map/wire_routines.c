@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 
-#include "base/owner.h"
 #include "i386/cpu/memory.h"
 #include "ipc/port.h"
 #include "mach/gnumach_server.h"
@@ -55,14 +54,12 @@ kern_return_t vm_wire(ipc_port_t host, struct vm_map *map, vm_address_t address,
 		return map_wire(map, start, bytes, false);
 	if (!privileged && (bytes > WIRE_FREELY || map->wired > WIRE_FREELY - bytes))
 		return KERN_NO_ACCESS;
-	if (!privileged && map->payer != NULL &&
-	    !owner_may_have(map->payer, OWNER_WIRED, bytes / PAGE_SIZE))
-		return KERN_RESOURCE_SHORTAGE;
 	result = map_check(map, start, bytes, (uint32_t)access);
 	if (result == KERN_INVALID_ADDRESS)
 		return KERN_NO_SPACE;
 	if (result == KERN_SUCCESS)
-		result = map_wire(map, start, bytes, true);
+		result = privileged ? map_wire(map, start, bytes, true)
+				    : map_wire_charged(map, start, bytes);
 	if (result != KERN_SUCCESS || privileged || map->wired <= WIRE_FREELY)
 		return result;
 	/* Others have wired while this waited: the whole range is let go of. */

@@ -8,6 +8,7 @@
  */
 #include <assay.h>
 #include <mach.h>
+#include <mach/notify.h>
 #include <mach/owner.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -138,6 +139,29 @@ static void take_messages(void)
 	}
 }
 
+/* Each thread is gone at once, and its port there as long as it has a name. */
+static void take_ports_of_threads(void)
+{
+	mach_port_t thread;
+
+	while (thread_create(mach_task_self(), &thread) == KERN_SUCCESS)
+		EXPECT_EQ(thread_terminate(thread), KERN_SUCCESS);
+}
+
+/* Each request to be told of a port's end has the message ready. */
+static void take_requests(void)
+{
+	mach_port_t name, told = mach_reply_port(), previous;
+
+	while (used(STUDENT, OWNER_QUEUED) < limit_of(STUDENT, OWNER_QUEUED)) {
+		name = mach_reply_port();
+		EXPECT_EQ(mach_port_request_notification(mach_task_self(), name,
+							 MACH_NOTIFY_DEAD_NAME, 0, told,
+							 MACH_MSG_TYPE_MAKE_SEND_ONCE, &previous),
+			  KERN_SUCCESS);
+	}
+}
+
 /* As many pages as there may be. */
 static void take_pages(void)
 {
@@ -241,6 +265,16 @@ static void expect_limited(enum owner_kind kind, void (*take)(void))
 TEST(ports_without_end)
 {
 	expect_limited(OWNER_PORTS, take_ports);
+}
+
+TEST(ports_of_threads_without_end)
+{
+	expect_limited(OWNER_PORTS, take_ports_of_threads);
+}
+
+TEST(requests_without_end)
+{
+	expect_limited(OWNER_QUEUED, take_requests);
 }
 
 TEST(names_without_end)
