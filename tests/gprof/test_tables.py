@@ -180,6 +180,25 @@ def test_calls_that_the_code_has(gprof) -> None:
     assert "0/1" not in gprof({WORK: 1}, arcs, "-c", "-z", gnu=True)
 
 
+def test_a_function_without_code_in_the_file_calls_nobody(tmp_path: Path) -> None:
+    program = assemble(tmp_path / "program", """
+        .text
+        .globl main
+        .type main, @function
+        main: call later
+        .balign 64
+        .size main, . - main
+        .section .later, "ax", @nobits
+        .type later, @function
+        later: .skip 64
+        .size later, 64
+        """, "main")
+    file = tmp_path / "gmon.out"
+    file.write_bytes(Profile(USER, [3] + [0] * 31).gnu())
+    graph = read_graph(output("-b", "-c", "-z", program, file))
+    assert {"main", "later"} <= set(graph)
+
+
 CHAIN = [(MAIN + 5, WORK, 1), (WORK + 5, LEAF, 3), (REST + 5, LEAF, 1)]
 TIMES = {MAIN: 10, WORK: 20, LEAF: 40, REST: 30}
 

@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from gprof.gmon import (FUNCTION_BYTES, GPROF, USER, Profile, make_bins, make_program, output,
-                        read_graph, run)
+from gprof.gmon import (COW, FUNCTION_BYTES, GPROF, PERIODIC, USER, ZFILL, Profile, make_bins,
+                        make_program, output, read_graph, run)
 from gprof.test_stacks import FUNCTIONS, random_samples, write
 
 NAMES = ["main", "work", "leaf", "rest"]
@@ -56,6 +56,25 @@ def test_out_of_calls(made: Path) -> None:
         (("main",), 60, 10, 60), (("main", "work"), 50, 20, 50),
         (("main", "work", "leaf"), 30, 30, 30), (("rest",), 40, 30, 40),
         (("rest", "leaf"), 10, 10, 10)]
+
+
+@pytest.mark.parametrize(("flavors", "names"), [
+    ({ZFILL: 3}, []), ({ZFILL: 3, COW: 4}, ["zfill", "cow"]),
+    ({PERIODIC: 200, ZFILL: 3, COW: 4}, ["periodic", "zfill", "cow"])], ids=["one", "two", "three"])
+def test_a_tree_for_each_flavor(made: Path, flavors: dict[int, int], names: list[str]) -> None:
+    """By its name, unless there is one only."""
+    profile = Profile(USER, make_bins(NAMES, {LEAF: flavors.get(PERIODIC, 0)}), CHAIN,
+                      values={"flavor": PERIODIC, "flavors": sum(flavors), "interval": 1000000},
+                      exact=[(flavor, 0, LEAF, count) for flavor, count in flavors.items()])
+    (made / "flavors").write_bytes(profile.ours())
+    text = output("--tree", "program", "flavors", cwd=made)
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == names
+    trees = text.split("function\n")[1:]
+    assert len(trees) == len(flavors)
+    for tree, (flavor, count) in zip(trees, flavors.items()):
+        roots = [row for row in read("function\n" + tree) if len(row[0]) == 1]
+        assert sum(row[1] for row in roots) == pytest.approx(100)
+        assert sum(row[3] for row in roots) == (0.2 if flavor == PERIODIC else count)
 
 
 def test_a_cycle_is_one_place(made: Path) -> None:
