@@ -173,7 +173,8 @@ kern_return_t ux_link(struct thread *caller, const char *old_path, const char *n
 		if (error == 0 && place.names_directory)
 			error = ENOENT;
 		if (error == 0)
-			error = directory_link(place.directory, place.name, vnode);
+			error = directory_link(place.directory, place.name, vnode,
+					       &caller->process->credentials);
 		place_release(&place);
 	}
 	vnode_release(vnode);
@@ -273,7 +274,8 @@ static int path_rename_between(struct place *from, struct place *to)
 	if (error == 0)
 		error = path_check_target(to);
 	if (error == 0)
-		error = directory_rename(from->directory, from->name, to->directory, to->name);
+		error = directory_rename(from->directory, from->name, to->directory, to->name,
+					 &from->process->credentials);
 	return error;
 }
 

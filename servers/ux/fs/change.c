@@ -113,10 +113,12 @@ static bool change_has_buffers(const struct file_system *fs)
 /* Whether one change more, beside those under way, may find no room that a commit would give. */
 static bool change_needs_freed(const struct file_system *fs)
 {
-	uint64_t wanted = fs->super->n_reserved_blocks + CHANGE_ROOM * (fs->changes + 1ull);
+	uint64_t changes = fs->changes + 1ull;
+	uint64_t blocks = fs->super->n_reserved_blocks + CHANGE_ROOM * changes;
+	uint64_t inodes = super_reserved_inodes(fs) + changes; /* Each makes one at most. */
 
-	return (fs->free_blocks.count > 0 && fs->super->n_free_blocks < wanted) ||
-	       (fs->free_inodes.count > 0 && fs->super->n_free_inodes == 0);
+	return (fs->free_blocks.count > 0 && fs->super->n_free_blocks < blocks) ||
+	       (fs->free_inodes.count > 0 && fs->super->n_free_inodes < inodes);
 }
 
 void change_begin(struct file_system *fs)

@@ -252,8 +252,11 @@ void super_change(struct file_system *fs);
 struct ext2_group *group_of(const struct file_system *fs, uint32_t group);
 void group_change(struct file_system *fs, uint32_t group);
 
-/* Whether somebody may have the last blocks, which the superblock reserves. */
+/* Whether somebody may have the last blocks, which the superblock reserves, and inodes. */
 bool super_may_use_reserved(const struct file_system *fs, const struct credentials *who);
+
+/* How many inodes those are: the superblock does not say, so the same part as of blocks. */
+uint32_t super_reserved_inodes(const struct file_system *fs);
 
 /* How many blocks the group has: the last one may be short. */
 uint32_t group_blocks(const struct file_system *fs, uint32_t group);
@@ -273,8 +276,9 @@ int block_release(struct file_system *fs, uint32_t block);
 /* EIO if the block is free, as far as the bitmap says. */
 int block_check_used(struct file_system *fs, uint32_t block);
 
-/* A free inode for something in the directory of that number.  Unlocks. */
-int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inumber_t *number);
+/* A free inode for something in the directory of that number; the last are root's.  Unlocks. */
+int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, bool may_use_reserved,
+		   inumber_t *number);
 int inode_free(struct file_system *fs, inumber_t number, mode_t mode); /* As block_free(). */
 int inode_release(struct file_system *fs, inumber_t number);
 

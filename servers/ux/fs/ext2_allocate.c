@@ -215,11 +215,14 @@ static int allocate_inode_in_group(struct file_system *fs, uint32_t group, mode_
 	return 0;
 }
 
-int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, inumber_t *number)
+int inode_allocate(struct file_system *fs, inumber_t directory, mode_t mode, bool may_use_reserved,
+		   inumber_t *number)
 {
 	uint32_t first = (directory - 1) / fs->inodes_per_group;
 	int result = ENOSPC;
 
+	if (!may_use_reserved && fs->super->n_free_inodes <= super_reserved_inodes(fs))
+		return ENOSPC;
 	if (S_ISDIR(mode))
 		first = ext2_roomiest_group(fs, first);
 	for (uint32_t i = 0; i < fs->n_groups; i++) {

@@ -136,18 +136,18 @@ static int directory_make(struct vnode *directory, mode_t mode, const char *text
 {
 	struct file_system *fs = directory->file_system;
 	inumber_t number;
-	int error = inode_allocate(fs, directory->number, mode, &number);
+	bool may_use_reserved = node_of(directory)->may_use_reserved;
+	int error = inode_allocate(fs, directory->number, mode, may_use_reserved, &number);
 
 	if (error != 0)
 		return error;
-	node_of(directory)->may_use_reserved = super_may_use_reserved(fs, owner);
 	error = vnode_new(fs, number, mode, made);
 	if (error != 0) {
 		if (inode_free(fs, number, mode) != 0)
 			ux_log("%s: inode %u stays in use", fs->device.name, number);
 		return error;
 	}
-	node_of(*made)->may_use_reserved = node_of(directory)->may_use_reserved;
+	node_of(*made)->may_use_reserved = may_use_reserved;
 	directory_set_owner(*made, directory, owner);
 	error = directory_fill(*made, directory, text);
 	return error != 0 ? error : inode_write(node_of(*made));
@@ -165,17 +165,23 @@ static int directory_enter(struct vnode *directory, const char *name, struct vno
 	return directory_write_both(directory, vnode);
 }
 
+/* What is made, and the directory if it grows, may take what is root's if `who` may. */
+static void directory_note_who(struct vnode *directory, const struct credentials *who)
+{
+	node_of(directory)->may_use_reserved = super_may_use_reserved(directory->file_system, who);
+}
+
 /*
  * What a new directory holds is on the device after it is: so it is, before anything comes into it.
  */
-static void directory_begin_entering(struct vnode *directory)
+static void directory_begin_entering(struct vnode *directory, const struct credentials *who)
 {
 	struct file_system *fs = directory->file_system;
 
 	if (change_is_new(fs, directory->number))
 		(void)change_commit(fs); /* If it is not, what comes into it is lost with it. */
 	vnode_begin(directory);
-	node_of(directory)->may_use_reserved = false;
+	directory_note_who(directory, who);
 	change_begin(fs);
 }
 
@@ -195,7 +201,7 @@ static int directory_add_vnode(struct vnode *directory, const char *name, mode_t
 		error = EMLINK;
 	if (error != 0)
 		return error;
-	directory_begin_entering(directory);
+	directory_begin_entering(directory, owner);
 	error = directory_make(directory, mode, text, owner, made);
 	if (error == 0)
 		error = directory_enter(directory, name, *made);
@@ -234,7 +240,8 @@ int directory_symlink(struct vnode *directory, const char *name, const char *tex
 	return directory_begin_and_create(directory, name, mode, text, owner, made);
 }
 
-static int directory_link_file(struct vnode *directory, const char *name, struct vnode *vnode)
+static int directory_link_file(struct vnode *directory, const char *name, struct vnode *vnode,
+			       const struct credentials *who)
 {
 	int error = directory_check_none(directory, name);
 
@@ -246,7 +253,7 @@ static int directory_link_file(struct vnode *directory, const char *name, struct
 		return ENOENT;
 	if (vnode->links >= EXT2_LINKS_MAX)
 		return EMLINK;
-	directory_begin_entering(directory);
+	directory_begin_entering(directory, who);
 	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
 	if (error == 0) {
 		directory_add_link(vnode);
@@ -257,13 +264,14 @@ static int directory_link_file(struct vnode *directory, const char *name, struct
 	return error;
 }
 
-int directory_link(struct vnode *directory, const char *name, struct vnode *vnode)
+int directory_link(struct vnode *directory, const char *name, struct vnode *vnode,
+		   const struct credentials *who)
 {
 	int error = directory_begin(directory, name);
 
 	if (error != 0)
 		return error;
-	error = directory_link_file(directory, name, vnode);
+	error = directory_link_file(directory, name, vnode, who);
 	directory_names_end(directory->file_system);
 	return error;
 }
@@ -358,6 +366,7 @@ struct renaming {
 	const char *old_name, *new_name;
 	struct vnode *moved;
 	struct vnode *victim; /* What has the new name so far, or null. */
+	const struct credentials *who;
 };
 
 static void directory_mark(struct vnode *one, struct vnode *other, struct vnode *third)
@@ -554,7 +563,7 @@ static int directory_move(const struct renaming *it)
 	if (error != 0)
 		return error;
 	directory_mark(it->from, it->to, it->moved);
-	node_of(it->to)->may_use_reserved = false;
+	directory_note_who(it->to, it->who);
 	error = directory_move_marked(it);
 	directory_unmark(it->from, it->to, it->moved);
 	return error;
@@ -585,9 +594,10 @@ static int directory_rename_with_names(struct renaming *it)
 }
 
 int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
-		     const char *new_name)
+		     const char *new_name, const struct credentials *who)
 {
-	struct renaming it = {.from = from, .to = to, .old_name = old_name, .new_name = new_name};
+	struct renaming it = {
+		.from = from, .to = to, .old_name = old_name, .new_name = new_name, .who = who};
 	int error;
 
 	if (directory_is_dots(old_name) || directory_is_dots(new_name))

@@ -146,6 +146,13 @@ bool super_may_use_reserved(const struct file_system *fs, const struct credentia
 	       (fs->super->reserved_gid != 0 && is_in_group(who, fs->super->reserved_gid));
 }
 
+uint32_t super_reserved_inodes(const struct file_system *fs)
+{
+	uint32_t blocks = fs->super->n_reserved_blocks;
+
+	return blocks == 0 || blocks > fs->n_blocks ? 0 : fs->n_inodes / (fs->n_blocks / blocks);
+}
+
 uint32_t group_blocks(const struct file_system *fs, uint32_t group)
 {
 	uint32_t before = fs->first_data_block + group * fs->blocks_per_group;

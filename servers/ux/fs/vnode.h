@@ -113,11 +113,12 @@ int directory_create(struct vnode *directory, const char *name, mode_t mode,
 		     const struct credentials *owner, struct vnode **made);
 int directory_symlink(struct vnode *directory, const char *name, const char *text,
 		      const struct credentials *owner, struct vnode **made);
-int directory_link(struct vnode *directory, const char *name, struct vnode *vnode);
+int directory_link(struct vnode *directory, const char *name, struct vnode *vnode,
+		   const struct credentials *who);
 int directory_unlink(struct vnode *directory, const char *name);
 int directory_remove(struct vnode *directory, const char *name); /* An empty directory. */
 int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
-		     const char *new_name);
+		     const char *new_name, const struct credentials *who);
 
 /* Entries as <sys/dirent.h> has them from *cookie on, which is 0 at first; `used` 0 at the end. */
 int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t room, size_t *used);

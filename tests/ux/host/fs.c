@@ -411,6 +411,31 @@ TEST(fs_full_disk)
 	}
 }
 
+/* What needs a block more for the directory alone: so long are the names that none fits twice. */
+static void fs_try_names_in_a_full_directory(struct vnode *root, struct vnode *folder,
+					     struct vnode *file)
+{
+	char name[NAME_MAX + 1] = "", text[PATH_MAX] = "";
+	struct vnode *made;
+	int error = 0;
+
+	memset(name, 'n', NAME_MAX);
+	memset(text, 't', 200);
+	while ((error = directory_link(folder, name, file, &host_user)) == 0)
+		name[0]++;
+	EXPECT_EQ(error, ENOSPC);
+	EXPECT_EQ(directory_rename(root, "file", folder, name, &host_user), ENOSPC);
+	EXPECT_EQ(directory_symlink(folder, "s", text, &host_user, &made), ENOSPC);
+	EXPECT_EQ(directory_symlink(folder, "s", text, &host_root, &made), 0);
+	vnode_release(made);
+	EXPECT_EQ(directory_link(folder, name, file, &host_root), 0);
+	do
+		name[0]++;
+	while (directory_link(folder, name, file, &host_user) == 0);
+	EXPECT_EQ(directory_rename(root, "file", folder, name, &host_root), 0);
+	EXPECT_EQ(directory_rename(folder, name, root, "file", &host_user), 0);
+}
+
 /* Others than root have ENOSPC while there is room for root, until something is freed. */
 TEST(fs_the_last_blocks_are_roots)
 {
@@ -431,6 +456,7 @@ TEST(fs_the_last_blocks_are_roots)
 		vnode_release(made);
 	EXPECT_EQ(directory_lookup(root, "folder", &made), ENOENT);
 	EXPECT_EQ(directory_create(root, "folder", S_IFDIR | 0755, &host_root, &made), 0);
+	fs_try_names_in_a_full_directory(root, made, vnode);
 	vnode_release(made);
 	EXPECT_EQ(vnode_write(vnode, &host_root, size, text, sizeof text, &done), 0);
 	EXPECT_EQ(vnode_truncate(vnode, size - 100 * 1024), 0);
@@ -460,6 +486,23 @@ TEST(fs_full_disk_has_no_room_for_directories)
 	unmount_and_free();
 }
 
+/* Of 64 inodes three, as a twentieth of the blocks is. */
+static void expect_last_inodes_are_roots(struct vnode *root)
+{
+	char name[16] = "file-?a";
+	struct vnode *made;
+
+	for (char letter = 'b'; letter <= 'e'; letter++) {
+		name[5] = letter;
+		EXPECT_EQ(directory_create(root, "mine", S_IFREG | 0644, &host_user, &made),
+			  ENOSPC);
+		EXPECT_EQ(directory_unlink(root, name), 0);
+	}
+	EXPECT_EQ(directory_create(root, "mine", S_IFREG | 0644, &host_user, &made), 0);
+	vnode_release(made);
+	EXPECT_EQ(directory_create(root, "mine-too", S_IFREG | 0644, &host_user, &made), ENOSPC);
+}
+
 TEST(fs_no_inodes)
 {
 	struct vnode *root, *made;
@@ -467,7 +510,7 @@ TEST(fs_no_inodes)
 	unsigned n = 0;
 	int error = 0;
 
-	if (!host_mount_new(ONE_KIB " -N 64", 4 * MIB))
+	if (!host_mount_new(ONE_KIB " -N 64 -m 5", 4 * MIB))
 		return;
 	root = fs_root();
 	for (; error == 0 && n < 1000; n++) {
@@ -481,6 +524,7 @@ TEST(fs_no_inodes)
 	EXPECT_EQ(n, 64 - 11 + 1);
 	EXPECT_EQ(directory_unlink(root, "file-aa"), 0);
 	vnode_release(create("again", S_IFREG | 0644));
+	expect_last_inodes_are_roots(root);
 	vnode_release(root);
 	unmount_and_free();
 }

@@ -98,13 +98,13 @@ static void use_names(struct vnode *directory)
 
 	if (directory_create(directory, "new", S_IFREG | 0644, &host_root, &made) == 0) {
 		use_file(made);
-		directory_link(directory, "new-too", made);
+		directory_link(directory, "new-too", made, &host_root);
 		vnode_release(made);
 	}
 	if (directory_create(directory, "folder", S_IFDIR | 0755, &host_root, &made) == 0)
 		vnode_release(made);
-	directory_rename(directory, "folder", directory, "moved");
-	directory_rename(directory, "new", directory, "moved");
+	directory_rename(directory, "folder", directory, "moved", &host_root);
+	directory_rename(directory, "new", directory, "moved", &host_root);
 	directory_unlink(directory, "new");
 	directory_remove(directory, "moved");
 	path_of_directory(directory, path, sizeof path);
@@ -162,11 +162,11 @@ static void use(void)
 	process = (struct process){.credentials = host_root, .directory = root};
 	use_paths();
 	if (path_lookup(&process, "/one", true, &one) == 0) {
-		directory_rename(root, "large", one, "larger");
-		directory_rename(one, "three", root, "four");
+		directory_rename(root, "large", one, "larger", &host_root);
+		directory_rename(one, "three", root, "four", &host_root);
 		if (path_lookup(&process, "/four/more", true, &three) == 0) {
-			directory_rename(root, "one", three, "below");
-			directory_rename(root, "four", three, "below");
+			directory_rename(root, "one", three, "below", &host_root);
+			directory_rename(root, "four", three, "below", &host_root);
 			vnode_release(three);
 		}
 		vnode_release(one);

@@ -97,7 +97,7 @@ static int rename_path(const char *from, const char *to)
 		return error;
 	error = path_parent(&process, to, &other, new_name);
 	if (error == 0) {
-		error = directory_rename(one, old_name, other, new_name);
+		error = directory_rename(one, old_name, other, new_name, &host_root);
 		vnode_release(other);
 	}
 	vnode_release(one);
@@ -147,7 +147,7 @@ static int link_path(const char *file, const char *path)
 		return error;
 	error = path_parent(&process, path, &directory, name);
 	if (error == 0) {
-		error = directory_link(directory, name, vnode);
+		error = directory_link(directory, name, vnode, &host_root);
 		vnode_release(directory);
 	}
 	vnode_release(vnode);

@@ -137,7 +137,7 @@ static void step_rename(unsigned folder, unsigned name)
 	unsigned to_name = host_random(&state, NAMES);
 	struct model *moved = names[folder][name];
 	int error = directory_rename(folders[folder], name_of(name), folders[to_folder],
-				     name_of(to_name));
+				     name_of(to_name), &host_root);
 
 	if (moved == NULL || error == ENOSPC) {
 		EXPECT(moved != NULL || error == ENOENT);
@@ -154,7 +154,7 @@ static void step_rename(unsigned folder, unsigned name)
 
 static void step_link(unsigned folder, unsigned name, struct vnode *vnode, struct model *model)
 {
-	int error = directory_link(folders[folder], name_of(name), vnode);
+	int error = directory_link(folders[folder], name_of(name), vnode, &host_root);
 
 	EXPECT(error == ENOSPC || (error == 0) == (names[folder][name] == NULL));
 	if (error == 0) {
@@ -353,7 +353,7 @@ static void step_for_names(uint32_t *random)
 		EXPECT(directory_remove(from, name) != EIO);
 		return;
 	case 4:
-		EXPECT(directory_rename(from, name, to, other) != EIO);
+		EXPECT(directory_rename(from, name, to, other, &host_root) != EIO);
 		return;
 	default:
 		error = directory_lookup(from, name, &vnode);
