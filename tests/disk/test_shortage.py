@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """When memory is out, what is to be written waits for some: it is no error of the disk."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
-from assay import OUT
+import pytest
+from assay import OUT, machine, unix
 from assay.files import Files, Put
+from assay.setup import Disk
 
 SOURCE = Path(__file__).parent / "work" / "hog.c"
 COMMANDS = """\
@@ -32,3 +35,31 @@ def test_a_shortage_is_no_error_of_the_disk(unix_machine, tmp_path: Path) -> Non
     assert result.outcome not in ("panic", "refused", "tool-error"), result.message
     assert b"cannot write" not in result.log and b"cannot read" not in result.log
     assert b"sync has failed" not in result.output
+
+
+def debugfs(image: Path, command: str) -> None:
+    subprocess.run(["/usr/sbin/debugfs", "-w", "-R", command, image], check=True,
+                   capture_output=True)
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_a_disk_is_whole_when_memory_was_out(cpus: int, tmp_path: Path) -> None:
+    """A user takes all memory and swap while root and another write to the disk."""
+    image, commands = tmp_path / "image", tmp_path / "commands"
+    shutil.copyfile(OUT / "disk.img", image)
+    commands.write_text("/tmp/hungry; sync; echo it goes on\n")
+    debugfs(image, f"write {commands} .commands")
+    debugfs(image, "sif .commands mode 0100755")
+    debugfs(image, f"write {OUT}/tests/ux/programs/hungry tmp/hungry")
+    debugfs(image, "sif tmp/hungry mode 0100755")
+    result = unix.judge(machine.run(
+        [unix.server_command("vd0", f"user=root run={unix.COMMANDS} limit=600")], cpus=cpus,
+        append="ramdisk=1 pool=24 limits=400", disks=(Disk(image),), limit=3000))
+    log, output = result.log.decode(), result.output.decode()
+    assert result.outcome == "exit", log
+    assert log.count("memory is out: ") >= 8
+    assert "failed " not in output
+    assert output.endswith("it goes on\n"), output
+    assert "cannot write" not in log and "cannot read" not in log
+    check = subprocess.run(["/usr/sbin/e2fsck", "-fn", image], check=False, capture_output=True)
+    assert check.returncode == 0, check.stdout.decode()

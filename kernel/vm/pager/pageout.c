@@ -7,8 +7,9 @@
  * been sent to a pager is free when the pager has seen to it, so the daemon sends no more than is
  * needed, and waits for that, but not for ever.
  *
- * Threads that wait for memory are told when there is some, and also when there will be none: a
- * pass freed nothing, and nothing that was sent comes back as free memory.
+ * Threads that wait for memory are told when there is some.  When there will be none, as a pass
+ * freed nothing, and nothing that was sent comes back as free memory, a task of a user's ends
+ * (task/culprit.h), and they go on waiting; only where users have nothing are they told so.
  */
 #include "vm/pager/pageout.h"
 
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "i386/mmu/pmap.h"
+#include "task/culprit.h"
 #include "thread/run_queue.h"
 #include "thread/thread.h"
 #include "thread/tick.h"
@@ -35,6 +37,9 @@
 
 /* For so long after the last page was sent, memory may come of what is on its way. */
 #define PATIENCE_NS 2000000000u
+
+/* A page that is dropped while the default pager has no room makes up for so many sent in vain. */
+#define DROP_WORTH 64
 
 /* So many pages whose pagers are busy are enough for a pass. */
 #define BUSY_MAX 64
@@ -54,6 +59,7 @@ struct pass {
 };
 
 uint32_t pageouts;
+uint32_t pageouts_refused;
 
 static struct {
 	struct thread *daemon;
@@ -64,7 +70,8 @@ static struct {
 	uint32_t refusals; /* Grows with each time that waiters are told that there will be none. */
 	uint64_t patience; /* When it is over that memory may come of what was sent, */
 	uint64_t rest;     /* and the rest after a pass in vain. */
-	uint32_t fruitless; /* Pages sent since there was last memory for users. */
+	uint32_t fruitless; /* Pages sent since memory last came of that, */
+	uint32_t refused;   /* and `pageouts_refused` after the last pass. */
 } pageout = {
 	.idle.waiters = LIST_INITIALIZER(pageout.idle.waiters),
 	.resting.waiters = LIST_INITIALIZER(pageout.resting.waiters),
@@ -212,23 +219,52 @@ static bool pageout_is_hopeless(const struct pass *pass)
 	return pass->outcomes[BUSY] == 0 && !pageout_is_patient();
 }
 
-static void pageout_tell_waiters(const struct pass *pass)
-{
-	if (pageout_users_have_pages()) {
-		pageout.fruitless = 0;
-		thread_wake_all(&pageout.waiters);
-	} else if (pageout_is_hopeless(pass)) {
-		pageout.refusals++;
-		thread_wake_all(&pageout.waiters);
-	}
-}
-
-/* ---------------- The daemon ---------------- */
-
 static bool pageout_has_waiters(void)
 {
 	return !list_empty(&pageout.waiters.waiters);
 }
+
+/* Whether somebody is held up: a thread that waits, or the kernel, whose callers try again. */
+static bool pageout_is_missed(void)
+{
+	return pageout_has_waiters() || page_count(PAGE_FREE) <= page_levels.kernel;
+}
+
+/*
+ * Programs that take turns in dropping each other's text and reading it again find a page now and
+ * then, when the default pager has no room; that alone is no reason to go on for ever.
+ */
+static void pageout_note_fruits(const struct pass *pass)
+{
+	bool has_room = pageouts_refused == pageout.refused;
+	uint32_t made_up = has_room ? pageout.fruitless : pass->outcomes[FREED] * DROP_WORTH;
+
+	pageout.refused = pageouts_refused;
+	if (pageout_users_have_pages())
+		pageout.fruitless -= made_up < pageout.fruitless ? made_up : pageout.fruitless;
+}
+
+/* Somebody is ended, and whoever waits goes on waiting for that memory; or is told the truth. */
+static void pageout_end_or_refuse(void)
+{
+	if (culprit_end()) {
+		pageout.fruitless = 0;
+		return;
+	}
+	pageout.refusals++;
+	thread_wake_all(&pageout.waiters);
+}
+
+static void pageout_tell_waiters(const struct pass *pass)
+{
+	pageout_note_fruits(pass);
+	if (pageout_users_have_pages())
+		thread_wake_all(&pageout.waiters);
+	else if (pageout_is_hopeless(pass) && pageout_is_missed())
+		pageout_end_or_refuse();
+}
+
+/* ---------------- The daemon ---------------- */
 
 /* Waits until another pass makes sense. */
 static void pageout_await_next(const struct pass *pass)

@@ -21,8 +21,8 @@ void pageout_wake(void);
 
 /*
  * Waits until there are pages for users, after an attempt to have one, with no wait in between, has
- * failed.  False if there are some and so none for the caller, if none can be made, or if the
- * current thread is interrupted (thread_is_interrupted() tells).  May block.
+ * failed.  False if there are some and so none for the caller, if none can be made though no user
+ * has any, or if the current thread is interrupted (thread_is_interrupted() tells).  May block.
  */
 bool page_wait(void);
 
@@ -31,5 +31,8 @@ uint32_t pageout_timers(void);
 
 /* Pages sent to pagers since boot. */
 extern uint32_t pageouts;
+
+/* Pages that the default pager gave back, as it has no room for them. */
+extern uint32_t pageouts_refused;
 
 #endif

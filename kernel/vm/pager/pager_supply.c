@@ -15,6 +15,7 @@
 #include "vm/map/copy.h"
 #include "vm/object/object.h"
 #include "vm/page/page.h"
+#include "vm/pager/pageout.h"
 #include "vm/pager/pager.h"
 #include "vm/pager/pager_internal.h"
 #include "vm/pager/pager_messages.h"
@@ -50,6 +51,7 @@ static void pager_supply_set_swapped(const struct supply *supply, struct page *p
 
 	page->in_swap = !supply->precious;
 	page->dirty = supply->precious;
+	pageouts_refused += supply->precious;
 	page->lock = pager_is_live(own) ? own->lock_in_swap : 0;
 }
 

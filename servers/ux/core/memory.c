@@ -17,6 +17,21 @@ bool ux_wire(vm_address_t address, vm_size_t size)
 		       VM_PROT_READ) == KERN_SUCCESS;
 }
 
+/*
+ * When memory is out, pages that were brought for a long range are gone again before the last has
+ * come, and the kernel gives up.  One by one each is waited for, and stays.
+ */
+static bool memory_wire(vm_address_t address, size_t size)
+{
+	size_t done = 0;
+
+	if (ux_wire(address, size))
+		return true;
+	while (done < size && ux_wire(address + done, PAGE_SIZE))
+		done += PAGE_SIZE;
+	return done >= size;
+}
+
 void *heap_get_pages(size_t size)
 {
 	vm_address_t address = 0;
@@ -24,7 +39,7 @@ void *heap_get_pages(size_t size)
 	if (heap_test_fails() ||
 	    syscall_vm_allocate(mach_task_self_cached(), &address, size, TRUE) != KERN_SUCCESS)
 		return NULL;
-	if (ux_wire(address, size))
+	if (memory_wire(address, size))
 		return (void *)address;
 	syscall_vm_deallocate(mach_task_self_cached(), address, size);
 	return NULL;
