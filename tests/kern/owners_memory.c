@@ -6,6 +6,7 @@
  * machine: cpus=1 arguments="${host-port}"
  * machine: cpus=2 seed=1 arguments="${host-port}"
  */
+#include <mach/messages.h>
 #include <mach/owner.h>
 
 #include "check.h"
@@ -64,6 +65,102 @@ TEST(who_may_have_no_more_pages_gets_a_shortage_and_nobody_else)
 	child_end(alice);
 	child_end(bob);
 }
+
+/* ---------------- At the limit by a touch ---------------- */
+
+enum {
+	LIMIT = 20,    /* Some pages are the thread's stack and what it reads and writes besides. */
+	TOUCHED = 40,  /* Pages. */
+	GIVEN_BACK = 3 /* Of these, one by one. */
+};
+
+/* exception_raise(), as it is received. */
+struct raised {
+	mach_msg_header_t head;
+	uint32_t thread_type, thread;
+	uint32_t task_type, task;
+	uint32_t exception_type, exception;
+	uint32_t code_type, code;
+	uint32_t subcode_type, subcode;
+	uint32_t room[16];
+};
+
+/* In a child: stores to one page after the other, and ends in another exception. */
+static void touch_in_turn(uint32_t area)
+{
+	for (uint32_t page = 0; page < TOUCHED; page++)
+		*(volatile uint32_t *)(area + page * PAGE_SIZE) = page;
+	__asm__ volatile("ud2");
+}
+
+static void set_handler(mach_port_t task, mach_port_t handler)
+{
+	EXPECT_EQ(mach_port_insert_right(self(), handler, handler, MACH_MSG_TYPE_MAKE_SEND),
+		  KERN_SUCCESS);
+	EXPECT_EQ(task_set_special_port(task, TASK_EXCEPTION_PORT, handler), KERN_SUCCESS);
+	port_drop_send(handler);
+}
+
+/* What the thread that touches did; it waits until go_on(). */
+static void expect_raised(struct raised *raised, mach_port_t handler, mach_port_t thread,
+			  uint32_t exception)
+{
+	EXPECT_EQ(mach_msg(&raised->head, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof *raised,
+			   handler, LONG_WAIT, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(raised->head.msgh_id, ID_EXCEPTION_RAISE);
+	EXPECT_EQ(raised->thread, thread);
+	EXPECT_EQ(raised->exception, exception);
+	port_drop_send(raised->thread);
+	port_drop_send(raised->task);
+}
+
+static void go_on(const struct raised *raised)
+{
+	struct message reply;
+
+	message_head(&reply, raised->head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE, 0, 0,
+		     ID_EXCEPTION_RAISE_REPLY);
+	reply.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	reply.body[1] = KERN_SUCCESS;
+	EXPECT_EQ(message_post(&reply, 2), MACH_MSG_SUCCESS);
+}
+
+TEST(who_touches_at_the_limit_gets_an_exception_and_goes_on_when_there_is_room)
+{
+	mach_port_t handler = port_new(), child = child_new(), thread;
+	vm_address_t area = area_in(child, TOUCHED), at = 0;
+	struct raised raised;
+
+	EXPECT_EQ(task_set_owner(host_priv(), child, ALICE), KERN_SUCCESS);
+	EXPECT_EQ(set_limit(ALICE, OWNER_PAGES, LIMIT), KERN_SUCCESS);
+	set_handler(child, handler);
+	thread = child_start(child, 0, touch_in_turn, area);
+	for (uint32_t page = 0; page < GIVEN_BACK; page++) {
+		expect_raised(&raised, handler, thread, EXC_BAD_ACCESS);
+		EXPECT_EQ(raised.code, KERN_RESOURCE_SHORTAGE);
+		if (page == 0)
+			EXPECT(raised.subcode - area < TOUCHED * PAGE_SIZE);
+		else
+			EXPECT_EQ(raised.subcode, at + PAGE_SIZE);
+		at = raised.subcode;
+		EXPECT_EQ(used(ALICE, OWNER_PAGES), LIMIT);
+		EXPECT_EQ(vm_deallocate(child, area + page * PAGE_SIZE, PAGE_SIZE), KERN_SUCCESS);
+		go_on(&raised);
+	}
+	expect_raised(&raised, handler, thread, EXC_BAD_ACCESS);
+	EXPECT_EQ(set_limit(ALICE, OWNER_PAGES, LIMIT + TOUCHED), KERN_SUCCESS);
+	go_on(&raised);
+	expect_raised(&raised, handler, thread, EXC_BAD_INSTRUCTION);
+	EXPECT_EQ(word_in(child, area + (TOUCHED - 1) * PAGE_SIZE), TOUCHED - 1);
+	port_destroy(raised.head.msgh_remote_port);
+	port_drop_send(thread);
+	child_end(child);
+	port_destroy(handler);
+	EXPECT(is_unknown(ALICE));
+}
+
+/* ---------------- Together ---------------- */
 
 /* Others may be at their limit together when each of them is not. */
 TEST(pages_that_are_left_are_the_system_s)
