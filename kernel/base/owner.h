@@ -33,7 +33,7 @@ struct owner {
 	struct list link;  /* In the list of owners. */
 	uint32_t holders;  /* Who point to it though nothing may be charged to it. */
 	struct owner_use uses[OWNER_KINDS];
-	uint32_t lost; /* Answers and notifications that a limit has kept out of queues. */
+	uint32_t lost;      /* Answers and notifications that a limit has kept out of queues. */
 	struct share share; /* Its turns. */
 };
 
