@@ -34,7 +34,8 @@ struct owner_use {
 /* Of all kinds, in their order, in a message. */
 struct owner_uses {
 	struct owner_use uses[OWNER_KINDS_MAX];
-	uint32_t lost; /* Answers and notifications that were not queued, for a limit. */
+	uint32_t lost;    /* Answers and notifications that were not queued, for a limit. */
+	uint32_t culprit; /* The task that was ended last when memory was out, whoever's it was. */
 };
 
 typedef struct owner_uses owner_uses_t;

@@ -88,6 +88,7 @@ typedef struct {
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
 #define BUS_ADRALN  1
+#define BUS_ADRERR  2 /* There is no memory for it, or its user may have no more. */
 #define BUS_OBJERR  3 /* The page's pager failed. */
 #define TRAP_BRKPT  1
 #define TRAP_TRACE  2

@@ -75,6 +75,12 @@ static void culprit_compare(struct culprit *culprit, struct task *task)
 	*culprit = (struct culprit){task, owner_pages, pages};
 }
 
+uint32_t culprit_last(void)
+{
+	assert(kernel_locked());
+	return last_id;
+}
+
 bool culprit_end(void)
 {
 	struct culprit culprit = {.task = NULL};

@@ -9,11 +9,15 @@
 #define TASK_CULPRIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Ends one such task, with a line in the log, unless the one that was ended last is not over yet.
  * False if there is none: users have no pages.  Does not block.
  */
 bool culprit_end(void);
+
+/* The task that was ended last, by its number; 0: none yet. */
+uint32_t culprit_last(void);
 
 #endif

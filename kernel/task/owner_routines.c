@@ -5,10 +5,11 @@
 #include "base/owner.h"
 #include "base/string.h"
 #include "mach/assay_server.h"
+#include "task/culprit.h"
 #include "task/task.h"
 
 _Static_assert(OWNER_KINDS <= OWNER_KINDS_MAX, "a message has room for all kinds");
-_Static_assert(sizeof(owner_uses_t) == 49 * sizeof(uint32_t), "as defs/mach/assay.defs says");
+_Static_assert(sizeof(owner_uses_t) == 50 * sizeof(uint32_t), "as defs/mach/assay.defs says");
 
 kern_return_t task_set_owner(host_t host, task_t task, unsigned id)
 {
@@ -28,6 +29,7 @@ kern_return_t host_owner(host_t host, unsigned *id, owner_uses_t *uses)
 	memset(uses, 0, sizeof *uses);
 	memcpy(uses, owner->uses, sizeof owner->uses);
 	uses->lost = owner->lost;
+	uses->culprit = culprit_last();
 	*id = owner->id;
 	return KERN_SUCCESS;
 }

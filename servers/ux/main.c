@@ -32,33 +32,66 @@ struct ux_boot ux_boot = {.root = "rd0"};
 
 static const char *init = "/sbin/init";
 static mach_port_t log_device;
+static mach_port_t terminal; /* The console, where somebody sits at it and does not see the log. */
 
 static const char environment[] = "PATH=/bin:/sbin\0HOME=/";
 
 /* ---------------- The log ---------------- */
 
-static void main_write_log(const char *line, size_t length)
+/* In pieces as large as a message carries; false if that does not succeed. */
+static bool main_write_line(mach_port_t device, const char *line)
 {
-	int written;
+	for (size_t left = strlen(line), part; left > 0; line += part, left -= part) {
+		int written;
 
-	if (log_device == MACH_PORT_NULL ||
-	    device_write_inband(log_device, 0, 0, line, length, &written) != KERN_SUCCESS)
+		part = left < IO_INBAND_MAX ? left : IO_INBAND_MAX;
+		if (device_write_inband(device, 0, 0, line, part, &written) != KERN_SUCCESS)
+			return false;
+	}
+	return true;
+}
+
+static void main_write_log(const char *line)
+{
+	if (log_device == MACH_PORT_NULL || !main_write_line(log_device, line))
 		mach_print(line);
+}
+
+#define PREFIX "ux: "
+
+static void main_make_line(char line[LINE_MAX], const char *text, va_list arguments)
+{
+	size_t length = sizeof PREFIX - 1;
+
+	memcpy(line, PREFIX, sizeof PREFIX);
+	format_list(line + length, LINE_MAX - length - 1, text, arguments);
+	length = strlen(line);
+	line[length] = '\n';
+	line[length + 1] = '\0';
 }
 
 void ux_log(const char *text, ...)
 {
-	char line[LINE_MAX] = "ux: ";
+	char line[LINE_MAX];
 	va_list arguments;
-	size_t length;
 
 	va_start(arguments, text);
-	format_list(line + 4, sizeof line - 5, text, arguments);
+	main_make_line(line, text, arguments);
 	va_end(arguments);
-	length = strlen(line);
-	line[length] = '\n';
-	line[length + 1] = '\0';
-	main_write_log(line, length + 1);
+	main_write_log(line);
+}
+
+void ux_tell(const char *text, ...)
+{
+	char line[LINE_MAX];
+	va_list arguments;
+
+	va_start(arguments, text);
+	main_make_line(line, text, arguments);
+	va_end(arguments);
+	main_write_log(line);
+	if (terminal != MACH_PORT_NULL)
+		main_write_line(terminal, line);
 }
 
 void ux_panic(const char *file, int line, const char *what)
@@ -77,14 +110,14 @@ static const char *main_value_of(const char *argument, const char *name)
 	return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
-/* Whether one of the words of the kernel's command line is this. */
+/* Whether one of the words of the kernel's command line is this, or begins so if it ends in `=`. */
 static bool main_has_word(const char *line, const char *word)
 {
 	size_t length = strlen(word);
 
 	while (*line != '\0') {
 		if (strncmp(line, word, length) == 0 &&
-		    (line[length] == ' ' || line[length] == '\0'))
+		    (word[length - 1] == '=' || line[length] == ' ' || line[length] == '\0'))
 			return true;
 		while (*line != '\0' && *line != ' ')
 			line++;
@@ -284,6 +317,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	device_open(ux_boot.device_master, D_WRITE, "log", &log_device);
+	if (main_has_word(argv[3], "log=") && !main_has_word(argv[3], "raw"))
+		device_open(ux_boot.device_master, D_WRITE, "console", &terminal);
 	if (!main_start(words < argc ? argc - words : 0, argv + words))
 		return FAILED;
 	assay_thread_exit();

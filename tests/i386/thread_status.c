@@ -113,8 +113,8 @@ TEST(flavors_are_listed)
 	EXPECT_EQ(list[3], i386_V86_ASSIST_STATE);
 	count = 16;
 	EXPECT_EQ(thread_get_state(thread, THREAD_STATE_FLAVOR_LIST, list, &count), KERN_SUCCESS);
-	EXPECT_EQ(count, 7);
-	EXPECT_EQ(list[6], i386_XFLOAT_STATE);
+	EXPECT_EQ(count, 8);
+	EXPECT_EQ(list[7], i386_TRAP_STATE);
 	count = 3;
 	EXPECT_EQ(thread_get_state(thread, THREAD_STATE_FLAVOR_LIST, list, &count),
 		  KERN_INVALID_ARGUMENT);
@@ -123,7 +123,7 @@ TEST(flavors_are_listed)
 
 TEST(unknown_flavors_and_short_states_are_refused)
 {
-	static const int unknown[] = {-1, i386_FSGS_BASE_STATE, 9, 0x7fffffff, (int)0x80000000};
+	static const int unknown[] = {-1, i386_FSGS_BASE_STATE, 10, 0x7fffffff, (int)0x80000000};
 	static uint32_t words[200];
 	struct i386_thread_state state;
 	mach_port_t thread = spinner_new(&state);
@@ -134,10 +134,12 @@ TEST(unknown_flavors_and_short_states_are_refused)
 		EXPECT_EQ(set(thread, unknown[n], words, 200), KERN_INVALID_ARGUMENT);
 	}
 	EXPECT_EQ(set(thread, THREAD_STATE_FLAVOR_LIST, words, 200), KERN_INVALID_ARGUMENT);
-	for (int flavor = i386_THREAD_STATE; flavor <= i386_XFLOAT_STATE; flavor++) {
+	for (int flavor = i386_THREAD_STATE; flavor <= i386_TRAP_STATE; flavor++) {
 		EXPECT_EQ(get(thread, flavor, words, 1), KERN_INVALID_ARGUMENT);
 		EXPECT_EQ(set(thread, flavor, words, 1), KERN_INVALID_ARGUMENT);
 	}
+	EXPECT_EQ(get(thread, i386_TRAP_STATE, words, 2), KERN_SUCCESS);
+	EXPECT_EQ(set(thread, i386_TRAP_STATE, words, 2), KERN_INVALID_ARGUMENT);
 	EXPECT_EQ(get(mach_thread_self(), i386_THREAD_STATE, words, 200), KERN_INVALID_ARGUMENT);
 	spinner_end(thread, &state);
 }

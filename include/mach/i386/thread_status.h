@@ -13,6 +13,7 @@
 #define i386_DEBUG_STATE        6
 #define i386_FSGS_BASE_STATE    7 /* Of 64-bit machines only. */
 #define i386_XFLOAT_STATE       8 /* Its size: i386_get_xstate_size(). */
+#define i386_TRAP_STATE         9 /* What has brought it into the kernel; cannot be set. */
 
 /* i386_THREAD_STATE and i386_REGS_SEGS_STATE */
 struct i386_thread_state {
@@ -83,5 +84,15 @@ struct i386_debug_state {
 	unsigned int dr[8];
 };
 #define i386_DEBUG_STATE_COUNT (sizeof(struct i386_debug_state) / sizeof(unsigned int))
+
+/* The CPU's vector, and of a page fault (14) what was tried, of other exceptions their code. */
+struct i386_trap_state {
+	unsigned int trapno;
+	unsigned int err;
+};
+#define i386_TRAP_STATE_COUNT (sizeof(struct i386_trap_state) / sizeof(unsigned int))
+
+#define TRAP_ERROR_WRITE 0x02 /* It was a store; */
+#define TRAP_ERROR_FETCH 0x10 /* an instruction, where pages can be without the right to execute. */
 
 #endif

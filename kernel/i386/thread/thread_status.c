@@ -17,6 +17,7 @@
 #include "base/lock.h"
 #include "base/string.h"
 #include "i386/cpu/memory.h"
+#include "i386/cpu/vectors.h"
 #include "i386/thread/debug_registers.h"
 #include "i386/thread/extra.h"
 #include "i386/thread/float_status.h"
@@ -222,6 +223,25 @@ static kern_return_t thread_status_debug_set(struct thread *thread, const uint32
 	return KERN_SUCCESS;
 }
 
+/* Whether the kernel has a page where a user must not touch is not told. */
+static kern_return_t thread_status_trap_get(struct thread *thread, uint32_t *state)
+{
+	const struct frame *frame = thread_frame(thread);
+	bool is_page_fault = frame->vector == VECTOR_PAGE_FAULT;
+	uint32_t told = is_page_fault ? TRAP_ERROR_WRITE | TRAP_ERROR_FETCH : UINT32_MAX;
+
+	*(struct i386_trap_state *)state =
+		(struct i386_trap_state){.trapno = frame->vector, .err = frame->error & told};
+	return KERN_SUCCESS;
+}
+
+static kern_return_t thread_status_trap_set(struct thread *thread, const uint32_t *state)
+{
+	(void)thread;
+	(void)state;
+	return KERN_INVALID_ARGUMENT;
+}
+
 /* ---------------- Flavors ---------------- */
 
 struct flavor {
@@ -243,6 +263,7 @@ static const struct flavor flavors[] = {
 	[i386_DEBUG_STATE] = {i386_DEBUG_STATE_COUNT, thread_status_debug_get,
 			      thread_status_debug_set},
 	[i386_XFLOAT_STATE] = {XFLOAT_WORDS, xfloat_state_get, xfloat_state_set},
+	[i386_TRAP_STATE] = {i386_TRAP_STATE_COUNT, thread_status_trap_get, thread_status_trap_set},
 };
 
 #define FLAVORS ((int)(sizeof flavors / sizeof flavors[0]))

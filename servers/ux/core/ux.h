@@ -113,6 +113,12 @@ _Noreturn void ux_halt(int how, int status);
 /* A line in the kernel's log, which begins with `ux: `. */
 void ux_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * The same, and on the terminal, where the log is not to be seen there anyway.  Where nobody sits
+ * at it, as under `tools/guest run`, what it shows is the programs' own output and nothing else.
+ */
+void ux_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* What must not be: says so and ends the server, and with it the run. */
 _Noreturn void ux_panic(const char *file, int line, const char *what);
 

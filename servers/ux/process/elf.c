@@ -48,12 +48,17 @@ static uint32_t elf_page_up(uint32_t address)
 	return elf_page_down(address + ELF_PAGE - 1);
 }
 
-/* The table of segments must lie in what has been read. */
-static bool elf_is_program(const struct header *header, size_t size)
+static bool elf_is_executable(const struct header *header, size_t size)
 {
 	return size >= sizeof *header && header->magic == MAGIC &&
 	       header->class_and_order == CLASS_AND_ORDER && header->machine == MACHINE_I386 &&
-	       header->type == TYPE_EXECUTABLE && header->segment_size == sizeof(struct segment) &&
+	       header->type == TYPE_EXECUTABLE;
+}
+
+/* The table of segments must lie in what has been read. */
+static bool elf_is_program(const struct header *header, size_t size)
+{
+	return elf_is_executable(header, size) && header->segment_size == sizeof(struct segment) &&
 	       header->segments % sizeof(uint32_t) == 0 && header->segments <= size &&
 	       header->n_segments <= (size - header->segments) / sizeof(struct segment);
 }
@@ -152,4 +157,14 @@ int elf_read(const void *head, size_t size, int64_t file_size, uint32_t limit,
 		}
 	}
 	return error == 0 && !elf_has_entry(program) ? ENOEXEC : error;
+}
+
+bool elf_find_sections(const void *head, size_t size, struct elf_sections *sections)
+{
+	const struct header *header = head;
+
+	if (!elf_is_executable(header, size) || header->section_size != ELF_SECTION_SIZE)
+		return false;
+	*sections = (struct elf_sections){.offset = header->sections, .n = header->n_sections};
+	return true;
 }

@@ -39,4 +39,16 @@ struct elf_program {
 int elf_read(const void *head, size_t size, int64_t file_size, uint32_t limit,
 	     struct elf_program *program);
 
+/* The table of sections, of which nothing has been looked at yet. */
+struct elf_sections {
+	uint32_t offset;
+	unsigned n;
+};
+
+#define ELF_HEADER_SIZE  52u
+#define ELF_SECTION_SIZE 40u
+
+/* Where a program's file has them, by its first bytes; false: it does not say. */
+bool elf_find_sections(const void *head, size_t size, struct elf_sections *sections);
+
 #endif

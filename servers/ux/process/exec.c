@@ -109,7 +109,7 @@ static void exec_become(struct process *process, struct program *program, unsign
 	program->first = NULL;
 	thread_enter(first);
 	if (!exec_begin(process, first))
-		process_exit(process, W_EXITCODE(0, SIGKILL));
+		fault_kill(process, "there was no memory for it to begin");
 	else
 		signal_check(process);
 }

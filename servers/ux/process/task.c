@@ -5,7 +5,6 @@
 #include <mach/task_info.h>
 #include <mach/task_special_ports.h>
 #include <sys/signal.h>
-#include <sys/wait.h>
 
 #include "process/thread.h"
 
@@ -63,7 +62,7 @@ bool task_port_died(mach_port_t name)
 		struct process *process = list_object(link, struct process, link);
 
 		if (process->task == name) {
-			process_exit(process, W_EXITCODE(0, SIGKILL));
+			fault_kill_without_task(process);
 			return true;
 		}
 	}

@@ -10,7 +10,6 @@
 #include <mach/i386/thread_status.h>
 #include <mach/task_special_ports.h>
 #include <sys/ux.h>
-#include <sys/wait.h>
 #include <ux/bsd_server.h>
 
 #include "process/limits.h"
@@ -229,16 +228,27 @@ static void thread_end_perhaps_last(struct thread *thread, int status)
 		process_exit(process, status);
 }
 
+/* Its task may have been ended, of which the kernel tells separately. */
+static void thread_has_died(struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	if (task_id(process->task) != 0) {
+		thread_end_perhaps_last(thread, 0);
+		return;
+	}
+	thread_end(thread);
+	if (list_empty(&process->threads))
+		fault_kill_without_task(process);
+}
+
 bool thread_port_died(mach_port_t name)
 {
 	for (unsigned place = 0; place < places_used; place++) {
 		struct thread *thread = table[place];
 
 		if (thread != NULL && thread->kernel == name && !list_empty(&thread->link)) {
-			/* Its task may have been ended, of which the kernel tells separately. */
-			thread_end_perhaps_last(thread, task_id(thread->process->task) == 0
-								? W_EXITCODE(0, SIGKILL)
-								: 0);
+			thread_has_died(thread);
 			return true;
 		}
 	}

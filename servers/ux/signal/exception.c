@@ -17,7 +17,6 @@
 #include <mach/exc_catch.h>
 #include <mach/task_special_ports.h>
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "core/body.h"
 #include "process/process.h"
@@ -59,6 +58,7 @@ static const struct meaning meanings[] = {
 	{EXC_BAD_ACCESS, KERN_PROTECTION_FAILURE, SIGSEGV, SEGV_ACCERR, TRAP_PAGE_FAULT, false},
 	{EXC_BAD_ACCESS, KERN_MEMORY_FAILURE, SIGBUS, BUS_OBJERR, TRAP_PAGE_FAULT, false},
 	{EXC_BAD_ACCESS, KERN_MEMORY_ERROR, SIGBUS, BUS_OBJERR, TRAP_PAGE_FAULT, false},
+	{EXC_BAD_ACCESS, KERN_RESOURCE_SHORTAGE, SIGBUS, BUS_ADRERR, TRAP_PAGE_FAULT, false},
 	{EXC_BAD_ACCESS, 0, SIGBUS, BUS_ADRALN, 17, false},
 	{EXC_BAD_INSTRUCTION, EXC_I386_INVOP, SIGILL, ILL_ILLOPC, 6, false},
 	{EXC_BAD_INSTRUCTION, 0, SIGILL, ILL_PRVOPC, 13, false},
@@ -133,12 +133,12 @@ static bool exception_still_waits(mach_port_t reply)
  * With the lock held: a program can have a thread run on by a false message, and then this waits
  * until the kernel has stopped it, but for nothing that is a program's business.
  */
-static bool exception_get_registers(const struct thread *thread, struct i386_thread_state *state)
+static bool exception_get_registers(mach_port_t kernel, struct i386_thread_state *state)
 {
 	mach_msg_type_number_t count = i386_REGS_SEGS_STATE_COUNT;
 
-	return thread_get_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)state,
-				&count) == KERN_SUCCESS;
+	return thread_get_state(kernel, i386_REGS_SEGS_STATE, (thread_state_t)state, &count) ==
+	       KERN_SUCCESS;
 }
 
 /* A handler's end is an exception too: see <sys/signal.h>. */
@@ -152,20 +152,32 @@ static bool exception_is_handlers_end(const struct thread *thread, const struct 
 }
 
 /* `address` is that of a wrong access, else the instruction is what was wrong. */
+static struct signal_info exception_info_of(const struct meaning *meaning, uint32_t pc,
+					    uint32_t address)
+{
+	return (struct signal_info){
+		.signal = meaning->signal,
+		.code = meaning->si_code,
+		.address = meaning->exception == EXC_BAD_ACCESS ? address : pc,
+		.trap = meaning->trap,
+		.pc = pc,
+		.cause = meaning->trap == TRAP_PAGE_FAULT ? CAUSE_TOUCH : CAUSE_INSTRUCTION,
+	};
+}
+
 static void exception_take_fault(struct thread *thread, const struct meaning *meaning,
 				 uint32_t address)
 {
-	struct signal_info info = {
-		.signal = meaning->signal, .code = meaning->si_code, .trap = meaning->trap};
 	struct i386_thread_state state;
+	struct signal_info info;
 
-	if (!exception_get_registers(thread, &state))
+	if (!exception_get_registers(thread->kernel, &state))
 		return; /* It has ended. */
 	if (exception_is_handlers_end(thread, meaning, &state)) {
 		signal_return(thread, state.ebx);
 		return;
 	}
-	info.address = meaning->exception == EXC_BAD_ACCESS ? address : state.eip;
+	info = exception_info_of(meaning, state.eip, address);
 	signal_force(thread, &info);
 }
 
@@ -205,13 +217,18 @@ static struct thread *exception_await_thread(pid_t pid, mach_port_t kernel)
  * meant are threads that have been ended meanwhile, and those of a task that the process has left.
  */
 static void exception_take_from_stranger(const struct request *request, mach_port_t kernel,
-					 mach_port_t task, int signal)
+					 mach_port_t task, const struct meaning *meaning,
+					 int subcode)
 {
 	struct process *process = process_by_pid(request->pid);
+	struct i386_thread_state state;
+	struct signal_info info;
 
-	if (process != NULL && !process->is_exiting && process->task == task &&
-	    !exception_is_dead(kernel))
-		process_exit(process, W_EXITCODE(0, signal));
+	if (process == NULL || process->is_exiting || process->task != task ||
+	    exception_is_dead(kernel) || !exception_get_registers(kernel, &state))
+		return;
+	info = exception_info_of(meaning, state.eip, (uint32_t)subcode);
+	fault_end_stranger(process, kernel, &info);
 }
 
 /*
@@ -228,7 +245,7 @@ kern_return_t catch_exception_raise(mach_port_t address, mach_port_t kernel, mac
 	if (thread != NULL)
 		exception_take(thread, meaning, request->reply, subcode);
 	else if (meaning->si_code != SI_TIMER)
-		exception_take_from_stranger(request, kernel, task, meaning->signal);
+		exception_take_from_stranger(request, kernel, task, meaning, subcode);
 	return KERN_SUCCESS;
 }
 

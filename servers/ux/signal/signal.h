@@ -14,6 +14,14 @@
 #include <assay/list.h>
 #include "core/ux.h"
 
+/* What a signal is for; all but the first are what a thread has done wrong itself. */
+enum signal_cause {
+	CAUSE_SENT,
+	CAUSE_INSTRUCTION, /* That it executed. */
+	CAUSE_TOUCH,       /* Of memory, */
+	CAUSE_FRAME        /* or of its stack, where a handler's frame was to be put. */
+};
+
 /* What a handler is told: the beginning of siginfo_t, behind which there is nothing. */
 struct signal_info {
 	int signal;
@@ -31,7 +39,9 @@ struct signal_info {
 		};
 		uint32_t address; /* Of a fault. */
 	};
-	uint32_t trap; /* Beside siginfo_t: the processor's number for the fault. */
+	uint32_t trap; /* Beside siginfo_t: the processor's number for the fault, */
+	uint32_t pc;   /* where it was done, */
+	enum signal_cause cause;
 };
 
 /* What is pending.  Without a note are signals when memory was short, and real-time ones that
@@ -59,6 +69,7 @@ struct process_signals {
 	bool is_held;               /* Its task is suspended: it is stopped, or about to go on. */
 	bool is_queued;             /* See signal_check_later(). */
 	bool is_served;             /* A thread is at work for it there. */
+	bool is_told;               /* Somebody is in fault_tell() for it. */
 	mach_port_t exception_port; /* Its receive right; null: none yet. */
 };
 
@@ -126,10 +137,27 @@ void signal_check_later(struct process *process);
 void signal_before_reply(struct thread *caller);
 
 /*
- * A signal that the thread has caused by itself, and cannot go on without: if it is blocked or
- * ignored the process ends, and may be gone; else it is pending.
+ * A signal that the thread has caused by itself, and cannot go on without: if it is blocked or has
+ * no handler the process ends, and may be gone; else it is pending.  It needs no memory to end.
+ * Unlocks.
  */
 void signal_force(struct thread *thread, const struct signal_info *info);
+
+/* ---------------- Who ends by a fault is told (fault.c) ---------------- */
+
+/*
+ * Ends the process of the thread by the signal, which is pending no more; for what the thread has
+ * done wrong it is told where and why.  Unlocks.
+ */
+void fault_end(struct thread *thread, const struct signal_info *info);
+
+/* The same for a thread that the server has not made; `kernel` is the kernel's name of it. */
+void fault_end_stranger(struct process *process, mach_port_t kernel,
+			const struct signal_info *info);
+
+/* Ends a process by SIGKILL that nobody has sent.  Unlocks. */
+void fault_kill(struct process *process, const char *why);
+void fault_kill_without_task(struct process *process); /* Somebody has ended that. */
 
 /* ---------------- Between these files ---------------- */
 

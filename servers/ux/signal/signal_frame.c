@@ -13,7 +13,6 @@
  */
 #include <mach/i386/eflags.h>
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "process/process.h"
 #include "process/thread.h"
@@ -253,11 +252,13 @@ static void frame_refuse(struct delivery *delivery, struct thread *thread)
 	const struct signal_info info = {.signal = SIGSEGV,
 					 .code = SEGV_MAPERR,
 					 .address = delivery->state.uesp,
-					 .trap = TRAP_PAGE_FAULT};
+					 .trap = TRAP_PAGE_FAULT,
+					 .pc = delivery->state.eip,
+					 .cause = CAUSE_FRAME};
 
 	signal_take(thread, delivery->signal);
 	if (delivery->signal == SIGSEGV)
-		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
+		fault_end(thread, &info);
 	else
 		signal_force(thread, &info);
 }

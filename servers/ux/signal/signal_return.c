@@ -9,7 +9,6 @@
  * To read the frame may take long, so the lock is released meanwhile, as in signal_frame.c.
  */
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "process/process.h"
 #include "process/thread.h"
@@ -65,14 +64,27 @@ static void signal_return_set_mask(struct thread_signals *signals, sigset_t mask
 }
 
 /* A context that the kernel refuses, or that is not there, is a mistake of the program's. */
-static void signal_return_finish(struct thread *thread, bool is_read, ucontext_t *context)
+static void signal_return_refuse(struct thread *thread, uint32_t frame)
+{
+	const struct signal_info info = {.signal = SIGSEGV,
+					 .code = SEGV_MAPERR,
+					 .address = frame,
+					 .trap = TRAP_PAGE_FAULT,
+					 .pc = thread->process->signals.trampoline - SIGNAL_END,
+					 .cause = CAUSE_FRAME};
+
+	fault_end(thread, &info);
+}
+
+static void signal_return_finish(struct thread *thread, uint32_t frame, bool is_read,
+				 ucontext_t *context)
 {
 	thread->signals.is_delivering = false;
 	ux_wakeup(&thread->signals);
 	if (thread->is_ending || thread->process->is_exiting)
 		return;
 	if (!is_read || !signal_return_set_registers_of(thread, &context->uc_mcontext)) {
-		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
+		signal_return_refuse(thread, frame);
 		return;
 	}
 	signal_return_set_mask(&thread->signals, context->uc_sigmask);
@@ -90,6 +102,6 @@ void signal_return(struct thread *thread, uint32_t frame)
 	ux_unlock();
 	is_read = signal_return_read_context(task, frame, &context);
 	ux_lock();
-	signal_return_finish(thread, is_read, &context);
+	signal_return_finish(thread, frame, is_read, &context);
 	process_release(process);
 }

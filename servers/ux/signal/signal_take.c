@@ -6,7 +6,6 @@
  * A signal of a process goes to the first of its threads that does not block it.  Default actions
  * are carried out here, handlers are the business of signal_frame.c.
  */
-#include <sys/wait.h>
 
 #include "process/process.h"
 #include "process/thread.h"
@@ -117,6 +116,7 @@ static bool signal_has_handler(const struct process *process, int signal)
 static void signal_act(struct thread *thread, int signal)
 {
 	struct process *process = thread->process;
+	struct signal_info info;
 
 	if (signal_is_ignored(&process->signals, signal)) {
 		signal_forget(process, SIGNAL_BIT(signal));
@@ -127,11 +127,12 @@ static void signal_act(struct thread *thread, int signal)
 		signal_deliver(thread, signal);
 		return;
 	}
+	info = signal_told(thread, signal);
 	signal_take(thread, signal);
 	if (signal_stops(signal))
 		signal_stop(process, signal);
 	else
-		process_exit(process, W_EXITCODE(0, signal));
+		fault_end(thread, &info);
 }
 
 /* ---------------- Taking ---------------- */
@@ -203,8 +204,10 @@ void signal_force(struct thread *thread, const struct signal_info *info)
 	if (thread->is_ending || process->task == MACH_PORT_NULL || process->is_exiting)
 		return;
 	if (signal_is_ignored(&process->signals, signal) ||
-	    (thread->signals.mask & SIGNAL_BIT(signal)) != 0) {
-		process_exit(process, W_EXITCODE(0, signal));
+	    (thread->signals.mask & SIGNAL_BIT(signal)) != 0 ||
+	    (!process->signals.is_stopped && !signal_has_handler(process, signal))) {
+		process->signals.taken++;
+		fault_end(thread, info);
 		return;
 	}
 	signal_thread(thread, info);
