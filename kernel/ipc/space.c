@@ -77,6 +77,7 @@ struct space *space_create(struct owner *owner)
 		.active = true,
 		.fresh = 1,
 		.owner = owner,
+		.asked = &space_no_entry,
 	};
 	return space;
 }
@@ -435,5 +436,5 @@ void space_terminate(struct space *space)
 	}
 	assert(space->n_entries == 0);
 	space->first_free = NULL;
-	space->asked = NULL;
+	space->asked = &space_no_entry;
 }

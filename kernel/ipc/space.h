@@ -87,7 +87,8 @@ struct space {
 	uint32_t n_entries;       /* In use. */
 	struct owner *owner;      /* Who pays for its leaves and nodes, and for ports made here: */
 	uint32_t charged;         /* so many leaves and nodes. */
-	struct entry *asked;      /* What the task asked the kernel for last (task/self_traps.c). */
+	struct entry *asked;      /* What the task asked the kernel for last (task/self_traps.c), or
+				space_no_entry. */
 };
 
 void space_module_init(void);

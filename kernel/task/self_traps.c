@@ -29,7 +29,7 @@ static uint32_t self_trap_give(struct port *port)
 
 static inline bool self_trap_names(const struct entry *entry, const struct port *port)
 {
-	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port == port;
+	return (entry->type & MACH_PORT_TYPE_SEND) != 0 && entry->port == port;
 }
 
 static inline uint32_t self_trap_count_once_more(struct entry *entry)
@@ -49,7 +49,7 @@ static uint32_t self_trap_find_name(struct space *space, struct port *port)
 	if (port == PORT_DEAD_NAME || !port_is_alive(port))
 		return MACH_PORT_DEAD;
 	entry = space_find_port(space, port);
-	if (!self_trap_names(entry, port))
+	if (entry == NULL || !self_trap_names(entry, port))
 		return self_trap_give(port);
 	space->asked = entry;
 	return self_trap_count_once_more(entry);

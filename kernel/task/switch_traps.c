@@ -9,22 +9,22 @@
 #include "thread/tick.h"
 
 /* The priority is not looked at: any other thread may run before the caller does again. */
-TRAP_ABI uint32_t trap_swtch_pri(uint32_t priority)
+TRAP_ABI boolean_t trap_swtch_pri(uint32_t priority)
 {
 	(void)priority;
-	return sched_yield(true);
+	return sched_yield(PRIORITY_WORST);
 }
 
-TRAP_ABI uint32_t trap_swtch(void)
+TRAP_ABI boolean_t trap_swtch(void)
 {
-	return sched_yield(false);
+	return sched_yield(current_thread()->priority);
 }
 
 /* To `to` if it is not NULL and can run, else to whoever is best. */
-static void switch_yield(struct thread *to, bool depressed)
+static void switch_yield(struct thread *to, unsigned priority)
 {
-	if (to == NULL || !sched_yield_to(to, depressed))
-		sched_yield(depressed);
+	if (to == NULL || !sched_yield_to(to, priority))
+		sched_yield(priority);
 }
 
 /* The caller is at the end of all queues until it runs again, at most for `ms` if that is not 0. */
@@ -34,7 +34,7 @@ static void switch_yield_depressed(struct thread *to, uint32_t ms)
 
 	if (ms != 0)
 		timer_set(timeout, tick_after_ms(ms));
-	switch_yield(to, true);
+	switch_yield(to, PRIORITY_WORST);
 	timer_cancel(timeout);
 }
 
@@ -46,7 +46,7 @@ TRAP_ABI kern_return_t trap_thread_switch(uint32_t name, uint32_t option, uint32
 
 	switch (option) {
 	case SWITCH_OPTION_NONE:
-		switch_yield(to, false);
+		switch_yield(to, current_thread()->priority);
 		return KERN_SUCCESS;
 	case SWITCH_OPTION_DEPRESS:
 		switch_yield_depressed(to, ms);

@@ -54,8 +54,8 @@ TRAP_ABI kern_return_t trap_mach_port_allocate_name(uint32_t task, uint32_t righ
 TRAP_ABI uint32_t trap_mach_thread_self(void);
 TRAP_ABI uint32_t trap_mach_task_self(void);
 TRAP_ABI uint32_t trap_mach_host_self(void);
-TRAP_ABI uint32_t trap_swtch_pri(uint32_t priority);
-TRAP_ABI uint32_t trap_swtch(void);
+TRAP_ABI boolean_t trap_swtch_pri(uint32_t priority);
+TRAP_ABI boolean_t trap_swtch(void);
 TRAP_ABI kern_return_t trap_thread_switch(uint32_t thread, uint32_t option, uint32_t ms);
 TRAP_ABI kern_return_t trap_task_create(uint32_t parent, uint32_t inherit, user_address_t child);
 TRAP_ABI kern_return_t trap_task_terminate(uint32_t task);

@@ -437,11 +437,10 @@ static inline void sched_enqueue_current(struct thread *thread)
 	sched_enqueue_at(thread, SHARE_YIELD);
 }
 
-bool sched_yield(bool depressed)
+boolean_t sched_yield(unsigned priority)
 {
 	struct cpu *cpu = cpu_self();
 	struct thread *thread = cpu->thread;
-	unsigned priority = depressed ? PRIORITY_WORST : thread->priority;
 	struct thread *next;
 
 	assert(kernel_locked());
@@ -463,15 +462,14 @@ bool sched_yield(bool depressed)
 	return true;
 }
 
-bool sched_yield_to(struct thread *to, bool depressed)
+bool sched_yield_to(struct thread *to, unsigned priority)
 {
 	struct cpu *cpu = cpu_self();
 	struct thread *thread = cpu->thread;
 
 	if (to->state != THREAD_RUNNABLE || !sched_may_run_here(to, cpu))
 		return false;
-	if (depressed)
-		thread->run_priority = PRIORITY_WORST;
+	thread->run_priority = (uint8_t)priority;
 	sched_take_over(cpu, to); /* Who gives it away is none of those that wait for it. */
 	sched_enqueue_current(thread);
 	sched_run(cpu, thread, to);

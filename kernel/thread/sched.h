@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
+#include <mach/boolean.h>
+
 #include "thread/run_queue.h"
 #include "thread/share.h"
 #include "thread/thread.h"
@@ -39,8 +41,11 @@ void sched_switch(void);
 /* As sched_switch(), for one that waits or stands still: it keeps the rest of its turn. */
 void sched_wait(void);
 
-/* Lets another thread have a turn: one of at least the caller's priority, or any if `depressed`. */
-bool sched_yield(bool depressed);
+/*
+ * Lets others have a turn: the current thread is the last of `priority`, its own or a worse one,
+ * until it runs again.  Says whether they had one, in a whole word, as traps give it.  May block.
+ */
+boolean_t sched_yield(unsigned priority);
 
 /* The way out of the kernel when another thread should run here. */
 void sched_preempt(void);
@@ -68,7 +73,7 @@ void sched_handoff(struct thread *thread, struct thread *to);
  * As sched_yield() or, with `waiting`, as sched_wait(), but `to` runs next whatever its priority,
  * if it is runnable and may run here.  Returns false, having done nothing, if it is not.
  */
-bool sched_yield_to(struct thread *to, bool depressed);
+bool sched_yield_to(struct thread *to, unsigned priority);
 bool sched_switch_to(struct thread *to);
 
 /* A running thread is asked something: makes its CPU look. */
