@@ -25,6 +25,7 @@ void kernel_lock(void);
 /* The part of kernel_lock() for when it is not free.  Not inlined, as kernel_pause() is not. */
 __attribute__((noinline)) void kernel_lock_wait(void);
 
+/* Releases the lock, whoever waits for it; interrupts on or off. */
 void kernel_unlock(void);
 
 /* Releases the lock and waits, if another CPU stands in the queue, until it has had it. */

@@ -58,9 +58,9 @@ enum sample_delivery {
 /* The furthest ahead that one shot can be armed, in nanoseconds. */
 #define MACHINE_SAMPLE_TIMER_MAX_NS 50000000u
 
-void machine_sample_timer_route(enum sample_delivery delivery);
-void machine_sample_timer_arm(uint32_t cycles); /* Rounds up: never fires early. */
-void machine_sample_timer_silence(void);
+void machine_sample_timer_route(enum sample_delivery delivery); /* Of shots armed from now on. */
+void machine_sample_timer_arm(uint32_t cycles);                 /* Rounds up: never fires early. */
+void machine_sample_timer_silence(void);                        /* What is armed does not come. */
 
 /*
  * As machine_sample_timer_arm(), in two steps, of which the second is one store: what the first

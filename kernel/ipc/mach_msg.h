@@ -26,6 +26,7 @@ struct mach_msg_words {
 /*
  * What mach_msg() returns when receiving came to `result`: gives what has come, which is in the
  * current thread's `receive`, to its task.  Where no message is there a success is in the inbox.
+ * May block, for the task's memory.
  */
 mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg_return_t result);
 

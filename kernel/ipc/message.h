@@ -209,7 +209,7 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
  * back and destroyed.
  *
  * message_copyout_pseudo() is for a message that comes back to its sender: remote and local stay as
- * the sender had them, and the label is not set.
+ * the sender had them, and the label is not set.  Both may block, for the task's memory.
  */
 mach_msg_return_t message_copyout(struct message *message, uint32_t user, uint32_t notify);
 mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *message,

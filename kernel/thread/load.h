@@ -11,6 +11,7 @@ struct host_load_info;
 
 void load_init(void);
 
+/* The averages as they are now; `info` is the kernel's memory. */
 void load_read(struct host_load_info *info);
 
 #endif

@@ -47,7 +47,7 @@ void sched_wait(void);
  */
 boolean_t sched_yield(unsigned priority);
 
-/* The way out of the kernel when another thread should run here. */
+/* On the way out of the kernel, when another thread should run here.  May block. */
 void sched_preempt(void);
 
 /*
@@ -94,7 +94,7 @@ void sched_set_priority(struct thread *thread, unsigned priority);
 /* Ends the turn of worse priority that a thread has after a depressed yield. */
 void sched_raise_depressed(struct thread *thread);
 
-/* Moves the current thread to the CPU it may run on; NULL: any. */
+/* Moves the current thread to the CPU it may run on; NULL: any.  May block. */
 void sched_bind(struct cpu *cpu);
 
 /* Sees to the thread that was switched away from. */

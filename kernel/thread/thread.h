@@ -331,7 +331,10 @@ void thread_interrupt(struct thread *thread);
  */
 bool thread_asked_before_wait(struct thread *thread);
 
-/* At the edge of user mode, for a current thread that is asked something: it does that. */
+/*
+ * At the edge of user mode, for a current thread that is asked something: it does that.  May block,
+ * and does not return to a thread that is to end.
+ */
 void thread_do_asked(void);
 
 #endif

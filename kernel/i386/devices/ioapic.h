@@ -8,7 +8,10 @@
 
 #include "i386/devices/acpi.h"
 
+/* Masks the 8259s, and moves what they may still raise to vectors of its own. */
 void pic_silence(void);
+
+/* Maps the chips that the tables name, with all their pins masked. */
 void ioapic_init(const struct acpi_machine *machine);
 
 /* Whether an I/O APIC has a pin for ISA interrupt `irq`: the others want one that has. */
@@ -21,6 +24,7 @@ void ioapic_route_all_nmi(unsigned irq);
 /* As ioapic_route_all_nmi(), by vector to one CPU, by the id of its local APIC. */
 void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id);
 
+/* It comes no more until it is routed again. */
 void ioapic_mask(unsigned irq);
 
 #endif

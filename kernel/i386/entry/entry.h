@@ -64,6 +64,11 @@ void nmi(struct frame *frame);
 /* At the end of an NMI that has taken a sample: i386/sample/sample_place.c. */
 void sample_work_after_nmi(const struct frame *frame);
 
+/*
+ * A trap whose words at `address` cannot be read, one whose number is none, and a frame that the
+ * CPU would not return by: an exception of the current thread, or its result.  The first two are
+ * called with the kernel lock, which the last takes and gives up.  May block.
+ */
 void trap_bad_arguments(uint32_t address);
 void trap_bad_number(void);
 void trap_bad_return(struct frame *frame);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's FPU in the formats of i386_FLOAT_STATE and i386_XFLOAT_STATE. */
+/*
+ * A thread's FPU in the formats of i386_FLOAT_STATE and i386_XFLOAT_STATE.
+ *
+ * The thread is the current one or stands still, and `state` has room for the whole flavor.  For
+ * thread_get_state() and its like.  Guarded by the kernel lock; nothing here blocks.
+ */
 #ifndef I386_THREAD_FLOAT_STATUS_H
 #define I386_THREAD_FLOAT_STATUS_H
 

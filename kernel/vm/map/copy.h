@@ -136,7 +136,8 @@ void copy_clear_around(const struct copy *copy, uint32_t start, struct page *pag
  */
 kern_return_t copy_page_alloc(struct page **page);
 
-/* copy_entries.c: what copy_take(), copy_give() and copy_destroy() do for COPY_ENTRIES. */
+/* copy_entries.c: what copy_take(), copy_give() and copy_destroy() do for COPY_ENTRIES.  The first
+ * two may block as those do. */
 kern_return_t copy_entries_take(struct copy *copy, struct vm_map *map, uint32_t base);
 kern_return_t copy_entries_give(struct copy *copy, struct vm_map *map, uint32_t base);
 void copy_entries_free(struct copy *copy);

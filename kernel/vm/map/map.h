@@ -369,7 +369,7 @@ kern_return_t map_wire(struct vm_map *map, uint32_t start, uint32_t size, bool w
 
 /*
  * Wires a range as far as its payer may: KERN_RESOURCE_SHORTAGE otherwise.  What is being wired
- * counts from the beginning, so that several threads have no more than one.
+ * counts from the beginning, so that several threads have no more than one.  Else as map_wire().
  */
 kern_return_t map_wire_charged(struct vm_map *map, uint32_t start, uint32_t size);
 

@@ -61,7 +61,7 @@ struct descriptors *descriptors_fork(const struct descriptors *descriptors);
 void descriptors_exec(struct descriptors *descriptors); /* Closes what is marked.  Unlocks. */
 void descriptors_end(struct descriptors *descriptors);  /* Closes all and frees it.  Unlocks. */
 
-/* Opens a path for pid 1, before there are programs; as open() otherwise. */
+/* Opens a path for pid 1, before there are programs; as open() otherwise.  Unlocks. */
 int descriptors_open(struct process *process, const char *path, int flags, mode_t mode, int *fd);
 
 /* The descriptor itself, or null if it is not open. */
@@ -87,7 +87,10 @@ struct open_file *open_file_new(const struct file_operations *operations, struct
 struct open_file *open_file_reference(struct open_file *file);
 void open_file_release(struct open_file *file); /* Unlocks. */
 
-/* Opens what the path names, or makes it.  The caller may be null before there are threads. */
+/*
+ * Opens what the path names, or makes it: *file has a reference.  The caller may be null before
+ * there are threads.  Unlocks.
+ */
 int open_path(struct process *process, struct thread *caller, const char *path, int flags,
 	      mode_t mode, struct open_file **file);
 

@@ -248,9 +248,11 @@ int super_open(struct file_system *fs, size_t cache_size);
 int super_begin(struct file_system *fs);
 void super_end(struct file_system *fs);
 
+/* What the caller has changed in them belongs to the change under way. */
 void super_change(struct file_system *fs);
-struct ext2_group *group_of(const struct file_system *fs, uint32_t group);
 void group_change(struct file_system *fs, uint32_t group);
+
+struct ext2_group *group_of(const struct file_system *fs, uint32_t group);
 
 /* Whether somebody may have the last blocks, which the superblock reserves, and inodes. */
 bool super_may_use_reserved(const struct file_system *fs, const struct credentials *who);
@@ -351,13 +353,16 @@ bool inode_has_text(const struct node *node);
 /* The device's block for a block of the file; 0: a hole.  Node busy, or names.  Unlocks. */
 int block_find(struct node *node, uint32_t index, uint32_t *block);
 
-/* The block, made for a hole: then *is_new, and the caller clears or fills it.  Node busy. */
+/*
+ * The block, made for a hole: then *is_new, and the caller clears or fills it.  These three with
+ * the node busy; all unlock.
+ */
 int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new);
 
-/* Has what leads to the block written once more.  Node busy. */
+/* Has what leads to the block written once more. */
 int block_touch(struct node *node, uint32_t index);
 
-/* Frees the blocks from `index` on.  Node busy. */
+/* Frees the blocks from `index` on. */
 int blocks_free(struct node *node, uint32_t index);
 
 /* The largest file that maps can tell of, in blocks. */
@@ -383,7 +388,7 @@ void vnodes_note_written(void *file_system, const struct buffer *buffer, int err
 /* Deletes files that have no links although somebody still uses them.  Unlocks. */
 void vnodes_delete_orphans(struct file_system *fs);
 
-/* ---------------- ext2_entry.c: node busy, or names ---------------- */
+/* ---------------- ext2_entry.c: node busy, or names; all unlock ---------------- */
 
 /* ENOENT if there is none. */
 int entry_find(struct node *directory, const char *name, inumber_t *number);

@@ -4,9 +4,9 @@
  * those, ext2 (fs/ext2.h).
  *
  * A vnode stands for one file while somebody uses it; it is found by its number, so that there is
- * one for a file.  Functions that read, write or change a file may wait for the device and then
- * give the lock up; each is atomic nevertheless, since the vnode is marked busy meanwhile.  All
- * return 0 or an errno.
+ * one for a file.  Functions that read, write or change a file or a directory, and those that
+ * follow a path, unlock: they may wait for the device.  On one file each is atomic nevertheless,
+ * since the vnode is marked busy meanwhile.  All return 0 or an errno.
  */
 #ifndef UX_FS_VNODE_H
 #define UX_FS_VNODE_H
@@ -64,7 +64,7 @@ int vnode_sync(struct vnode *vnode, unsigned *seen);
 unsigned vnode_errors_at_open(const struct vnode *vnode);
 unsigned vnode_write_errors(const struct vnode *vnode);
 
-/* Says that the file system was left as it should be: the last thing before a halt. */
+/* Says that the file system was left as it should be: the last thing before a halt.  Unlocks. */
 void fs_unmount(void);
 
 struct vnode *vnode_reference(struct vnode *vnode);

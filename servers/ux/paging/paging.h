@@ -12,10 +12,10 @@
 
 #include "fs/vnode.h"
 
-/* The port by which vm_map() maps the file: a send right, which the caller gives back. */
+/* The port by which vm_map() maps the file: a send right, which the caller gives back.  Unlocks. */
 int paging_object(struct vnode *vnode, mach_port_t *port);
 
-/* For programs: a proxy, by which pages can be read and executed, or mapped as copies. */
+/* For programs: a proxy, by which pages can be read and executed, or mapped as copies.  Unlocks. */
 int paging_proxy(struct vnode *vnode, mach_port_t *port);
 
 /*

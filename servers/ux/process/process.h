@@ -106,7 +106,7 @@ void process_change_task(struct process *process, mach_port_t task);
  */
 void process_exit(struct process *process, int status);
 
-/* The second half of that, when no call is under way any more: called by whoever ends the last. */
+/* The second half, when no call is under way any more, for whoever ends the last.  Unlocks. */
 void process_finish(struct process *process);
 
 /* Takes a zombie away, for wait4(). */

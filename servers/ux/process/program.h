@@ -38,13 +38,13 @@ int program_find(struct program *program, const char *path);
 /* Makes a task with the program's memory and a thread.  The same. */
 int program_load(struct program *program);
 
-/* Gives back whatever is still here. */
+/* Gives back whatever is still here.  Unlocks. */
 void program_forget(struct program *program);
 
 /* Whether executing it makes the process somebody else: bits of the file's mode say so. */
 bool program_changes_user(const struct program *program);
 
-/* Has process 1 execute its first program; 0 or an errno. */
+/* Has process 1 execute its first program; 0 or an errno.  Unlocks. */
 int program_start_first(struct process *process, const char *path, const char *strings, size_t size,
 			unsigned argc);
 

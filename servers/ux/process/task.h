@@ -23,7 +23,8 @@ void task_forget(mach_port_t task);
 void task_end(mach_port_t task);
 
 /*
- * The kernel has told that a port of this name is dead: a task's that somebody has ended, perhaps.
+ * The kernel has told that a port of this name is dead: whether it was a task's, which somebody has
+ * ended; its process ends then, and that unlocks.
  */
 bool task_port_died(mach_port_t name);
 

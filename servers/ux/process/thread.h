@@ -85,7 +85,7 @@ void thread_release(struct thread *thread);
 bool thread_begin_call(struct thread *thread);
 void thread_end_call(struct thread *thread);
 
-/* The kernel has told that a port of this name is dead: a thread's, perhaps. */
+/* The kernel has told that a port of this name is dead: whether it was a thread's.  Unlocks. */
 bool thread_port_died(mach_port_t name);
 
 /* What payloads of threads' ports never are. */

@@ -18,11 +18,11 @@ extern struct gmonparam _gmonparam;
 /* Once: what the tables are of, and their memory, all of it or none; 0 or an error. */
 int kmstartup(void);
 
-/* Values and what is set, as entries of the table want them. */
+/* Values and what is set, as entries of the table want them.  Unlocks. */
 int gmon_get(uintptr_t what, struct sysctl_value *value);
 int gmon_set(uintptr_t what, const char *data, size_t size);
 
-/* Begins, as if by GPROF_STATE; false if it cannot, which is said in the log. */
+/* Begins, as if by GPROF_STATE; false if it cannot, which is said in the log.  Unlocks. */
 bool gmon_start(void);
 
 /* There was no room for what is counted: the profile ends, and its state says why. */
