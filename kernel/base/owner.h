@@ -57,8 +57,8 @@ struct owner *owner_find(uint32_t id);
 struct owner *owner_next(uint32_t id);
 
 /*
- * The same, made if it is not there; NULL when there is no memory.  A new one is gone again when
- * what it is charged first is given back, so that the caller charges something.
+ * The owner with this id, made if it is not there; NULL when there is no memory.  A new one is gone
+ * again when what it is charged first is given back, so that the caller charges something.
  */
 struct owner *owner_obtain(uint32_t id);
 

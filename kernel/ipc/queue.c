@@ -78,7 +78,10 @@ static inline bool queue_offer(struct port *port, struct message *message, struc
 	return taken;
 }
 
-/* One that is suspended leaves the room to the next: it looks again when it is resumed. */
+/*
+ * Wakes a thread that waits for room in the port's queue.  A suspended sender only looks when it is
+ * resumed, so that the next one is woken too.
+ */
 static __attribute__((noinline)) void queue_wake_sender(struct port *port)
 {
 	while (queue_has_waiters(&port->senders)) {
@@ -97,13 +100,19 @@ static void queue_uncharge(struct message *message)
 		owner_uncharge(message->payer, OWNER_QUEUED, message->charged);
 }
 
-/* Whether it is an answer, or the like: its receiver has made the right, and it never waits. */
+/*
+ * Whether the message goes by a send-once right, as answers do: its receiver has made that, and it
+ * never waits for room.
+ */
 static inline bool queue_is_answer(const struct message *message)
 {
 	return MACH_MSGH_BITS_REMOTE(message->header.msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
 }
 
-/* Units that an owner may have whatever others have: who has little can ask, and is answered. */
+/*
+ * Units that an owner may have in queues whatever others have there, so that who has little can
+ * ask, and is answered.
+ */
 #define QUEUED_SURELY 64u
 
 static __attribute__((noinline)) bool queue_may_have(const struct owner *payer, uint32_t price)
@@ -122,9 +131,10 @@ static inline bool queue_may_ask(const struct owner *sender)
 }
 
 /*
- * Who pays for a message in the port's queue, and whether he may have it there.  An answer is paid
- * by who receives it, all else by `sender`; if that is NULL, the kernel, by nobody.  The system's
- * are not counted: nothing would come of that.  The kernel's own may be the one that is too much.
+ * Says who pays for a message in the port's queue, and whether he may have it there.  An answer is
+ * paid by who receives it, all else by `sender`, or by nobody if that is NULL, the kernel.  The
+ * system, which has no limit, pays for nothing.  A message of the kernel's goes into the queue as
+ * long as its payer is below his limit, however much over that he is with it.
  */
 static bool queue_charge(const struct port *port, struct message *message, struct owner *sender)
 {
@@ -334,7 +344,7 @@ static inline bool queue_send_now(struct message *message, struct owner *sender,
 	return true;
 }
 
-/* Whoever is to receive an answer, and has the port, may not have it. */
+/* The owner of the port that an answer goes to may have no more in queues: the answer is lost. */
 static void queue_lose(struct message *message)
 {
 	struct port *port = message_remote(message);
@@ -344,7 +354,7 @@ static void queue_lose(struct message *message)
 	port_swallow(port, message);
 }
 
-/* Only an answer can be refused. */
+/* Sends a message of the kernel's.  Only an answer can be refused: nobody pays for the others. */
 static void queue_send_own(struct message *message, struct thread **woken)
 {
 	if (!queue_send_now(message, NULL, woken))

@@ -106,7 +106,7 @@ struct thread *thread_create_kernel(void (*function)(void), unsigned priority)
 	return thread;
 }
 
-/* The same for a user's thread, which its task's owner pays: he may not have it, too. */
+/* thread_alloc_with_stack() for a user's thread; NULL too if the task's owner may have no more. */
 static struct thread *thread_alloc_charged(struct task *task, unsigned priority, void **stack)
 {
 	struct thread *thread;

@@ -93,7 +93,7 @@ static bool mapping_ring_make(struct page *page)
 	return true;
 }
 
-/* And a ring of one the entry itself. */
+/* Only one entry maps the page by now: the record is that entry itself again. */
 static void mapping_ring_dissolve(struct page *page)
 {
 	struct halves *only = mapping_beside(mapping_ring_of(page));

@@ -212,7 +212,7 @@ static inline void map_discount(struct vm_map *map, const struct map_attributes 
 		map->counted -= size;
 }
 
-/* The same of what is wired, for which the map's payer is charged. */
+/* Counts what is wired, for which the map's payer is charged, or is no more. */
 void map_count_wired(struct vm_map *map, uint32_t size);
 void map_discount_wired(struct vm_map *map, uint32_t size);
 

@@ -19,8 +19,8 @@ struct pipe {
 	gid_t gid;
 	inumber_t number;
 	time_t made;
-	unsigned readers; /* Open files; also where writers sleep. */
-	unsigned writers; /* The same; where readers sleep. */
+	unsigned readers; /* Open files that read; writers sleep on this. */
+	unsigned writers; /* Open files that write; readers sleep on this. */
 	unsigned
 		reads_opened; /* Ever: who opens a fifo waits for the other kind to come, even if */
 	unsigned writes_opened; /* that is gone again before he has looked. */

@@ -58,8 +58,8 @@ struct thread *thread_new(struct process *process, mach_port_t kernel);
 void thread_enter(struct thread *thread);
 
 /*
- * The same with a new thread of the kernel's in `task`, which is to begin at `entry` with `stack`
- * as its stack pointer when it is resumed.
+ * As thread_new(), with a new thread of the kernel's in `task`, which is to begin at `entry` with
+ * `stack` as its stack pointer when it is resumed.
  */
 struct thread *thread_new_in(struct process *process, mach_port_t task, uint32_t entry,
 			     uint32_t stack);

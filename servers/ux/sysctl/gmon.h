@@ -58,7 +58,10 @@ void gmon_ticks_bring(void);
 void gmon_ticks_reset(void);
 void gmon_ticks_give(struct sysctl_value *value);
 
-/* The same of calls (gmon_calls.c): the first 0 or an error, and so the last, which unlocks too. */
+/*
+ * Has calls counted or no longer, forgets what was counted, and brings it here (gmon_calls.c).  The
+ * first and the last return 0 or an error; the last unlocks.
+ */
 int gmon_calls_begin(void);
 void gmon_calls_end(void);
 void gmon_calls_reset(void);
