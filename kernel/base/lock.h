@@ -28,7 +28,10 @@ __attribute__((noinline)) void kernel_lock_wait(void);
 /* Releases the lock, whoever waits for it; interrupts on or off. */
 void kernel_unlock(void);
 
-/* Releases the lock and waits, if another CPU stands in the queue, until it has had it. */
+/*
+ * Releases the lock and waits, if another CPU stands in the queue, until it has had it.  Not inlined
+ * either.
+ */
 __attribute__((noinline)) void kernel_unlock_fair(void);
 
 /* Whether the lock is held: for assertions, where the caller must be the one who holds it. */

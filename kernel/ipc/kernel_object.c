@@ -273,9 +273,9 @@ static inline mach_msg_return_t kernel_object_answer_at_once(const struct mach_m
 }
 
 /* Gives an answer with rights or memory, or sends one that is not for the caller at once. */
-static __attribute__((noinline)) mach_msg_return_t
-kernel_object_answer_as_message(const struct mach_msg_words *words, struct thread *thread,
-				struct message *answer)
+static mach_msg_return_t kernel_object_answer_as_message(const struct mach_msg_words *words,
+							 struct thread *thread,
+							 struct message *answer)
 {
 	const mach_msg_header_t *asked = &thread->receive.inbox.message.header;
 	struct port *port = (struct port *)asked->msgh_local_port;

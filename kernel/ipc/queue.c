@@ -82,7 +82,7 @@ static inline bool queue_offer(struct port *port, struct message *message, struc
  * Wakes a thread that waits for room in the port's queue.  A suspended sender only looks when it is
  * resumed, so that the next one is woken too.
  */
-static __attribute__((noinline)) void queue_wake_sender(struct port *port)
+static void queue_wake_sender(struct port *port)
 {
 	while (queue_has_waiters(&port->senders)) {
 		struct thread *sender = queue_first_waiter(&port->senders);
@@ -115,7 +115,7 @@ static inline bool queue_is_answer(const struct message *message)
  */
 #define QUEUED_SURELY 64u
 
-static __attribute__((noinline)) bool queue_may_have(const struct owner *payer, uint32_t price)
+static bool queue_may_have(const struct owner *payer, uint32_t price)
 {
 	const struct owner_use *use = &payer->uses[OWNER_QUEUED];
 	uint32_t sure = use->limit < QUEUED_SURELY ? use->limit : QUEUED_SURELY;

@@ -19,6 +19,10 @@
  *
  * The same number makes reading consistent: a copy is good if the number was even and the same
  * before and after it.  Numbers that change together cannot be seen apart.
+ *
+ * What few samples need is not inlined, here, in sampler_drain.c and in i386/sample: if it is, each
+ * sample takes 128 instructions instead of 124, and one with 16 frames 529 instead of 502
+ * (tools/bench sample sample-stack).
  */
 #include "prof/sampler.h"
 

@@ -83,7 +83,7 @@ static unsigned sched_waiting_priority(const struct cpu *cpu)
 }
 
 /* The queue with the best thread; of two with equals one who has woken's, or they take turns. */
-static __attribute__((noinline)) struct run_queue *sched_choose_queue(struct cpu *cpu)
+static struct run_queue *sched_choose_queue(struct cpu *cpu)
 {
 	unsigned anywhere = run_queue_best(&sched_common), here = run_queue_best(&cpu->bound);
 	bool woken;
@@ -296,7 +296,7 @@ static inline void sched_run(struct cpu *cpu, struct thread *previous, struct th
  * What there is to do before a switch: samples of the current thread are read while it stands
  * still. The next to run is chosen now.
  */
-static __attribute__((noinline)) void sched_prepare_switch(struct cpu *cpu)
+static void sched_prepare_switch(struct cpu *cpu)
 {
 	if ((cpu->work & WORK_SAMPLE) != 0)
 		sample_work();

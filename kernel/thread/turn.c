@@ -55,7 +55,7 @@ void turn_share(struct cpu *cpu, struct thread *thread)
 	cpu->turn_end -= turn.left / 2;
 }
 
-__attribute__((noinline)) void turn_resume(struct cpu *cpu, struct thread *thread)
+void turn_resume(struct cpu *cpu, struct thread *thread)
 {
 	cpu->turn_end = (uint32_t)machine_cycles() + thread->turn.left;
 	cpu->turn_over_from = thread->turn.over_from;

@@ -82,6 +82,7 @@ static void crash_held(void)
 	assert(some_data[2] == 1);
 }
 
+/* Has a name of its own in backtraces, by which tests know it. */
 static void __attribute__((noinline)) crash_hang(void)
 {
 	for (;;)

@@ -220,8 +220,8 @@ static inline bool object_set(struct object *object, uint32_t index, struct page
 }
 
 /* As object_set(), of an object with a payer, who may also have no more. */
-static __attribute__((noinline)) bool object_set_paid(struct object *object, uint32_t index,
-						      struct page *old, struct page *new)
+static bool object_set_paid(struct object *object, uint32_t index, struct page *old,
+			    struct page *new)
 {
 	bool more = !object_slot_is_paid(old) && object_slot_is_paid(new);
 	bool less = object_slot_is_paid(old) && !object_slot_is_paid(new);
