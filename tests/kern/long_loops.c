@@ -531,6 +531,63 @@ TEST(a_port_dies_at_which_many_wait)
 	end_waiters(memory);
 }
 
+/* A message too large for anybody: each is told so, and it stays. */
+static volatile uint32_t n_refused;
+
+static void refuse_message(void *port)
+{
+	struct message message;
+
+	__atomic_add_fetch(&n_begun, 1, __ATOMIC_SEQ_CST);
+	if (mach_msg(&message.head, MACH_RCV_MSG | MACH_RCV_LARGE, 0, sizeof message.head,
+		     *(mach_port_t *)port, 0, MACH_PORT_NULL) == MACH_RCV_TOO_LARGE)
+		__atomic_add_fetch(&n_refused, 1, __ATOMIC_SEQ_CST);
+}
+
+static void send_a_word(mach_port_t port)
+{
+	struct message message;
+
+	message_head(&message, port, MACH_MSG_TYPE_MAKE_SEND, MACH_PORT_NULL, 0, 1);
+	message.body[0] = TYPE_INLINE(MACH_MSG_TYPE_INTEGER_32, 32, 1);
+	message.body[1] = 1;
+	EXPECT_EQ(message_post(&message, 2), MACH_MSG_SUCCESS);
+}
+
+static void end_refused(vm_address_t memory, mach_port_t port)
+{
+	end_waiters(memory);
+	EXPECT_EQ(n_refused, WAITERS);
+	EXPECT_EQ(message_drain(port), 1);
+	port_destroy(port);
+}
+
+TEST(a_message_is_too_large_for_many)
+{
+	mach_port_t port = port_new();
+	vm_address_t memory;
+
+	n_refused = 0;
+	memory = start_waiters(refuse_message, &port);
+	send_a_word(port);
+	end_refused(memory, port);
+}
+
+TEST(a_member_has_what_is_too_large_for_many)
+{
+	mach_port_t port = port_new(), set = MACH_PORT_NULL;
+	vm_address_t memory;
+
+	EXPECT_EQ(mach_port_allocate(self(), MACH_PORT_RIGHT_PORT_SET, &set), KERN_SUCCESS);
+	n_refused = 0;
+	send_a_word(port);
+	memory = start_waiters(refuse_message, &set);
+	EXPECT_EQ(mach_port_move_member(self(), port, set), KERN_SUCCESS);
+	end_waiters(memory);
+	EXPECT_EQ(mach_port_destroy(self(), set), KERN_SUCCESS);
+	end_refused(memory, port);
+}
+
 static void wait_for_word(void *unused)
 {
 	(void)unused;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """No call keeps others out of the kernel for long: long loops have their pauses.
 
-tests/kern/long_loops.c makes calls with thousands of turns; that they work is its own business.
+tests/kern/long_loops.c makes calls with thousands of turns, and tests/vm/long_pagers.c those of
+pagers; that they work is their own business.
 Under the instruction clock the plugin of tools/hot counts how many instructions one CPU executes in
 the kernel without letting others in, and the same run gives the same number.  The kernel promises
 100,000; most calls are held to half of that here, so that a loop of two thousand short turns
@@ -16,8 +17,7 @@ from assay import ROOT, hot
 from assay.machine import find_kernel
 from framework.room import KIND
 
-PROGRAM = "kern/long_loops"
-SOURCE = ROOT / "tests" / f"{PROGRAM}.c"
+LOOPS, PAGERS = "kern/long_loops", "vm/long_pagers"
 
 PROMISED = 100_000
 MOST = PROMISED // 2
@@ -25,7 +25,13 @@ MOST = PROMISED // 2
 # Sixteen pages a pause, each of them copied twice: a thousand instructions of a string's.
 COPIERS = ("pages_are_written_to_one_by_one",)
 
-NAMES = tuple(re.findall(r"^TEST\((\w+)\)", SOURCE.read_text(), re.MULTILINE))
+
+def names_of(program: str) -> tuple[str, ...]:
+    source = ROOT / "tests" / f"{program}.c"
+    return tuple(re.findall(r"^TEST\((\w+)\)", source.read_text(), re.MULTILINE))
+
+
+NAMES = names_of(LOOPS)
 OF_MEMORY = tuple(name for name in NAMES
                   if name.startswith(("pages_", "entries_")) and name not in COPIERS)
 OF_THREADS = tuple(name for name in NAMES if re.search("threads|many", name))
@@ -35,13 +41,15 @@ OTHERS = tuple(name for name in NAMES
 
 
 @pytest.mark.skipif(KIND == ("SAN=1",), reason="with its checks the kernel executes more")
-@pytest.mark.parametrize("names, most", ((OF_MEMORY, MOST), (OF_THREADS, MOST),
-                                         (OF_MESSAGES, MOST), (OTHERS, MOST), (COPIERS, PROMISED)),
-                         ids=("memory", "threads", "messages", "others", "copiers"))
-def test_nobody_is_kept_out(machine, tmp_path: Path, names: tuple[str, ...], most: int) -> None:
+@pytest.mark.parametrize("program, names, most", (
+    (LOOPS, OF_MEMORY, MOST), (LOOPS, OF_THREADS, MOST), (LOOPS, OF_MESSAGES, MOST),
+    (LOOPS, OTHERS, MOST), (LOOPS, COPIERS, PROMISED), (PAGERS, names_of(PAGERS), MOST)),
+    ids=("memory", "threads", "messages", "others", "copiers", "pagers"))
+def test_nobody_is_kept_out(machine, tmp_path: Path, program: str, names: tuple[str, ...],
+                            most: int) -> None:
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
-    run = machine([f"{PROGRAM} ${{host-port}} ${{device-port}} {' '.join(names)}"],
+    run = machine([f"{program} ${{host-port}} ${{device-port}} {' '.join(names)}"],
                   append="ramdisk=4", plugin=hot.plugin_option(out, kernel))
     assert (run.outcome, run.status) == ("exit", 0)
     assert run.output.decode().rstrip().endswith(f"done {len(names)} 0")
