@@ -14,6 +14,7 @@
 #include <mach/map_fd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/ux.h>
 
@@ -268,6 +269,14 @@ static int use_information(void)
 	return error_of(count >= 2);
 }
 
+static int use_values(void)
+{
+	char text[100];
+	size_t size = sizeof text;
+
+	return error_of(sysctlbyname("kern.hostname", text, &size, NULL, 0) == 0);
+}
+
 static int use_mapping(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY), error = error_of(fd >= 0);
@@ -386,6 +395,11 @@ TEST(signals)
 TEST(information)
 {
 	fail_all(use_information);
+}
+
+TEST(the_systems_values)
+{
+	fail_all(use_values);
 }
 
 TEST(mappings)

@@ -80,6 +80,16 @@ static kern_return_t execute(const char *path, unsigned n, const char *strings, 
 	return bsd_execve(UX, path, n, (char *)(uintptr_t)strings, size);
 }
 
+/* A short word, and one as long as both may be with their addresses; how many bytes they are. */
+static unsigned fill_with_two_words(char *words)
+{
+	const unsigned size = UX_ARGUMENTS_MAX - 2 * sizeof(char *);
+
+	memset(words, 'w', size);
+	words[1] = words[size - 1] = '\0';
+	return size;
+}
+
 TEST(programs_that_cannot_be_executed)
 {
 	static const char words[] = "one\0two";
@@ -102,6 +112,7 @@ TEST(programs_that_cannot_be_executed)
 	WRONG(execute(SCRIPT, 1, (const char *)8, PAGE), MACH_SEND_INVALID_MEMORY);
 	WRONG(execute(SCRIPT, 1, many, sizeof many), E2BIG);
 	WRONG(execute(SCRIPT, 1, many, sizeof many - 1), E2BIG); /* With their addresses. */
+	WRONG(execute(SCRIPT, 2, many, fill_with_two_words(many)), E2BIG); /* With #!'s. */
 	close(fd);
 }
 

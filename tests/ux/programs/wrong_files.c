@@ -303,6 +303,17 @@ static void open_as_student(void)
 	WRONG(bsd_chdir(UX, CLOSED), EACCES);
 }
 
+/* Nobody types there. */
+TEST(a_console_that_has_no_line_yet)
+{
+	char byte;
+	int fd = open("/dev/console", O_RDONLY | O_NONBLOCK);
+
+	EXPECT(fd >= 0);
+	EXPECT_FAILS(read(fd, &byte, 1), EAGAIN);
+	close(fd);
+}
+
 TEST(files_that_student_cannot_open)
 {
 	REQUIRE(has_files());
