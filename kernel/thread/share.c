@@ -11,10 +11,13 @@
 
 struct run_queue sched_common;
 
+static uint32_t shares_waiting; /* Those with groups in the queue. */
+
 void share_init(struct share *share)
 {
-	share->left = (int32_t)turn_new;
+	share->used = 0;
 	share->round = 0;
+	share->queued = 0;
 	for (unsigned priority = 0; priority < PRIORITIES; priority++) {
 		struct run_group *group = &share->groups[priority];
 
@@ -35,9 +38,17 @@ void share_end(const struct share *share)
 
 static void share_take_group(struct run_group *group, unsigned priority)
 {
-	if (!list_empty(&group->entry.link))
+	if (!list_empty(&group->entry.link)) {
 		run_queue_remove(&sched_common, &group->entry.link, priority);
+		shares_waiting -= --group->entry.group_of->queued == 0;
+	}
 	group->early = false;
+}
+
+/* A group of the share's is put into the queue. */
+static void share_count_group(struct share *share)
+{
+	shares_waiting += share->queued++ == 0;
 }
 
 /* The group goes behind all that wait, and has had its place in this round. */
@@ -47,6 +58,7 @@ static void share_put_behind(struct share *share, unsigned priority)
 
 	share_take_group(group, priority);
 	run_queue_add(&sched_common, &group->entry.link, priority);
+	share_count_group(share);
 	group->round = share->round;
 	group->behind = true;
 }
@@ -59,6 +71,7 @@ static void share_put_first(struct run_group *group, unsigned priority, enum sha
 	if (queued && (place != SHARE_WOKEN || group->early))
 		return;
 	share_take_group(group, priority);
+	share_count_group(group->entry.group_of);
 	group->early = place == SHARE_WOKEN;
 	if (group->early)
 		run_queue_add_woken(&sched_common, &group->entry.link, priority);
@@ -150,18 +163,27 @@ bool share_waits(const struct thread *thread, const struct thread *running)
 
 /* ---------------- Who pays ---------------- */
 
+/*
+ * Of all users that wait, this one among them, each has an equal part of a thread's turn.  One part
+ * is nobody's: who waits for several rounds, as the programs of a command do, is through sooner.
+ */
+static uint32_t share_turn(const struct share *share)
+{
+	return turn_length / (shares_waiting + (share->queued == 0) + 1);
+}
+
 /* Whether the turn was used up by that. */
 static bool share_charge(struct share *share, uint32_t cycles)
 {
+	uint32_t turn = share_turn(share);
+
 	/* After a machine stood still, the clock tells nothing of turns. */
-	if (cycles > turn_length)
-		cycles = turn_length;
-	share->left -= (int32_t)cycles;
-	if (share->left > 0)
+	share->used += cycles < turn_length ? cycles : turn_length;
+	if (share->used < turn)
 		return false;
-	share->left += (int32_t)turn_length;
-	if (share->left <= 0)
-		share->left = (int32_t)turn_new;
+	share->used -= turn;
+	if (share->used >= turn)
+		share->used = 0;
 	share->round++;
 	return true;
 }

@@ -5,9 +5,9 @@
  *
  * A user's threads that may run anywhere wait in groups, those of one priority in one, and the
  * group in the common run queue, as a thread of the system's does by itself.  Within a group
- * threads go round as in any run queue.  A group goes round by its owner's turns, which are as long
- * as a thread's and counted in cycles, over all CPUs on which threads of the owner run or others on
- * their behalf.
+ * threads go round as in any run queue.  A group goes round by its owner's turns, which are counted
+ * in cycles, over all CPUs on which threads of the owner run or others on their behalf.  Together
+ * the turns of all users that wait are shorter than one of a thread, however many they are.
  *
  * When an owner's turn is over it has another and is in its next round, and each of its groups goes
  * behind all that wait once.  That is seen to when somebody would be chosen out of it, so that the
@@ -39,8 +39,9 @@ struct run_group {
 };
 
 struct share {
-	int32_t left;   /* Of the owner's turn, in cycles. */
-	uint32_t round; /* Turns that it has used up. */
+	uint32_t used;   /* Of the owner's turn, in cycles. */
+	uint32_t round;  /* Turns that it has used up. */
+	uint32_t queued; /* Of its groups, those in sched_common. */
 	struct run_group groups[PRIORITIES];
 };
 

@@ -300,10 +300,13 @@ void thread_kill(struct thread *thread)
 		return;
 	thread->asked |= THREAD_ASKED_END;
 	thread_lose_ports(thread);
-	if (thread->at_edge)
+	if (thread->at_edge) {
 		thread_kill_at_edge(thread);
-	else
+	} else {
 		thread_interrupt(thread);
+		/* Who ends it waits for that, and not for the turns of others before it. */
+		sched_set_priority(thread, PRIORITY_SYSTEM);
+	}
 }
 
 /*

@@ -6,7 +6,8 @@
  * Whoever receives a request answers it, however long that takes: the thread keeps the label that
  * the request gave it, and waits where the call waits.  So that nobody waits for somebody whom
  * nobody hears, there is always a thread that receives: the last one that goes to work makes
- * another first, and if it cannot, refuses the request.
+ * another first, and if it cannot, refuses the request.  A thread that has answered ends if enough
+ * others receive: so what many callers needed at a time is given back.
  *
  * `n_receiving` and `n_threads` are changed atomically; nothing else here changes once the server
  * runs.
@@ -26,7 +27,8 @@
 #define PRIORITY    20 /* Better than programs': they wait for whoever has the lock. */
 #define THREADS_MAX (2 * UX_THREADS_MAX)
 
-#define KEPT_FOR_ROOT 64 /* Of these: so that root can put things right when all others wait. */
+#define RECEIVERS_KEPT 8  /* That wait for requests at a time. */
+#define KEPT_FOR_ROOT  64 /* Of these: so that root can put things right when all others wait. */
 
 boolean_t bsd_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 boolean_t notify_server(mach_msg_header_t *request, mach_msg_header_t *reply);
@@ -298,21 +300,25 @@ static void serve_drop_reply(union buffer *buffer)
 }
 
 /*
- * Sends the reply that is in the buffer, if there is one, and receives a request in its place.  A
- * client that wants the answer at a port whose queue is full goes without.
+ * How the reply that is in the buffer is sent, if there is one.  A client that wants the answer at
+ * a port whose queue is full goes without.
  */
+static mach_msg_option_t serve_send_option(const union buffer *buffer)
+{
+	if (buffer->head.msgh_remote_port == MACH_PORT_NULL)
+		return 0;
+	if (MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits) != MACH_MSG_TYPE_MOVE_SEND_ONCE)
+		return MACH_SEND_MSG | MACH_SEND_TIMEOUT;
+	return MACH_SEND_MSG;
+}
+
+/* Sends the reply, and receives a request in its place. */
 static mach_msg_return_t serve_exchange(union buffer *buffer)
 {
-	mach_msg_option_t option = MACH_RCV_MSG;
-	mach_msg_size_t send_size = 0;
+	mach_msg_option_t option = MACH_RCV_MSG | serve_send_option(buffer);
+	mach_msg_size_t send_size = (option & MACH_SEND_MSG) != 0 ? buffer->head.msgh_size : 0;
 	mach_msg_return_t result;
 
-	if (buffer->head.msgh_remote_port != MACH_PORT_NULL) {
-		option |= MACH_SEND_MSG;
-		send_size = buffer->head.msgh_size;
-		if (MACH_MSGH_BITS_REMOTE(buffer->head.msgh_bits) != MACH_MSG_TYPE_MOVE_SEND_ONCE)
-			option |= MACH_SEND_TIMEOUT;
-	}
 	result = mach_msg(&buffer->head, option, send_size, sizeof *buffer, all_ports,
 			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 	if (!body_is_unsent(result))
@@ -320,6 +326,17 @@ static mach_msg_return_t serve_exchange(union buffer *buffer)
 	serve_drop_reply(buffer);
 	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,
 			MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+}
+
+/* Only sends the reply. */
+static void serve_send(union buffer *buffer)
+{
+	mach_msg_option_t option = serve_send_option(buffer);
+
+	if (option != 0 &&
+	    body_is_unsent(mach_msg(&buffer->head, option, buffer->head.msgh_size, 0,
+				    MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL)))
+		serve_drop_reply(buffer);
 }
 
 /*
@@ -352,6 +369,12 @@ static bool serve_start_server_for_all(const union buffer *request)
 	return is_started;
 }
 
+/* Whether others receive already.  The last of them makes another one before it goes to work. */
+static bool serve_is_spare(void)
+{
+	return __atomic_load_n(&n_receiving, __ATOMIC_RELAXED) >= RECEIVERS_KEPT;
+}
+
 /* The buffers take turns: into the one that the reply is sent from the next request comes. */
 static void serve(void *unused)
 {
@@ -360,7 +383,7 @@ static void serve(void *unused)
 
 	(void)unused;
 	request->head.msgh_remote_port = MACH_PORT_NULL;
-	for (;;) {
+	do {
 		union buffer *other = reply;
 		bool is_heard;
 		int error;
@@ -380,7 +403,9 @@ static void serve(void *unused)
 		serve_settle(reply);
 		reply = request;
 		request = other;
-	}
+	} while (!serve_is_spare());
+	serve_send(request);
+	__atomic_sub_fetch(&n_threads, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---------------- Threads ---------------- */
@@ -401,16 +426,41 @@ static void *serve_stack_new(size_t size)
 	return NULL;
 }
 
+/* What a thread is to do, at the lower end of its stack. */
+struct start {
+	void (*run)(void *);
+	void *argument;
+};
+
+/* Ends the thread, and its stack with it: nothing can be done there any more. */
+static _Noreturn void serve_leave(void *stack)
+{
+	mach_port_t task = mach_task_self_cached(), thread = mach_thread_self();
+
+	for (;;)
+		thread_terminate_release(thread, task, thread, MACH_PORT_NULL, (vm_address_t)stack,
+					 STACK_SIZE);
+}
+
+static void serve_begin(void *stack)
+{
+	const struct start *start = stack;
+
+	start->run(start->argument);
+	serve_leave(stack);
+}
+
 bool ux_start_thread(void (*run)(void *), void *argument)
 {
-	void *stack = serve_stack_new(STACK_SIZE);
+	struct start *start = serve_stack_new(STACK_SIZE);
 	uint32_t id;
 
-	if (stack == NULL)
+	if (start == NULL)
 		return false;
-	if (thread_start(run, argument, stack, STACK_SIZE, PRIORITY, &id) == KERN_SUCCESS)
+	*start = (struct start){run, argument};
+	if (thread_start(serve_begin, start, start, STACK_SIZE, PRIORITY, &id) == KERN_SUCCESS)
 		return true;
-	ux_free_pages(stack, STACK_SIZE);
+	ux_free_pages(start, STACK_SIZE);
 	return false;
 }
 

@@ -88,7 +88,7 @@ kern_return_t serve_watch(mach_port_t name);
 /* Before the server itself ends what it watches: nobody needs to be told then. */
 void serve_unwatch(mach_port_t name);
 
-/* A thread of the server's that runs for ever; it does not hold the lock when it begins. */
+/* A thread of the server's, which ends when `run` returns; it begins and ends without the lock. */
 bool ux_start_thread(void (*run)(void *), void *argument);
 
 /* ---------------- The beginning and the end (main.c) ---------------- */

@@ -24,6 +24,7 @@
 #include "signal/signal.h"
 
 #define CATCHERS_MAX UX_THREADS_MAX
+#define IDLE_KEPT    2
 #define MESSAGE_ROOM 128 /* No message of exc.defs is longer. */
 
 boolean_t exc_server(mach_msg_header_t *request, mach_msg_header_t *reply);
@@ -262,9 +263,26 @@ static bool exception_add_catcher(void)
 	return true;
 }
 
-/* Should there be no memory for another thread, the next exception waits for this one's answer. */
-static void exception_answer(struct request *request, union message *reply)
+/* Whether the caller, who has answered, is to receive again: enough others may do so. */
+static bool exception_goes_on(void)
 {
+	bool is_needed = idle < IDLE_KEPT;
+
+	if (is_needed)
+		idle++;
+	else
+		catchers--;
+	return is_needed;
+}
+
+/*
+ * Whether another request is to be received.  Should there be no memory for another thread, the
+ * next exception waits for this one's answer.
+ */
+static bool exception_answer(struct request *request, union message *reply)
+{
+	bool goes_on;
+
 	ux_lock();
 	idle--;
 	if (idle == 0)
@@ -273,20 +291,21 @@ static void exception_answer(struct request *request, union message *reply)
 	request->reply = request->message.head.msgh_remote_port;
 	request->message.head.msgh_local_port = (mach_port_t)request;
 	exc_server(&request->message.head, &reply->head);
-	idle++;
+	goes_on = exception_goes_on();
 	ux_unlock();
 	body_release(&request->message.head);
+	return goes_on;
 }
 
 /*
- * Sends the answer that is in the buffer, if there is one, and receives a request in its place: the
- * thread that waits for it is given the CPU.  Nobody may wait any more; and programs can send
- * requests too, and not take the answer.
+ * Sends the answer that is in the buffer, if there is one, and if it `receives`, receives a request
+ * in its place: the thread that waits for it is given the CPU.  Nobody may wait any more; and
+ * programs can send requests too, and not take the answer.
  */
-static mach_msg_return_t exception_exchange(union message *message)
+static mach_msg_return_t exception_exchange(union message *message, bool receives)
 {
 	mach_msg_header_t *head = &message->head;
-	mach_msg_option_t option = MACH_RCV_MSG;
+	mach_msg_option_t option = receives ? MACH_RCV_MSG : 0;
 	mach_msg_size_t send_size = 0;
 	mach_msg_return_t result;
 
@@ -299,6 +318,8 @@ static mach_msg_return_t exception_exchange(union message *message)
 	if (!body_is_unsent(result))
 		return result;
 	right_release(head->msgh_remote_port, MACH_MSGH_BITS_REMOTE(head->msgh_bits));
+	if (!receives)
+		return result;
 	return mach_msg(head, MACH_RCV_MSG, 0, sizeof *message, exceptions, MACH_MSG_TIMEOUT_NONE,
 			MACH_PORT_NULL);
 }
@@ -318,19 +339,21 @@ static void exception_catch_exceptions(void *unused)
 {
 	struct request request;
 	union message reply;
+	bool goes_on = true;
 
 	(void)unused;
 	request.message.head.msgh_remote_port = MACH_PORT_NULL;
-	for (;;) {
-		mach_msg_return_t result = exception_exchange(&request.message);
+	while (goes_on) {
+		mach_msg_return_t result = exception_exchange(&request.message, true);
 
 		if (result == MACH_MSG_SUCCESS) {
-			exception_answer(&request, &reply);
+			goes_on = exception_answer(&request, &reply);
 			request.message = reply;
 		} else {
 			exception_refuse(&request.message, result);
 		}
 	}
+	exception_exchange(&request.message, false);
 }
 
 bool exceptions_start(void)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that have other processes' signals taken, for whoever cannot wait for it: a timer, a
- * parent's child, a device.  There are as many as were ever busy at a time, since one whose
- * process's memory does not come must not hold up the others; but a process has at most one, so
- * that it cannot have them all.  Guarded by ux_lock.
+ * parent's child, a device.  There are as many as are busy at a time, and a few more, since one
+ * whose process's memory does not come must not hold up the others; but a process has at most one,
+ * so that it cannot have them all.  Guarded by ux_lock.
  */
 #include "process/process.h"
 #include "signal/signal.h"
 
 #define WORKERS_MAX UX_PROCESSES_MAX
+#define IDLE_KEPT   2
 
 static unsigned workers, idle;
 
@@ -25,6 +26,18 @@ static struct process *signal_later_next_process(void)
 	return NULL;
 }
 
+static void signal_later_serve(struct process *process)
+{
+	process_reference(process);
+	process->signals.is_queued = false;
+	process->signals.is_served = true;
+	idle--;
+	signal_check(process);
+	idle++;
+	process->signals.is_served = false;
+	process_release(process);
+}
+
 static void signal_later_work(void *unused)
 {
 	(void)unused;
@@ -32,19 +45,16 @@ static void signal_later_work(void *unused)
 	for (;;) {
 		struct process *process = signal_later_next_process();
 
-		if (process == NULL) {
+		if (process != NULL)
+			signal_later_serve(process);
+		else if (idle <= IDLE_KEPT)
 			ux_sleep(&workers, NULL);
-			continue;
-		}
-		process_reference(process);
-		process->signals.is_queued = false;
-		process->signals.is_served = true;
-		idle--;
-		signal_check(process);
-		idle++;
-		process->signals.is_served = false;
-		process_release(process);
+		else
+			break;
 	}
+	workers--;
+	idle--;
+	ux_unlock();
 }
 
 static bool signal_later_add_worker(void)
