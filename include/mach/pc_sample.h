@@ -18,6 +18,9 @@
 #define SAMPLED_PC_VM_COW_FAULTS          0x80  /* or copied. */
 #define SAMPLED_PC_VM_FAULTS_ANY          0x100 /* A fault of any kind was completed. */
 
+/* A thread has waited; not for the old calls: a record of its own (struct prof_wait). */
+#define SAMPLED_PC_WAIT 0x200
+
 #define SAMPLED_PC_VM_FAULTS                                              \
 	(SAMPLED_PC_VM_ZFILL_FAULTS | SAMPLED_PC_VM_REACTIVATION_FAULTS | \
 	 SAMPLED_PC_VM_PAGEIN_FAULTS | SAMPLED_PC_VM_COW_FAULTS)

@@ -11,6 +11,9 @@
  *	others:                      samples...  PROF_CLOCK for each CPU  PROF_STREAM
  *	the last one:                samples...  PROF_CLOCK for each CPU  PROF_STREAM  PROF_END
  *
+ * Waits are among the samples, and count as such; behind PROF_STREAM a stream that wants them has
+ * PROF_WAITS.
+ *
  * A buffer is sent when it is full, when its first sample is older than the stream's age, when the
  * stream is flushed, and at the end.  Times are nanoseconds since the kernel started.
  */
@@ -62,6 +65,8 @@ enum prof_type {
 	PROF_CLOCK = 3,
 	PROF_STREAM = 4,
 	PROF_END = 5,
+	PROF_WAIT = 6,
+	PROF_WAITS = 7,
 };
 
 struct prof_record {
@@ -124,6 +129,42 @@ struct prof_sample {
 	uint32_t frames[];
 };
 
+/* Why a thread did not run. */
+enum prof_wait_reason {
+	PROF_WAIT_CPU = 1, /* It could, and others did: it waited for its turn. */
+	PROF_WAIT_RECEIVE, /* For a message; */
+	PROF_WAIT_SEND,    /* for room for one that it sends; */
+	PROF_WAIT_PAGE,    /* for a page, from a pager or of memory; */
+	PROF_WAIT_LOCK,    /* for a word of memory: gsync_wait(); */
+	PROF_WAIT_TIMER,   /* for nothing but time: thread_switch(); */
+	PROF_WAIT_THREAD,  /* for another thread's end, or that it stands still; */
+	PROF_WAIT_STOP,    /* or it was suspended, or not started yet. */
+};
+
+/*
+ * A wait that has ended, or was open when the stream did (SAMPLED_PC_WAIT).  A thread's waits are
+ * disjoint, and between them it ran; where the reason changes one ends and the next begins: so what
+ * it ran and what it waited add up to the stream's time.  Where it was and for whom is as in a
+ * sample, at the beginning of the wait.  Frames follow.
+ */
+struct prof_wait {
+	struct prof_record record;
+	uint32_t pc;
+	uint32_t kernel_pc; /* 0: on the way to user mode. */
+	uint32_t thread;
+	uint32_t task;
+	uint32_t label;
+	uint16_t flavor; /* SAMPLED_PC_WAIT */
+	uint8_t cpu;     /* That found it over. */
+	uint8_t flags;   /* PROF_STACK_CUT */
+	uint8_t kernel_frames;
+	uint8_t user_frames;
+	uint16_t reason;    /* PROF_WAIT_* */
+	uint32_t time[2];   /* When it began; at the earliest when the stream did. */
+	uint32_t length[2]; /* In nanoseconds. */
+	uint32_t frames[];
+};
+
 /* One CPU's sampling clock for this stream, since it began; each term is counted where it happens.
  *
  *	due == fired + missed + parked
@@ -155,6 +196,19 @@ struct prof_stream {
 	uint32_t delivered[2]; /* In messages up to this one, */
 	uint32_t lost[2];      /* for want of room in a ring or a buffer, */
 	uint32_t buffered[2];  /* and still in one. */
+};
+
+/*
+ * How long all waits took together that are counted there, in nanoseconds.
+ *
+ *	taken == delivered + lost + buffered
+ */
+struct prof_waits {
+	struct prof_record record;
+	uint32_t taken[2];
+	uint32_t delivered[2];
+	uint32_t lost[2];
+	uint32_t buffered[2];
 };
 
 enum prof_end_reason {

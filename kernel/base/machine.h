@@ -119,6 +119,14 @@ uint32_t machine_event_pc(const struct thread *thread, uint32_t kernel_pc);
 uint32_t machine_event_stack(const struct thread *thread, uint32_t kernel_pc, uint32_t *frames,
 			     uint32_t depth, bool *cut);
 
+/*
+ * Of a thread that does not run: where in the kernel it was switched from, and at most `depth`
+ * return addresses of its stack there; *cut if it goes on.
+ */
+uint32_t machine_waiting_pc(const struct thread *thread);
+uint32_t machine_waiting_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
+			       bool *cut);
+
 /* This CPU reads its ring before it goes on in user mode, or in another thread. */
 void machine_sample_work(void);
 

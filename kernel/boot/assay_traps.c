@@ -68,7 +68,7 @@ TRAP_ABI kern_return_t trap_thread_join(uint32_t id, uint32_t timeout_ms)
 	if (id == current_thread()->id)
 		return KERN_INVALID_ARGUMENT;
 	while (thread_find(task, id) != NULL) {
-		switch (thread_wait(&task->thread_gone, due, WAIT_INTERRUPTIBLE)) {
+		switch (thread_wait(&task->thread_gone, due, WAIT_THREAD)) {
 		case WAIT_TIMED_OUT:
 			return KERN_TIMEDOUT;
 		case WAIT_INTERRUPTED:

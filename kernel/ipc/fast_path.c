@@ -155,7 +155,7 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 	receive->result = MACH_RCV_INTERRUPTED;
 	receive->message = NULL;
 	receive->direct = words->rcv_size;
-	sched_exchange(thread, queue, receiver);
+	sched_exchange(thread, queue, WAIT_ON_FAST_PATH, receiver);
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
 		return inbox_copyout(thread, words->message);
 	if (answered)

@@ -271,7 +271,7 @@ static mach_msg_return_t queue_wait_for_room(struct message *message, bool limit
 			return MACH_SEND_INTERRUPTED;
 		if (woken == WAIT_TIMED_OUT)
 			return MACH_SEND_TIMED_OUT;
-		woken = thread_wait(&port->senders, due, WAIT_INTERRUPTIBLE);
+		woken = thread_wait(&port->senders, due, WAIT_ROOM);
 	}
 	return MACH_MSG_SUCCESS;
 }
@@ -449,10 +449,10 @@ static inline mach_msg_return_t queue_wait_for_message(struct wait_queue *queue,
 	receive->direct =
 		(words->option & (MACH_RCV_TIMEOUT | MACH_RCV_NOTIFY)) == 0 ? words->rcv_size : 0;
 	if (woken != NULL)
-		result = thread_exchange(queue, woken);
+		result = thread_exchange(queue, WAIT_MESSAGE, woken);
 	else
 		result = thread_wait(queue, limited ? tick_after_ms(words->timeout) : WAIT_FOREVER,
-				     WAIT_INTERRUPTIBLE);
+				     WAIT_MESSAGE);
 	if (result == WAIT_WOKEN)
 		return receive->result;
 	return result == WAIT_TIMED_OUT ? MACH_RCV_TIMED_OUT : MACH_RCV_INTERRUPTED;

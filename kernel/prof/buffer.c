@@ -14,6 +14,7 @@ void buffer_init(struct buffer *buffer)
 	buffer->n_pages = 0;
 	buffer->words = 0;
 	buffer->samples = 0;
+	buffer->waited = 0;
 }
 
 bool buffer_fill_up(struct buffer *buffer)
@@ -67,4 +68,5 @@ void buffer_move_to(struct buffer *buffer, struct copy *copy)
 	buffer->n_pages -= used;
 	buffer->words = 0;
 	buffer->samples = 0;
+	buffer->waited = 0;
 }

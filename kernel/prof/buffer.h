@@ -29,6 +29,7 @@ struct buffer {
 	uint32_t n_pages; /* Those it has. */
 	uint32_t words;   /* In use, */
 	uint32_t samples; /* and how many samples there are among them. */
+	uint64_t waited;  /* The length of those that are waits, in nanoseconds. */
 };
 
 void buffer_init(struct buffer *buffer);

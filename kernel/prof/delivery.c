@@ -16,6 +16,7 @@
 #include <mach/messages.h>
 
 #include "base/lock.h"
+#include "base/machine.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
@@ -38,6 +39,7 @@ static struct {
 	struct thread *thread;
 	struct wait_queue idle;
 	bool wanted;
+	bool soon;  /* With the next work, for somebody who must not wake. */
 	bool again; /* Some stream waits for room or memory. */
 } delivery = {.idle.waiters = LIST_INITIALIZER(delivery.idle.waiters)};
 
@@ -45,6 +47,20 @@ void delivery_wake(void)
 {
 	delivery.wanted = true;
 	thread_wake_all(&delivery.idle);
+}
+
+void delivery_wake_soon(void)
+{
+	delivery.soon = true;
+	machine_sample_work();
+}
+
+void delivery_work(void)
+{
+	if (!delivery.soon)
+		return;
+	delivery.soon = false;
+	delivery_wake();
 }
 
 /* ---------------- One message ---------------- */
@@ -121,10 +137,12 @@ static bool delivery_send(struct stream *stream)
 	struct message *message;
 	struct copy *copy;
 
-	if (!delivery_get_envelope(buffer->words + trailer_words(last), &message, &copy))
+	if (!delivery_get_envelope(buffer->words + trailer_words(stream, last), &message, &copy))
 		return false;
 	stream->delivered += buffer->samples;
 	stream->buffered -= buffer->samples;
+	stream->waits.delivered += buffer->waited;
+	stream->waits.buffered -= buffer->waited;
 	record_trailer(stream, buffer, last);
 	list_remove(&buffer->link);
 	list_add_last(&stream->empty, &buffer->link);

@@ -26,15 +26,17 @@ union event_sample {
 	uint32_t words[sizeof(struct prof_sample) / 4 + 2 * SAMPLE_DEPTH_MAX];
 };
 
-static bool event_is_target(const struct sampler_target *target, const struct thread *thread)
+bool stream_is_of(const struct stream *stream, const struct thread *thread, uint32_t label)
 {
+	const struct sampler_target *target = &stream->target;
+
 	switch (target->kind) {
 	case PROF_TARGET_TASK:
 		return thread->home == target->id;
 	case PROF_TARGET_THREAD:
 		return thread->id == target->id;
 	case PROF_TARGET_LABEL:
-		return thread->label == target->id;
+		return label == target->id;
 	case PROF_TARGET_HOST:
 		return true;
 	case PROF_TARGET_JOB:
@@ -88,7 +90,7 @@ void stream_event(enum fault_flavor flavor, uint32_t kernel_pc)
 	event_fill_in(&event.sample, thread, flavor, kernel_pc);
 	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if ((stream->flavors & flavors[flavor]) == 0 || stream->end != 0 ||
-		    !event_is_target(&stream->target, thread))
+		    !stream_is_of(stream, thread, thread->label))
 			continue;
 		event_add_stacks(&event.sample, thread, kernel_pc, stream->depth);
 		stream_take_event(stream, &event.sample);

@@ -5,14 +5,14 @@
  */
 #include "prof/stream_internal.h"
 
-#include "base/clock.h"
 #include "base/cpu.h"
 
 #define WORDS(type) ((uint32_t)(sizeof(struct type) / sizeof(uint32_t)))
 
-uint32_t trailer_words(bool last)
+uint32_t trailer_words(const struct stream *stream, bool last)
 {
-	return cpu_count() * WORDS(prof_clock) + WORDS(prof_stream) + (last ? WORDS(prof_end) : 0);
+	return cpu_count() * WORDS(prof_clock) + WORDS(prof_stream) +
+	       (stream_wants_waits(stream) ? WORDS(prof_waits) : 0) + (last ? WORDS(prof_end) : 0);
 }
 
 static void record_set_u64(uint32_t words[2], uint64_t value)
@@ -49,7 +49,7 @@ void record_begin(const struct stream *stream, struct buffer *buffer)
 		.cpus_in_turn = sampler_cpus_in_turn(),
 	};
 
-	record_set_u64(begin.time, clock_now());
+	record_set_u64(begin.time, stream->begin_time);
 	record_append(buffer, &begin.record, PROF_BEGIN, WORDS(prof_begin));
 }
 
@@ -101,6 +101,18 @@ static void record_append_stream(const struct stream *stream, struct buffer *buf
 	record_append(buffer, &counts.record, PROF_STREAM, WORDS(prof_stream));
 }
 
+static void record_append_waits(const struct stream_waits *waits, struct buffer *buffer)
+{
+	struct prof_waits times = {0};
+
+	assert(waits->taken == waits->delivered + waits->lost + waits->buffered);
+	record_set_u64(times.taken, waits->taken);
+	record_set_u64(times.delivered, waits->delivered);
+	record_set_u64(times.lost, waits->lost);
+	record_set_u64(times.buffered, waits->buffered);
+	record_append(buffer, &times.record, PROF_WAITS, WORDS(prof_waits));
+}
+
 static void record_append_end(const struct stream *stream, struct buffer *buffer)
 {
 	struct prof_end end = {.reason = stream->end};
@@ -116,6 +128,8 @@ void record_trailer(const struct stream *stream, struct buffer *buffer, bool las
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
 		record_append_clock(stream, buffer, cpu, &sums);
 	record_append_stream(stream, buffer, &sums);
+	if (stream_wants_waits(stream))
+		record_append_waits(&stream->waits, buffer);
 	if (last)
 		record_append_end(stream, buffer);
 }

@@ -75,7 +75,7 @@ static bool sample_is_valid(const struct stream_wish *wish)
 		ALL_OPTIONS | (wish->target.kind == PROF_TARGET_JOB ? SAMPLE_CHILDREN : 0);
 
 	if (sample_is_none(wish->target) || wish->flavors == 0 ||
-	    (wish->flavors & ~(uint32_t)SAMPLED_PC_ALL) != 0)
+	    (wish->flavors & ~(uint32_t)(SAMPLED_PC_ALL | SAMPLED_PC_WAIT)) != 0)
 		return false;
 	if (wish->rate > SAMPLE_RATE_MAX || (options->flags & ~allowed) != 0)
 		return false;

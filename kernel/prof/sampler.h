@@ -84,8 +84,8 @@ void sampler_work(void);
 void sampler_work_all(void);
 
 /*
- * The current thread's call stack from its user mode registers on, for event samples: at most
- * `depth` return addresses into `frames`; *cut if it goes on.  Does not block or fault.
+ * The call stack of a thread in the kernel, from its user mode registers on: at most `depth` return
+ * addresses into `frames`; *cut if it goes on.  Does not block or fault.
  */
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
 			    bool *cut);

@@ -5,6 +5,7 @@
  */
 #include "prof/job.h"
 #include "prof/stream_internal.h"
+#include "prof/waits.h"
 
 #include <stddef.h>
 
@@ -40,7 +41,7 @@ static void stream_check(const struct stream *stream)
 
 static bool stream_takes_events(const struct stream *stream)
 {
-	return (stream->flavors & ~(uint32_t)SAMPLED_PC_PERIODIC) != 0;
+	return (stream->flavors & ~(uint32_t)(SAMPLED_PC_PERIODIC | SAMPLED_PC_WAIT)) != 0;
 }
 
 /* ---------------- Taking samples ---------------- */
@@ -86,25 +87,26 @@ static struct buffer *stream_buffer_with_room(struct stream *stream, uint32_t wo
 	if (stream->current->words + words <= stream->room)
 		return stream->current;
 	stream_close_buffer(stream);
-	delivery_wake();
+	delivery_wake_soon();
 	return stream->current;
 }
 
-/* The samples lie one behind the other in so many words. */
-static void stream_buffer_put(struct stream *stream, const struct prof_sample *first,
-			      uint32_t words, uint32_t samples)
+/* The samples lie one behind the other in so many words; the buffer that has them now, or NULL. */
+static struct buffer *stream_buffer_put(struct stream *stream, const struct prof_record *first,
+					uint32_t words, uint32_t samples)
 {
 	struct buffer *buffer = stream_buffer_with_room(stream, words);
 
 	if (buffer == NULL) {
 		stream->lost += samples;
-		return;
+		return NULL;
 	}
 	if (buffer->samples == 0 && !timer_is_set(&stream->age))
 		timer_set(&stream->age, tick_after_ms(stream->age_ms));
 	buffer_append(buffer, first, words);
 	buffer->samples += samples;
 	stream->buffered += samples;
+	return buffer;
 }
 
 uint32_t stream_room(const struct stream *stream)
@@ -118,7 +120,7 @@ static void stream_put(struct stream *stream, const struct prof_sample *first, u
 	if (stream->has_ring)
 		stream_put_ring(&stream->ring, first);
 	else
-		stream_buffer_put(stream, first, words, samples);
+		stream_buffer_put(stream, &first->record, words, samples);
 }
 
 void stream_take(struct stream *stream, const struct prof_sample *first, uint32_t words,
@@ -134,6 +136,22 @@ void stream_take_event(struct stream *stream, const struct prof_sample *sample)
 	stream_check(stream);
 	stream->events_taken++;
 	stream_put(stream, sample, sample->record.words, 1);
+}
+
+void stream_take_wait(struct stream *stream, const struct prof_wait *wait, uint64_t length)
+{
+	struct buffer *buffer;
+
+	stream_check(stream);
+	stream->events_taken++;
+	stream->waits.taken += length;
+	buffer = stream_buffer_put(stream, &wait->record, wait->record.words, 1);
+	if (buffer == NULL) {
+		stream->waits.lost += length;
+	} else {
+		stream->waits.buffered += length;
+		buffer->waited += length;
+	}
 }
 
 void stream_collect(const struct stream *stream)
@@ -247,10 +265,11 @@ static struct stream *stream_alloc(const struct stream_wish *wish)
 		return NULL;
 	memset(stream, 0, offsetof(struct stream, buffers));
 	stream->magic = STREAM_MAGIC;
-	stream->room = BUFFER_WORDS - trailer_words(true);
 	stream->slot = SAMPLER_NO_SLOT;
 	stream->label = current_thread()->label;
+	stream->begin_time = clock_now();
 	stream_set_wish(stream, wish);
+	stream->room = BUFFER_WORDS - trailer_words(stream, true);
 	list_init(&stream->full);
 	list_init(&stream->spare);
 	list_init(&stream->empty);
@@ -258,6 +277,7 @@ static struct stream *stream_alloc(const struct stream_wish *wish)
 	list_add_last(&all_streams, &stream->link);
 	n_streams++;
 	stream_event_takers += stream_takes_events(stream);
+	waits_streams += stream_wants_waits(stream);
 	return stream;
 }
 
@@ -314,6 +334,8 @@ kern_return_t stream_begin(const struct stream_wish *wish, struct port *reply)
 		stream->port = reply;
 		reply->stream = stream;
 	}
+	if (stream_wants_waits(stream))
+		waits_watch_all(stream->begin_time);
 	stream_restart_age(stream);
 	return KERN_SUCCESS;
 }
@@ -369,15 +391,25 @@ static void stream_drop_sink(struct stream *stream)
 	port_release_send(port);
 }
 
+/* A stream that takes no more, or is on no list any more, leaves those that are told of events. */
+static void stream_leave_events(const struct stream *stream)
+{
+	stream_event_takers -= stream_takes_events(stream);
+	if (stream_wants_waits(stream)) {
+		waits_streams--;
+		waits_watch_all(clock_now());
+	}
+}
+
 void stream_destroy(struct stream *stream)
 {
 	stream_check(stream);
 	stream_drop_clock(stream);
-	if (stream->end == 0)
-		stream_event_takers -= stream_takes_events(stream);
 	timer_cancel(&stream->age);
 	list_remove(&stream->link);
 	n_streams--;
+	if (stream->end == 0)
+		stream_leave_events(stream);
 	job_end(&stream->target);
 	stream_drop_sink(stream);
 	stream->magic = 0;
@@ -398,10 +430,12 @@ void stream_end(struct stream *stream, enum prof_end_reason reason)
 	}
 	if (stream->end != 0)
 		return;
-	stream_event_takers -= stream_takes_events(stream);
 	stream_stop_clock(stream);
-	stream->end = (uint8_t)reason;
 	stream->end_time = clock_now();
+	if (stream_wants_waits(stream))
+		waits_take_open(stream);
+	stream->end = (uint8_t)reason;
+	stream_leave_events(stream);
 	job_end(&stream->target);
 }
 

@@ -49,6 +49,9 @@ extern uint32_t stream_event_takers;
  */
 void stream_event(enum fault_flavor flavor, uint32_t kernel_pc);
 
+/* What whoever took a sample has left for WORK_SAMPLE. */
+void delivery_work(void);
+
 /* The target has ended: its streams get their end.  Called once for each task and thread. */
 void stream_task_ended(struct task *task);
 void stream_thread_ended(const struct thread *thread);

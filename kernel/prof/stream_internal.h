@@ -53,6 +53,14 @@ static inline sampled_pc_t *ring_place(const struct pc_ring *ring, uint32_t seqn
 	return &ring->parts[n / RING_PART_SAMPLES][n % RING_PART_SAMPLES];
 }
 
+/* How long the waits took together, in nanoseconds: struct prof_waits. */
+struct stream_waits {
+	uint64_t taken;
+	uint64_t delivered;
+	uint64_t lost;
+	uint64_t buffered;
+};
+
 struct stream {
 	uint32_t magic;
 	struct list link; /* On the list of all streams. */
@@ -75,6 +83,9 @@ struct stream {
 	uint64_t delivered;
 	uint64_t lost;     /* For want of room in a buffer. */
 	uint64_t buffered; /* In one. */
+
+	uint64_t begin_time; /* Of waits the part from then on counts: */
+	struct stream_waits waits;
 
 	/* Either this */
 	bool has_ring;
@@ -138,8 +149,28 @@ void stream_destroy(struct stream *stream);
 /* The stream with a ring of this target, or NULL. */
 struct stream *stream_with_ring(struct sampler_target target);
 
-/* As stream_take(), for one sample of an event. */
+/* As stream_take(), for one sample of an event, */
 void stream_take_event(struct stream *stream, const struct prof_sample *sample);
+
+/* and for a wait of so many nanoseconds, whose record has so many words; wakes nobody. */
+void stream_take_wait(struct stream *stream, const struct prof_wait *wait, uint64_t length);
+
+/* Whether what the thread does on behalf of `label` is for the stream. */
+bool stream_is_of(const struct stream *stream, const struct thread *thread, uint32_t label);
+
+static inline bool stream_wants_waits(const struct stream *stream)
+{
+	return (stream->flavors & SAMPLED_PC_WAIT) != 0;
+}
+
+/*
+ * Streams that want waits are others than before: all threads that they may be of are watched, from
+ * `now` on, and no others.
+ */
+void waits_watch_all(uint64_t now);
+
+/* The stream, which wants waits, ends at its end_time: it takes those that are open. */
+void waits_take_open(struct stream *stream);
 
 /* Gets memory for buffers that lack it; says whether there was enough. */
 bool stream_supply(struct stream *stream);
@@ -150,6 +181,9 @@ void stream_close_buffer(struct stream *stream);
 /* There is something for the delivery thread to look at. */
 void delivery_wake(void);
 
+/* As delivery_wake(), with the next work of this CPU: for whoever must not wake. */
+void delivery_wake_soon(void);
+
 /*
  * The caller sends what is due of the stream to this port, to which it has a right: who asks for
  * samples pays for them.  The stream may have ended then.  What cannot be sent at once is left to
@@ -159,8 +193,8 @@ void delivery_serve(struct port *port);
 
 /* ---------------- Records: record.c ---------------- */
 
-/* Words that the records at the end of a message take. */
-uint32_t trailer_words(bool last);
+/* Words that the records at the end of a message of the stream's take. */
+uint32_t trailer_words(const struct stream *stream, bool last);
 
 /*
  * Appended to `buffer`, where there is room: the beginning of a stream, and the end of a message,

@@ -175,7 +175,7 @@ static kern_return_t gsync_wait_for(struct key key, uint64_t due)
 	wait_queue_init(&waiter.queue);
 	gsync_refer(key);
 	list_add_last(gsync_bucket_of(key), &waiter.link);
-	result = thread_wait(&waiter.queue, due, WAIT_INTERRUPTIBLE);
+	result = thread_wait(&waiter.queue, due, WAIT_WORD);
 	list_remove(&waiter.link);
 	gsync_release(waiter.key); /* It may have been moved to another. */
 	switch (result) {

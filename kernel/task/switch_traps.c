@@ -53,7 +53,7 @@ TRAP_ABI kern_return_t trap_thread_switch(uint32_t name, uint32_t option, uint32
 		return KERN_SUCCESS;
 	case SWITCH_OPTION_WAIT:
 		wait_queue_init(&nobody);
-		thread_wait_to(&nobody, tick_after_ms(ms), WAIT_INTERRUPTIBLE, to);
+		thread_wait_to(&nobody, tick_after_ms(ms), WAIT_TIME, to);
 		return KERN_SUCCESS;
 	default:
 		return KERN_INVALID_ARGUMENT;

@@ -75,8 +75,7 @@ kern_return_t task_terminate(task_t task)
 	if (task == current_task())
 		return KERN_SUCCESS;
 	while (task->n_threads > 0)
-		if (thread_wait(&task->thread_gone, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
-		    WAIT_INTERRUPTED)
+		if (thread_wait(&task->thread_gone, WAIT_FOREVER, WAIT_THREAD) == WAIT_INTERRUPTED)
 			break;
 	return KERN_SUCCESS;
 }

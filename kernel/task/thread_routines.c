@@ -36,7 +36,7 @@ kern_return_t thread_create(task_t task, thread_t *child)
 static void thread_await_end(struct thread *thread)
 {
 	while (thread->state != THREAD_DEAD)
-		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
+		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_THREAD) ==
 		    WAIT_INTERRUPTED)
 			return;
 }
@@ -111,7 +111,7 @@ kern_return_t thread_abort(thread_t thread)
 	sched_raise_depressed(thread);
 	thread_interrupt(thread);
 	while (thread_is_on_its_way(thread))
-		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
+		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_THREAD) ==
 		    WAIT_INTERRUPTED)
 			return KERN_ABORTED;
 	return KERN_SUCCESS;

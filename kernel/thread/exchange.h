@@ -27,24 +27,25 @@ static inline bool is_simple_exchange(const struct cpu *cpu, const struct thread
 }
 
 /*
- * As thread_wait_handoff(), with WAIT_INTERRUPTIBLE, for the current thread `thread` and
- * for a `to` that waits without a time limit; quicker in the usual case that nobody else wants to
- * run.  Who waits has run, so that its priority is its own.  May block.
+ * As thread_wait_handoff(), for the current thread `thread` and for a `to` that waits without a
+ * time limit; quicker in the usual case that nobody else wants to run.  Who waits has run, so that
+ * its priority is its own.  May block.
  */
 static inline __attribute__((always_inline)) enum wait_result
-sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *to)
+sched_exchange(struct thread *thread, struct wait_queue *queue, enum wait_kind kind,
+	       struct thread *to)
 {
 	struct cpu *cpu = cpu_self();
 
 	assert(to->state == THREAD_WAITING);
 	if (!is_simple_exchange(cpu, to))
-		return thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
+		return thread_wait_handoff(queue, kind, to);
 	list_remove(&to->wait_link);
 	to->wait_result = WAIT_WOKEN;
 	to->state = THREAD_RUNNING;
 	to->cpu = cpu;
 	thread->state = THREAD_WAITING;
-	thread->wait_kind = WAIT_INTERRUPTIBLE;
+	thread->wait_kind = (uint8_t)kind;
 	list_add_last(&queue->waiters, &thread->wait_link);
 	cpu->switches++;
 	machine_switch(cpu, thread, to);
@@ -54,11 +55,12 @@ sched_exchange(struct thread *thread, struct wait_queue *queue, struct thread *t
 }
 
 /* As sched_exchange(), for any `to`. */
-static inline enum wait_result thread_exchange(struct wait_queue *queue, struct thread *to)
+static inline enum wait_result thread_exchange(struct wait_queue *queue, enum wait_kind kind,
+					       struct thread *to)
 {
 	if (thread_waits_forever(to))
-		return sched_exchange(current_thread(), queue, to);
-	return thread_wait_handoff(queue, WAIT_INTERRUPTIBLE, to);
+		return sched_exchange(current_thread(), queue, kind, to);
+	return thread_wait_handoff(queue, kind, to);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "prof/stream.h"
+#include "prof/waits.h"
 #include "task/task.h"
 #include "task/vtimer.h"
 #include "thread/cpu_state.h"
@@ -159,6 +160,8 @@ struct thread *thread_create_user(struct task *task, uint32_t entry, uint32_t es
 	task_reference(task);
 	list_add_last(&task->threads, &thread->task_link);
 	task->n_threads++;
+	if (waits_streams != 0)
+		waits_meet(thread);
 	return thread;
 }
 
@@ -166,8 +169,11 @@ void thread_start(struct thread *thread)
 {
 	thread_check(thread);
 	assert(thread->state == THREAD_STOPPED && thread->at_edge);
-	if (thread->asked != 0)
-		return;
+	if (thread->noted != 0) {
+		if (thread->asked != 0)
+			return;
+		waits_note(thread, PROF_WAIT_CPU);
+	}
 	thread->state = THREAD_RUNNABLE;
 	sched_make_runnable(thread);
 }
@@ -289,6 +295,7 @@ static void thread_kill_at_edge(struct thread *thread)
 		sched_remove(thread);
 	timer_cancel(&thread->timeout);
 	thread->state = THREAD_DEAD;
+	waits_note(thread, 0);
 	thread_wake_all(&thread->stop_waiters);
 	thread_reap(thread);
 }
@@ -365,10 +372,10 @@ static inline bool thread_begin_wait(struct thread *thread, struct wait_queue *q
 	assert(thread != cpu_self()->idle_thread);
 	if (thread->owing != NULL)
 		thread_pay_wake(thread);
-	if (thread->asked != 0 && kind == WAIT_INTERRUPTIBLE && thread_asked_before_wait(thread))
+	if (thread->asked != 0 && kind != WAIT_UNINTERRUPTIBLE && thread_asked_before_wait(thread))
 		return false;
 	thread->state = THREAD_WAITING;
-	thread->wait_kind = kind;
+	thread->wait_kind = (uint8_t)kind;
 	list_add_last(&queue->waiters, &thread->wait_link);
 	return true;
 }
@@ -417,7 +424,20 @@ enum wait_result thread_wait_handoff(struct wait_queue *queue, enum wait_kind ki
 	return thread->wait_result;
 }
 
-bool thread_end_wait(struct thread *thread, enum wait_result result)
+/* Of one that is asked something, or watched. */
+static __attribute__((noinline)) bool thread_end_noted_wait(struct thread *thread)
+{
+	bool stops = (thread->asked & (uint8_t)~THREAD_ASKED_EXPIRED) == THREAD_ASKED_STOP &&
+		     thread->wait_kind != WAIT_UNINTERRUPTIBLE;
+
+	if (stops)
+		thread->state = THREAD_STOPPED;
+	waits_note(thread, stops ? PROF_WAIT_STOP : PROF_WAIT_CPU);
+	return !stops;
+}
+
+static inline __attribute__((always_inline)) bool thread_leave_wait(struct thread *thread,
+								    enum wait_result result)
 {
 	thread_check(thread);
 	assert(thread->state == THREAD_WAITING);
@@ -425,18 +445,18 @@ bool thread_end_wait(struct thread *thread, enum wait_result result)
 	if (timer_is_set(&thread->timeout))
 		timer_cancel(&thread->timeout);
 	thread->wait_result = result;
-	if ((thread->asked & (uint8_t)~THREAD_ASKED_EXPIRED) == THREAD_ASKED_STOP &&
-	    thread->wait_kind == WAIT_INTERRUPTIBLE) {
-		thread->state = THREAD_STOPPED;
-		return false;
-	}
 	thread->state = THREAD_RUNNABLE;
-	return true;
+	return thread->noted == 0 || thread_end_noted_wait(thread);
+}
+
+bool thread_end_wait(struct thread *thread, enum wait_result result)
+{
+	return thread_leave_wait(thread, result);
 }
 
 void thread_wake(struct thread *thread, enum wait_result result)
 {
-	if (thread_end_wait(thread, result))
+	if (thread_leave_wait(thread, result))
 		sched_make_runnable(thread);
 }
 

@@ -72,10 +72,19 @@ enum wait_result {
 	WAIT_INTERRUPTED, /* The thread must return to user mode's edge: to end, or aborted. */
 };
 
-/* Whether the thread's death, thread_abort() or a suspension may come in the middle of a wait. */
+/*
+ * What a thread waits for.  The thread's death, thread_abort() or a suspension may come in the
+ * middle of any of these but the last.
+ */
 enum wait_kind {
-	WAIT_INTERRUPTIBLE,
-	WAIT_UNINTERRUPTIBLE
+	WAIT_MESSAGE,
+	WAIT_ON_FAST_PATH,    /* A message too; the header of what it sent is in its inbox. */
+	WAIT_ROOM,            /* For a message that it sends. */
+	WAIT_PAGE,            /* From a pager, or of memory. */
+	WAIT_WORD,            /* gsync_wait() */
+	WAIT_TIME,            /* Nothing else. */
+	WAIT_THREAD,          /* Another one's end, or that it stands still. */
+	WAIT_UNINTERRUPTIBLE, /* Work for a thread of the kernel's own. */
 };
 
 /* Threads that wait for one thing. */
@@ -124,7 +133,13 @@ struct thread {
 	enum thread_state state;
 	uint8_t priority;     /* Its own, */
 	uint8_t run_priority; /* and the one it is queued with: worse for one turn after a yield. */
-	uint8_t asked;        /* THREAD_ASKED_* */
+	union {
+		struct {
+			uint8_t asked; /* THREAD_ASKED_* */
+			bool watched;  /* Streams want its waits: prof/waits.h. */
+		};
+		uint16_t noted; /* Both, for one test. */
+	};
 	bool vm_privileged;   /* It may have the last pages: it makes memory free. */
 	bool at_edge;         /* It does not run, and goes on to user mode when it does. */
 	bool finishes_copy;   /* thread_abort() comes later: i386/mmu/copy.h. */
@@ -155,7 +170,7 @@ struct thread {
 	/* While it waits. */
 	struct list wait_link;
 	struct timer timeout;
-	enum wait_kind wait_kind;
+	uint8_t wait_kind; /* enum wait_kind */
 	enum wait_result wait_result;
 
 	/* While it calls the kernel: thread_wake_all_soon(). */
@@ -177,6 +192,11 @@ struct thread {
 	char name[THREAD_NAME_SIZE]; /* For people; empty: its task's. */
 
 	struct receive_wait receive; /* From its inbox on nothing is cleared for a new thread. */
+
+	/* Of one that is watched (prof/waits.h). */
+	uint32_t waits_for;  /* PROF_WAIT_*; 0: it runs. */
+	uint32_t wait_label; /* On whose behalf it waits, */
+	uint64_t wait_since; /* and since when: nanoseconds. */
 
 	struct machine_thread machine; /* Last: it is the machine's to initialise. */
 };

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "prof/profil.h"
+#include "prof/waits.h"
 #include "task/task.h"
 #include "task/vtimer.h"
 #include "thread/cpu_state.h"
@@ -19,6 +20,7 @@ static void thread_let_go(struct thread *thread)
 {
 	if (thread->state == THREAD_STOPPED) {
 		thread->state = THREAD_RUNNABLE;
+		waits_note(thread, PROF_WAIT_CPU);
 		sched_make_runnable(thread);
 	}
 }
@@ -32,6 +34,7 @@ static void thread_stop_ask_to_stop(struct thread *thread)
 	} else if (thread->state == THREAD_RUNNABLE && thread->at_edge) {
 		sched_remove(thread);
 		thread->state = THREAD_STOPPED;
+		waits_note(thread, PROF_WAIT_STOP);
 	}
 }
 
@@ -56,7 +59,7 @@ bool thread_stands_still(const struct thread *thread)
 {
 	switch (thread->state) {
 	case THREAD_WAITING:
-		return thread->wait_kind == WAIT_INTERRUPTIBLE;
+		return thread->wait_kind != WAIT_UNINTERRUPTIBLE;
 	case THREAD_STOPPED:
 	case THREAD_DEAD:
 		return true;
@@ -69,7 +72,7 @@ kern_return_t thread_await_stop(struct thread *thread)
 {
 	assert(thread != current_thread());
 	while ((thread->asked & THREAD_ASKED_STOP) != 0 && !thread_stands_still(thread))
-		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) ==
+		if (thread_wait(&thread->stop_waiters, WAIT_FOREVER, WAIT_THREAD) ==
 		    WAIT_INTERRUPTED)
 			return KERN_ABORTED;
 	return KERN_SUCCESS;
@@ -107,7 +110,7 @@ void thread_interrupt(struct thread *thread)
 		sched_notice(thread);
 	else if (thread->state != THREAD_WAITING)
 		thread_let_go(thread);
-	else if (thread->wait_kind == WAIT_INTERRUPTIBLE && thread_is_interrupted(thread))
+	else if (thread->wait_kind != WAIT_UNINTERRUPTIBLE && thread_is_interrupted(thread))
 		thread_wake(thread, WAIT_INTERRUPTED);
 }
 

@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "device/interrupt.h"
 #include "prof/sampler.h"
+#include "prof/stream.h"
 #include "thread/cpu_state.h"
 #include "thread/sched.h"
 #include "thread/thread.h"
@@ -18,6 +19,7 @@ void sample_work(void)
 {
 	cpu_clear_work(cpu_self(), WORK_SAMPLE);
 	sampler_work();
+	delivery_work();
 }
 
 /* What comes more rarely than ticks. */

@@ -200,8 +200,9 @@ static void put_reply_port(struct draft *draft)
 static void put_flavors(struct draft *draft)
 {
 	put_typed(draft, MACH_MSG_TYPE_INTEGER_32,
-		  fuzz_one_in(draft->fuzz, 8) ? integer(draft->fuzz)
-					      : fuzz_word(draft->fuzz) & SAMPLED_PC_ALL);
+		  fuzz_one_in(draft->fuzz, 8)
+			  ? integer(draft->fuzz)
+			  : fuzz_word(draft->fuzz) & (SAMPLED_PC_ALL | SAMPLED_PC_WAIT));
 }
 
 /* Options of a stream: none, mostly. */

@@ -21,13 +21,30 @@ static void forget_code(uint32_t *word)
 		*word = 0;
 }
 
+static void forget_frames(uint32_t *frames, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && i < SAMPLE_DEPTH_MAX; i++)
+		forget_code(&frames[i]);
+}
+
 /* The lower half of a time can be any number. */
 static void forget_in_sample(struct prof_sample *sample)
 {
 	sample->time[0] = 0;
 	forget_code(&sample->kernel_pc);
-	for (uint32_t i = 0; i < sample->kernel_frames && i < SAMPLE_DEPTH_MAX; i++)
-		forget_code(&sample->frames[i]);
+	forget_frames(sample->frames, sample->kernel_frames);
+}
+
+static void forget_in_wait(struct prof_wait *wait)
+{
+	wait->time[0] = wait->length[0] = 0;
+	forget_code(&wait->kernel_pc);
+	forget_frames(wait->frames, wait->kernel_frames);
+}
+
+static void forget_in_waits(struct prof_waits *times)
+{
+	times->taken[0] = times->delivered[0] = times->lost[0] = times->buffered[0] = 0;
 }
 
 static void forget_in_record(struct prof_record *record)
@@ -38,6 +55,12 @@ static void forget_in_record(struct prof_record *record)
 		break;
 	case PROF_SAMPLE:
 		forget_in_sample((struct prof_sample *)record);
+		break;
+	case PROF_WAIT:
+		forget_in_wait((struct prof_wait *)record);
+		break;
+	case PROF_WAITS:
+		forget_in_waits((struct prof_waits *)record);
 		break;
 	case PROF_END:
 		((struct prof_end *)record)->time[0] = 0;

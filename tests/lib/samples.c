@@ -7,6 +7,7 @@
 #define WORDS(type) (sizeof(type) / sizeof(uint32_t))
 
 struct kept_sample kept[SAMPLES_KEPT];
+struct kept_wait kept_waits[SAMPLES_KEPT];
 
 /* Where in a message the reader is: records come in the order of these. */
 enum place {
@@ -14,6 +15,7 @@ enum place {
 	AT_SAMPLES,
 	AT_CLOCKS,
 	AT_STREAM,
+	AT_WAITS,
 	AT_END,
 };
 
@@ -70,6 +72,38 @@ static void read_sample(struct reading *reading, const struct prof_sample *sampl
 	collected->samples++;
 }
 
+static void keep_wait(struct kept_wait *to, const struct prof_wait *wait)
+{
+	*to = (struct kept_wait){
+		.pc = wait->pc,
+		.kernel_pc = wait->kernel_pc,
+		.thread = wait->thread,
+		.task = wait->task,
+		.label = wait->label,
+		.reason = wait->reason,
+		.kernel_frames = wait->kernel_frames,
+		.user_frames = wait->user_frames,
+		.caller = wait->user_frames == 0 ? 0 : wait->frames[wait->kernel_frames],
+		.begin = prof_u64(wait->time),
+		.end = prof_u64(wait->time) + prof_u64(wait->length),
+	};
+}
+
+static void read_wait(struct reading *reading, const struct prof_wait *wait)
+{
+	struct collected *collected = reading->collected;
+
+	EXPECT_EQ(wait->record.words, WORDS(*wait) + wait->kernel_frames + wait->user_frames);
+	EXPECT_EQ(wait->flavor, SAMPLED_PC_WAIT);
+	EXPECT_LT(0, prof_u64(wait->length));
+	EXPECT_LE(reading->place, AT_SAMPLES);
+	reading->place = AT_SAMPLES;
+	if (collected->waits < SAMPLES_KEPT)
+		keep_wait(&kept_waits[collected->waits], wait);
+	collected->waits++;
+	collected->waited += prof_u64(wait->length);
+}
+
 static void read_clock(struct reading *reading, const struct prof_clock *clock)
 {
 	EXPECT_EQ(clock->record.words, WORDS(*clock));
@@ -92,18 +126,32 @@ static void read_stream(struct reading *reading, const struct prof_stream *strea
 	EXPECT_EQ(reading->clocks, collected->begin.cpus);
 	EXPECT_EQ(prof_u64(stream->taken), prof_u64(stream->delivered) + prof_u64(stream->lost) +
 						   prof_u64(stream->buffered));
-	EXPECT_EQ(prof_u64(stream->delivered), collected->samples);
+	EXPECT_EQ(prof_u64(stream->delivered), collected->samples + collected->waits);
 	EXPECT_LE(prof_u64(collected->stream.taken), prof_u64(stream->taken));
 	EXPECT_LE(prof_u64(collected->stream.lost), prof_u64(stream->lost));
 	collected->stream = *stream;
 	reading->place = AT_STREAM;
 }
 
+static void read_waits(struct reading *reading, const struct prof_waits *times)
+{
+	struct collected *collected = reading->collected;
+
+	EXPECT_EQ(times->record.words, WORDS(*times));
+	EXPECT_EQ(reading->place, AT_STREAM);
+	EXPECT_EQ(prof_u64(times->taken),
+		  prof_u64(times->delivered) + prof_u64(times->lost) + prof_u64(times->buffered));
+	EXPECT_EQ(prof_u64(times->delivered), collected->waited);
+	collected->times = *times;
+	reading->place = AT_WAITS;
+}
+
 static void read_end(struct reading *reading, const struct prof_end *end)
 {
 	EXPECT_EQ(end->record.words, WORDS(*end));
-	EXPECT_EQ(reading->place, AT_STREAM);
+	EXPECT_LE(AT_STREAM, reading->place);
 	EXPECT_EQ(prof_u64(reading->collected->stream.buffered), 0);
+	EXPECT_EQ(prof_u64(reading->collected->times.buffered), 0);
 	reading->collected->end = *end;
 	reading->collected->ended = true;
 	reading->place = AT_END;
@@ -118,6 +166,12 @@ static void read_record(struct reading *reading, const struct prof_record *recor
 		break;
 	case PROF_SAMPLE:
 		read_sample(reading, (const struct prof_sample *)record);
+		break;
+	case PROF_WAIT:
+		read_wait(reading, (const struct prof_wait *)record);
+		break;
+	case PROF_WAITS:
+		read_waits(reading, (const struct prof_waits *)record);
 		break;
 	case PROF_CLOCK:
 		read_clock(reading, (const struct prof_clock *)record);

@@ -28,21 +28,39 @@ struct kept_sample {
 	uint64_t time;
 };
 
+struct kept_wait {
+	uint32_t pc;
+	uint32_t kernel_pc;
+	uint32_t thread;
+	uint32_t task;
+	uint32_t label;
+	uint16_t reason;
+	uint8_t kernel_frames;
+	uint8_t user_frames;
+	uint32_t caller; /* The first of the user's frames. */
+	uint64_t begin;
+	uint64_t end;
+};
+
 /* What has come of a stream. */
 struct collected {
 	mach_port_t port;
 	uint32_t messages;
 	uint32_t words;   /* Of the last message. */
 	uint64_t samples; /* All of them; the first SAMPLES_KEPT are kept. */
+	uint32_t waits;   /* So with these, */
+	uint64_t waited;  /* and how long they are together. */
 	bool begun;
 	bool ended;
 	struct prof_begin begin;
 	struct prof_clock clocks[SAMPLE_CPUS]; /* Those of the last message, */
 	struct prof_stream stream;
+	struct prof_waits times;
 	struct prof_end end;
 };
 
 extern struct kept_sample kept[SAMPLES_KEPT]; /* Of the collector that was begun last. */
+extern struct kept_wait kept_waits[SAMPLES_KEPT];
 
 /* A new port with nothing received from it; samples_forget() destroys it. */
 void samples_new(struct collected *collected);

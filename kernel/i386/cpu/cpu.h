@@ -55,6 +55,7 @@ struct machine_cpu {
 	struct tss tss;
 	uint8_t io_bitmap[IO_PORTS / 8 + 1];
 	const struct thread_extra *extra; /* Loaded here; NULL: what most threads have. */
+	const struct thread *apart;       /* That of the current thread (struct machine_thread). */
 	bool debug_armed;                 /* DR7 is not zero. */
 
 	struct tss double_fault_tss;

@@ -206,3 +206,31 @@ uint32_t machine_event_stack(const struct thread *thread, uint32_t kernel_pc, ui
 			return 0;
 	return kernel_walk_step(&walk) ? kernel_walk_collect(&walk, frames, depth, cut) : 0;
 }
+
+/* ---------------- Waits ---------------- */
+
+/* What switch_stacks() leaves on the stack of the thread that it goes from. */
+struct switched {
+	uint32_t edi, esi, ebx, ebp;
+	uint32_t eip;
+};
+
+static const struct switched *kernel_walk_switched_from(const struct thread *thread)
+{
+	return (const struct switched *)thread->machine.esp;
+}
+
+uint32_t machine_waiting_pc(const struct thread *thread)
+{
+	return kernel_walk_switched_from(thread)->eip;
+}
+
+uint32_t machine_waiting_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
+			       bool *cut)
+{
+	const struct switched *from = kernel_walk_switched_from(thread);
+	struct walk walk = {&from->eip, from->ebp, thread->machine.stack_top};
+
+	*cut = true;
+	return kernel_walk_step(&walk) ? kernel_walk_collect(&walk, frames, depth, cut) : 0;
+}

@@ -315,8 +315,8 @@ uint32_t machine_user_stack(const struct frame *frame, uint32_t *frames, uint32_
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
 			    bool *cut)
 {
-	struct view view = {.pmap = thread->cpu->machine.pmap, .page = USER_END};
+	struct view view = {.pmap = thread->machine.pmap, .page = USER_END};
 
-	assert(kernel_locked() && thread->cpu->thread == thread);
+	assert(kernel_locked());
 	return walk_stack(&view, thread_frame(thread), frames, depth, cut);
 }

@@ -33,6 +33,8 @@ struct thread_extra *extra_of(struct thread *thread)
 		if (extra != NULL)
 			*extra = nothing;
 		thread->machine.extra = extra;
+		if (extra != NULL)
+			thread->machine.apart = thread;
 	}
 	return extra;
 }
@@ -55,6 +57,7 @@ void extra_load(struct cpu *cpu, const struct thread *thread)
 
 	assert(cpu == cpu_self());
 	cpu->machine.extra = extra;
+	cpu->machine.apart = thread->machine.apart;
 	if (extra == NULL)
 		extra = &nothing;
 	segment_load_slots(cpu, extra->slots);

@@ -3,9 +3,9 @@
  * What few threads have of the machine: descriptors and watchpoints of their own, I/O ports.
  *
  * Most threads have none of it: their `extra` is NULL, and a switch between two of them costs one
- * comparison.  It is made with the first use and stays until the thread is gone.  Guarded by the
- * kernel lock; changed only while the thread is the current one or runs nowhere, so that no CPU but
- * the caller's has it loaded.
+ * comparison, of `apart`.  It is made with the first use and stays until the thread is gone.
+ * Guarded by the kernel lock; changed only while the thread is the current one or runs nowhere, so
+ * that no CPU but the caller's has it loaded.
  */
 #ifndef I386_THREAD_EXTRA_H
 #define I386_THREAD_EXTRA_H

@@ -17,6 +17,7 @@
 #include "i386/thread/extra.h"
 #include "i386/thread/fpu.h"
 #include "i386/thread/io_permission.h"
+#include "prof/waits.h"
 #include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/thread.h"
@@ -63,6 +64,7 @@ static void thread_state_set_stack(struct thread *thread, void *stack)
 	thread->machine.fpu_saved = false;
 	thread->machine.fpu_cpu = NULL;
 	thread->machine.extra = NULL;
+	thread->machine.apart = NULL;
 	thread->machine.gs = 0;
 	thread->machine.pmap = thread->task != NULL ? thread->task->map->pmap : &kernel_pmap;
 	thread->machine.stack = stack;
@@ -137,6 +139,16 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 	thread->machine.fpu_cpu = cpu;
 }
 
+/* One of the two threads is none like most. */
+static __attribute__((noinline)) void
+thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
+{
+	cpu->machine.apart = next->machine.apart;
+	if (cpu->machine.extra != next->machine.extra)
+		extra_load(cpu, next);
+	waits_switched(previous, next);
+}
+
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
 	struct pmap *pmap = next->machine.pmap;
@@ -147,11 +159,18 @@ void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *nex
 	cpu->machine.tss.esp0 = next->machine.stack_top;
 	if (cpu->machine.pmap != pmap)
 		pmap_load(cpu, pmap);
-	if (cpu->machine.extra != next->machine.extra)
-		extra_load(cpu, next);
+	if (cpu->machine.apart != next->machine.apart)
+		thread_state_switch_apart(cpu, previous, next);
 	if (next->task != NULL)
 		thread_state_user_state_load(cpu, next);
 	switch_stacks(&previous->machine.esp, next->machine.esp);
+}
+
+void machine_watch_switches(struct thread *thread, bool watch)
+{
+	thread->machine.apart = watch || thread->machine.extra != NULL ? thread : NULL;
+	if (thread->state == THREAD_RUNNING)
+		thread->cpu->machine.apart = thread->machine.apart;
 }
 
 void machine_thread_store(struct thread *thread)

@@ -24,7 +24,9 @@ struct machine_thread {
 	uint32_t esp;        /* Where switch_stacks() left off. */
 	struct pmap *pmap;   /* Its task's, or the kernel's. */
 	struct thread_extra *extra; /* What few threads have, or NULL: i386/thread/extra.h. */
-	void *stack; /* Lowest address of the kernel stack; NULL for the boot stack. */
+	struct thread *apart; /* Itself, if a switch from or to it takes more than others do: it has
+				 that, or is watched (prof/waits.h); else NULL. */
+	void *stack;          /* Lowest address of the kernel stack; NULL for the boot stack. */
 	uint32_t stack_top;
 };
 
@@ -49,6 +51,9 @@ void machine_thread_adopt_boot_stack(struct thread *thread);
  * again.
  */
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next);
+
+/* From now on waits_switched() is called when the thread is switched from or to, or is not. */
+void machine_watch_switches(struct thread *thread, bool watch);
 
 /* A thread is gone: CPUs forget FPU state of its, and what else it had of the machine is freed. */
 void machine_thread_forget(struct thread *thread);

@@ -42,9 +42,9 @@ static kern_return_t touch_await_object(struct touch *touch, struct object *obje
 	touch->worked = true;
 	object_reference(object);
 	if (woken == NULL)
-		result = thread_wait(&object->waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE);
+		result = thread_wait(&object->waiters, WAIT_FOREVER, WAIT_PAGE);
 	else
-		result = thread_exchange(&object->waiters, woken);
+		result = thread_exchange(&object->waiters, WAIT_PAGE, woken);
 	object_release(object);
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }
@@ -86,7 +86,7 @@ static kern_return_t touch_await_room(struct touch *touch)
 	touch->worked = true;
 	if (page_count(PAGE_FREE) <= page_levels.user)
 		return touch_shortage();
-	result = thread_wait(&answers.given, WAIT_FOREVER, WAIT_INTERRUPTIBLE);
+	result = thread_wait(&answers.given, WAIT_FOREVER, WAIT_PAGE);
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
 }
 

@@ -337,6 +337,6 @@ bool page_wait(void)
 	pageout_want();
 	thread_wake_all(&pageout.resting);
 	result = thread_wait(&pageout.waiters, privileged ? tick_after_ms(RETRY_MS) : WAIT_FOREVER,
-			     WAIT_INTERRUPTIBLE);
+			     WAIT_PAGE);
 	return result != WAIT_INTERRUPTED && refusals == pageout.refusals;
 }

@@ -273,7 +273,7 @@ kern_return_t pager_await_ready(struct object *object)
 	struct pager *pager = object->pager;
 
 	while (pager != NULL && pager->state == PAGER_MAPPED)
-		if (thread_wait(&object->waiters, WAIT_FOREVER, WAIT_INTERRUPTIBLE) != WAIT_WOKEN)
+		if (thread_wait(&object->waiters, WAIT_FOREVER, WAIT_PAGE) != WAIT_WOKEN)
 			return KERN_ABORTED;
 	return pager == NULL || pager->state == PAGER_READY ? KERN_SUCCESS : KERN_MEMORY_FAILURE;
 }
