@@ -11,6 +11,7 @@
 #include "process/process.h"
 #include "process/thread.h"
 #include "signal/signal.h"
+#include "trace/trace.h"
 
 /* What the thread does wrong itself: a handler for that is to find the thread where it did it. */
 #define SYNCHRONOUS                                                                           \
@@ -114,6 +115,33 @@ static bool signal_has_handler(const struct process *process, int signal)
 	return handler != SIG_DFL_WORD && handler != SIG_IGN_WORD;
 }
 
+void signal_end_by(struct thread *thread, const struct signal_info *info)
+{
+	struct process *process = process_reference(thread->process);
+
+	trace_signal(thread, info, SIG_DFL_WORD, thread->signals.mask);
+	process_exit(process, W_EXITCODE(0, info->signal));
+	process_release(process);
+}
+
+/* Unlocks; thread and process may be gone. */
+static void signal_act_by_default(struct thread *thread, int signal)
+{
+	struct process *process = thread->process;
+	struct signal_info info = signal_told(thread, signal);
+
+	signal_take(thread, signal);
+	if (!signal_stops(signal)) {
+		signal_end_by(thread, &info);
+		return;
+	}
+	process_reference(process);
+	trace_signal(thread, &info, SIG_DFL_WORD, thread->signals.mask);
+	if (!process->is_exiting)
+		signal_stop(process, signal);
+	process_release(process);
+}
+
 static void signal_act(struct thread *thread, int signal)
 {
 	struct process *process = thread->process;
@@ -127,11 +155,7 @@ static void signal_act(struct thread *thread, int signal)
 		signal_deliver(thread, signal);
 		return;
 	}
-	signal_take(thread, signal);
-	if (signal_stops(signal))
-		signal_stop(process, signal);
-	else
-		process_exit(process, W_EXITCODE(0, signal));
+	signal_act_by_default(thread, signal);
 }
 
 /* ---------------- Taking ---------------- */
@@ -204,7 +228,7 @@ void signal_force(struct thread *thread, const struct signal_info *info)
 		return;
 	if (signal_is_ignored(&process->signals, signal) ||
 	    (thread->signals.mask & SIGNAL_BIT(signal)) != 0) {
-		process_exit(process, W_EXITCODE(0, signal));
+		signal_end_by(thread, info);
 		return;
 	}
 	signal_thread(thread, info);
