@@ -46,12 +46,13 @@
 
 /*
  * 4.4BSD's, in whose last word an address of the kernel's stood; a reader who skips it loses
- * nothing.  Records of a file are numbered from 1 there, so that none can be lost in silence.
+ * nothing.  Records of a file are numbered from 1 there, so that none can be lost in silence; where
+ * tracing into a file that has a trace was begun anew, from 1 again.
  */
 struct ktr_header {
 	int32_t ktr_len;     /* Of what follows the header. */
 	int16_t ktr_type;    /* KTR_* */
-	uint16_t ktr_thread; /* Padding elsewhere: which of the process's threads. */
+	uint16_t ktr_thread; /* Padding elsewhere: which of the process's threads; 0: not known. */
 	int32_t ktr_pid;
 	char ktr_comm[KTR_COMM_MAX]; /* Of the program that ran. */
 	struct timeval ktr_time;     /* When it happened, not when it was written. */
@@ -74,7 +75,7 @@ struct ktr_sysret {
 	int16_t ktr_code;
 	int16_t ktr_eosys;  /* 0 */
 	int32_t ktr_error;  /* An errno, or 0: then the value counts. */
-	int32_t ktr_retval; /* The call's first result that is a number; 0 if it has none. */
+	int32_t ktr_retval; /* The first result: a number, or how many bytes; or 0. */
 };
 
 /* KTR_NAMEI: the path, without a zero at its end. */

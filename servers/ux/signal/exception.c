@@ -17,7 +17,6 @@
 #include <mach/exc_catch.h>
 #include <mach/task_special_ports.h>
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "core/body.h"
 #include "process/process.h"
@@ -208,10 +207,11 @@ static void exception_take_from_stranger(const struct request *request, mach_por
 					 mach_port_t task, int signal)
 {
 	struct process *process = process_by_pid(request->pid);
+	const struct signal_info untold = {.signal = signal};
 
 	if (process != NULL && !process->is_exiting && process->task == task &&
 	    !exception_is_dead(kernel))
-		process_exit(process, W_EXITCODE(0, signal));
+		signal_end_by(process, NULL, &untold);
 }
 
 /*

@@ -152,8 +152,15 @@ void signal_go_on(struct process *process);
 /* The set without those that nobody can block. */
 sigset_t signal_mask_of(sigset_t set);
 
-/* A signal that no handler takes ends the process.  Unlocks; thread and process may be gone. */
-void signal_end_by(struct thread *thread, const struct signal_info *info);
+/*
+ * A signal that no handler takes ends the process; null: it is not known which thread has it.
+ * Unlocks; thread and process may be gone.
+ */
+void signal_end_by(struct process *process, const struct thread *thread,
+		   const struct signal_info *info);
+
+/* SIGKILL, which is pending for the process, ends it.  Unlocks. */
+void signal_kill(struct process *process);
 
 /* Whether a thread with this stack pointer is on that stack. */
 bool signal_is_on_stack(const stack_t *stack, uint32_t stack_pointer);

@@ -13,7 +13,6 @@
  */
 #include <mach/i386/eflags.h>
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "process/process.h"
 #include "process/thread.h"
@@ -246,7 +245,8 @@ static void frame_commit(struct delivery *delivery, struct thread *thread)
 	ux_interrupt(thread, (action->flags & SA_RESTART) != 0 ? ERESTARTSYS : EINTR);
 	if ((action->flags & SA_RESETHAND) != 0)
 		*action = (struct signal_action){0};
-	trace_signal(thread, &delivery->info, delivery->action.handler, delivery->mask);
+	trace_signal(thread->process, thread, &delivery->info, delivery->action.handler,
+		     delivery->mask);
 }
 
 /* A thread without a stack is told so, if it has another one for that; else it ends the process. */
@@ -259,7 +259,7 @@ static void frame_refuse(struct delivery *delivery, struct thread *thread)
 
 	signal_take(thread, delivery->signal);
 	if (delivery->signal == SIGSEGV)
-		signal_end_by(thread, &info);
+		signal_end_by(thread->process, thread, &info);
 	else
 		signal_force(thread, &info);
 }

@@ -9,7 +9,6 @@
  * To read the frame may take long, so the lock is released meanwhile, as in signal_frame.c.
  */
 #include <mach/thread_status.h>
-#include <sys/wait.h>
 
 #include "process/process.h"
 #include "process/thread.h"
@@ -67,12 +66,14 @@ static void signal_return_set_mask(struct thread_signals *signals, sigset_t mask
 /* A context that the kernel refuses, or that is not there, is a mistake of the program's. */
 static void signal_return_finish(struct thread *thread, bool is_read, ucontext_t *context)
 {
+	const struct signal_info bad_frame = {.signal = SIGSEGV};
+
 	thread->signals.is_delivering = false;
 	ux_wakeup(&thread->signals);
 	if (thread->is_ending || thread->process->is_exiting)
 		return;
 	if (!is_read || !signal_return_set_registers_of(thread, &context->uc_mcontext)) {
-		process_exit(thread->process, W_EXITCODE(0, SIGSEGV));
+		signal_end_by(thread->process, thread, &bad_frame);
 		return;
 	}
 	signal_return_set_mask(&thread->signals, context->uc_sigmask);

@@ -115,11 +115,12 @@ static bool signal_has_handler(const struct process *process, int signal)
 	return handler != SIG_DFL_WORD && handler != SIG_IGN_WORD;
 }
 
-void signal_end_by(struct thread *thread, const struct signal_info *info)
+void signal_end_by(struct process *process, const struct thread *thread,
+		   const struct signal_info *info)
 {
-	struct process *process = process_reference(thread->process);
-
-	trace_signal(thread, info, SIG_DFL_WORD, thread->signals.mask);
+	process_reference(process);
+	trace_signal(process, thread, info, SIG_DFL_WORD,
+		     thread != NULL ? thread->signals.mask : 0);
 	process_exit(process, W_EXITCODE(0, info->signal));
 	process_release(process);
 }
@@ -132,14 +133,25 @@ static void signal_act_by_default(struct thread *thread, int signal)
 
 	signal_take(thread, signal);
 	if (!signal_stops(signal)) {
-		signal_end_by(thread, &info);
+		signal_end_by(process, thread, &info);
 		return;
 	}
 	process_reference(process);
-	trace_signal(thread, &info, SIG_DFL_WORD, thread->signals.mask);
+	trace_signal(process, thread, &info, SIG_DFL_WORD, thread->signals.mask);
 	if (!process->is_exiting)
 		signal_stop(process, signal);
 	process_release(process);
+}
+
+void signal_kill(struct process *process)
+{
+	const struct signal_info untold = {.signal = SIGKILL};
+
+	if (list_empty(&process->threads))
+		signal_end_by(process, NULL, &untold);
+	else
+		signal_act_by_default(list_first_object(&process->threads, struct thread, link),
+				      SIGKILL);
 }
 
 static void signal_act(struct thread *thread, int signal)
@@ -228,7 +240,7 @@ void signal_force(struct thread *thread, const struct signal_info *info)
 		return;
 	if (signal_is_ignored(&process->signals, signal) ||
 	    (thread->signals.mask & SIGNAL_BIT(signal)) != 0) {
-		signal_end_by(thread, info);
+		signal_end_by(process, thread, info);
 		return;
 	}
 	signal_thread(thread, info);

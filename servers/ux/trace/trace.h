@@ -42,9 +42,12 @@ void trace_path(struct process *process, const char *path);
 /* What has been read or written: KTR_READ, KTR_WRITE. */
 void trace_io(const struct thread *thread, int fd, int direction, const char *data, size_t size);
 
-/* A signal is taken: by default, or by a handler at `action`; `mask` was blocked before. */
-void trace_signal(const struct thread *thread, const struct signal_info *info, uint32_t action,
-		  sigset_t mask);
+/*
+ * A signal is taken: by default, or by a handler at `action`; `mask` was blocked before.  Null: it
+ * is not known by which thread.
+ */
+void trace_signal(struct process *process, const struct thread *thread,
+		  const struct signal_info *info, uint32_t action, sigset_t mask);
 
 /* What the program says itself. */
 void trace_words(const struct thread *thread, const char *data, size_t size);

@@ -8,9 +8,11 @@
 
 #include "core/ux.h"
 
-#define MICROS_PER_SECOND 1000000u
+#define MICROS_PER_SECOND 1000000
 #define NANOS_PER_MICRO   1000u
-#define ASKED_PER_SECOND  16u
+#define HZ_PER_KHZ        1000u
+#define MICROS_PER_MILLI  1000ull
+#define SPAN_MS           60u /* So long the kernel's answer counts. */
 
 static struct {
 	uint64_t cycles;     /* When the kernel was asked, */
@@ -19,14 +21,16 @@ static struct {
 	uint32_t micros;     /* Of a cycle, times 2^32. */
 } base;
 
+/* Cycles of a millisecond are so many as fit into a word, whatever the machine's rate. */
 static void trace_clock_ask(void)
 {
-	uint64_t now = 0, hz = 0, micros = (uint64_t)MICROS_PER_SECOND << 32;
+	uint64_t now = 0, khz = 0, micros = MICROS_PER_MILLI << 32;
 	uint32_t nanoseconds;
 
-	assay_clock_read(ASSAY_CLOCK_TSC_HZ, &hz);
-	base.span = (uint32_t)(hz / ASKED_PER_SECOND);
-	divide(&micros, (uint32_t)hz);
+	assay_clock_read(ASSAY_CLOCK_TSC_HZ, &khz);
+	divide(&khz, HZ_PER_KHZ);
+	base.span = (uint32_t)khz * SPAN_MS;
+	divide(&micros, (uint32_t)khz);
 	base.micros = (uint32_t)micros;
 	base.cycles = cycles();
 	assay_clock_read(ASSAY_CLOCK_WALL, &now);
@@ -46,8 +50,8 @@ struct timeval trace_clock_now(void)
 	}
 	now = base.time;
 	now.tv_usec += (suseconds_t)((uint64_t)(uint32_t)passed * base.micros >> 32);
-	if (now.tv_usec >= (suseconds_t)MICROS_PER_SECOND) {
-		now.tv_usec -= (suseconds_t)MICROS_PER_SECOND;
+	if (now.tv_usec >= MICROS_PER_SECOND) {
+		now.tv_usec -= MICROS_PER_SECOND;
 		now.tv_sec++;
 	}
 	return now;

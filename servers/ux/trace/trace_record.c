@@ -107,11 +107,11 @@ void trace_words(const struct thread *thread, const char *data, size_t size)
 
 /* ---------------- Signals ---------------- */
 
-void trace_signal(const struct thread *thread, const struct signal_info *info, uint32_t action,
-		  sigset_t mask)
+void trace_signal(struct process *process, const struct thread *thread,
+		  const struct signal_info *info, uint32_t action, sigset_t mask)
 {
 	struct ktr_psig *record =
-		trace_begin(thread->process, thread->id, KTR_PSIG, sizeof *record);
+		trace_begin(process, thread != NULL ? thread->id : 0, KTR_PSIG, sizeof *record);
 
 	if (record != NULL)
 		*record = (struct ktr_psig){
