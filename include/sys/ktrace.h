@@ -9,7 +9,6 @@
 #define SYS_KTRACE_H
 
 #include <stdint.h>
-#include <sys/time.h>
 
 /* Operations; the flag is added to one. */
 #define KTROP_SET       0 /* Trace what is given, too. */
@@ -52,23 +51,27 @@
 struct ktr_header {
 	int32_t ktr_len;     /* Of what follows the header. */
 	int16_t ktr_type;    /* KTR_* */
-	uint16_t ktr_thread; /* Padding elsewhere: which of the process's threads; 0: not known. */
+	uint16_t ktr_thread; /* Padding elsewhere: which thread of it; 0: not known. */
 	int32_t ktr_pid;
 	char ktr_comm[KTR_COMM_MAX]; /* Of the program that ran. */
-	struct timeval ktr_time;     /* When it happened, not when it was written. */
+	struct {
+		int32_t tv_sec;
+		int32_t tv_usec;
+	} ktr_time; /* When it happened, not when it was written: the machine's struct timeval. */
 	uint32_t ktr_sequence;
 };
 
 _Static_assert(sizeof(struct ktr_header) == 44, "readers find the next header by it");
 
 /*
- * A call, before it is made.  The code is the call's number in <sys/syscall.h>.  Of an argument that is not a number (a path, bytes) there is its length in bytes.
+ * A call, before it is made.  The code is the call's number in <sys/syscall.h>.  Of an argument
+ * that is not a number (a path, bytes) there is its length in bytes.
  */
 struct ktr_syscall {
 	int16_t ktr_code;
 	int16_t ktr_narg;
-	uint64_t ktr_args[]; /* Packed: from the fourth byte on. */
-};
+	uint64_t ktr_args[]; /* From the fourth byte on. */
+} __attribute__((packed, aligned(4)));
 
 /* What it came to. */
 struct ktr_sysret {
@@ -95,7 +98,7 @@ struct ktr_psig {
 	uint32_t action; /* The handler's address, SIG_DFL or SIG_IGN. */
 	int32_t code;    /* si_code */
 	uint64_t mask;   /* What was blocked before. */
-};
+} __attribute__((packed, aligned(4)));
 
 /*
  * A wait of one of the process's threads.  As in BSD there is one record when the thread goes to

@@ -16,6 +16,7 @@
 void *trace_begin(struct process *process, int thread, int type, size_t size)
 {
 	struct ktr_header *header;
+	struct timeval now;
 	uint32_t sequence;
 
 	if ((process->trace_flags & (1u << type)) == 0)
@@ -23,12 +24,13 @@ void *trace_begin(struct process *process, int thread, int type, size_t size)
 	header = trace_file_room(process, sizeof *header + size, &sequence);
 	if (header == NULL)
 		return NULL;
+	now = trace_clock_now();
 	*header = (struct ktr_header){
 		.ktr_len = (int32_t)size,
 		.ktr_type = (int16_t)type,
 		.ktr_thread = (uint16_t)thread,
 		.ktr_pid = process->pid,
-		.ktr_time = trace_clock_now(),
+		.ktr_time = {now.tv_sec, now.tv_usec},
 		.ktr_sequence = sequence,
 	};
 	__builtin_memcpy(header->ktr_comm, process->command, sizeof header->ktr_comm - 1);

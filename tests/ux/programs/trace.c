@@ -83,7 +83,7 @@ TEST(calls_arguments_and_results)
 		"ret 32 4",
 		trace_line("call 83 0 1 %d %d", CALLS, pid),
 	};
-	TRACE_EXPECT(lines, pid);
+	EXPECT_TRACE(lines, pid);
 }
 
 TEST(a_call_that_there_is_not)
@@ -113,7 +113,7 @@ TEST(a_call_that_there_is_not)
 		trace_line("ret 5 %d", pid),
 		trace_line("call 83 0 1 %d %d", ALL, pid),
 	};
-	TRACE_EXPECT(lines, pid);
+	EXPECT_TRACE(lines, pid);
 }
 
 /* ---------------- Paths ---------------- */
@@ -142,7 +142,7 @@ TEST(paths_that_are_looked_up)
 		"path trace.f", "path " LINK,        "path " LINK, "path trace.f",
 		"path " F "2",  "path /none/at/all", "path ",      "path " F "2",
 	};
-	TRACE_EXPECT(lines, pid);
+	EXPECT_TRACE(lines, pid);
 }
 
 TEST(a_script_and_its_interpreter)
@@ -160,7 +160,7 @@ TEST(a_script_and_its_interpreter)
 	end();
 
 	static const char *const lines[] = {"path " F, "path /bin/true"};
-	TRACE_EXPECT(lines, pid);
+	EXPECT_TRACE(lines, pid);
 }
 
 /* ---------------- Data ---------------- */
@@ -201,7 +201,7 @@ TEST(bytes_that_are_read_and_written)
 		trace_line("read %d ", fd),       trace_line("write %d x", ends[1]),
 		trace_line("read %d x", ends[0]),
 	};
-	TRACE_EXPECT(lines, pid);
+	EXPECT_TRACE(lines, pid);
 }
 
 /* In pieces, which are all there is and in order. */
@@ -279,7 +279,7 @@ TEST(signals_that_are_taken)
 		trace_line("signal %d by %x code %d mask 1", SIGUSR1,
 			   (unsigned)(uintptr_t)do_nothing, SI_QUEUE),
 	};
-	TRACE_EXPECT(lines, getpid());
+	EXPECT_TRACE(lines, getpid());
 }
 
 static volatile uintptr_t nowhere = 16; /* Nothing is there. */
@@ -314,7 +314,7 @@ TEST(signals_that_end_the_process)
 		const char *const lines[] = {
 			trace_line("signal %d by 0 code %d mask 0", ends[n].signal, ends[n].code)};
 
-		TRACE_EXPECT(lines, pid);
+		EXPECT_TRACE(lines, pid);
 	}
 }
 
@@ -334,7 +334,7 @@ TEST(words_of_the_program)
 	end();
 
 	static const char *const lines[] = {"words one", "words ", "words "};
-	TRACE_EXPECT(lines, getpid());
+	EXPECT_TRACE(lines, getpid());
 }
 
 /* ---------------- Processes and threads ---------------- */

@@ -161,7 +161,7 @@ static inline void trace_expect(const char *const *lines, size_t count, pid_t pi
 	free(trace.bytes);
 }
 
-#define TRACE_EXPECT(lines, pid) trace_expect(lines, sizeof(lines) / sizeof(lines)[0], pid)
+#define EXPECT_TRACE(lines, pid) trace_expect(lines, sizeof(lines) / sizeof(lines)[0], pid)
 
 /* How many records there are of a type; each has the next number. */
 static inline unsigned trace_count(int type)
