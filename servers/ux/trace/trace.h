@@ -68,4 +68,7 @@ void trace_exit(struct process *process);
 /* Before a file is read: all that was recorded for it is in it.  Unlocks. */
 void trace_write_out(struct vnode *vnode);
 
+/* Before the end: all that was recorded is in its files.  Unlocks. */
+void trace_settle(void);
+
 #endif

@@ -316,6 +316,27 @@ void *trace_file_room(struct process *process, size_t size, uint32_t *sequence)
 	return room;
 }
 
+static struct trace_file *trace_file_first_unwritten(void)
+{
+	struct list *link;
+
+	list_for_each (link, &files) {
+		struct trace_file *file = list_object(link, struct trace_file, link);
+
+		if (file->written != file->recorded)
+			return file;
+	}
+	return NULL;
+}
+
+void trace_settle(void)
+{
+	struct trace_file *file;
+
+	while ((file = trace_file_first_unwritten()) != NULL)
+		trace_file_sleep(file);
+}
+
 void trace_write_out(struct vnode *vnode)
 {
 	struct trace_file *file = vnode->trace;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * traced FILE: records words into a file that is there, has them written to the disk, and goes on
- * until nothing is recorded any more.  Prints how many bytes the file has after that.
+ * until nothing is recorded any more.  Prints how many bytes more each word makes, and ends the
+ * machine while the last one is in no file yet.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/ktrace.h>
 #include <sys/stat.h>
+#include <sys/ux.h>
 #include <unistd.h>
 
 #define TIMES 5
@@ -40,5 +42,7 @@ int main(int argc, char **argv)
 		printf("%ld more\n", n == 0 ? 0 : size - before);
 		sync();
 	}
-	return 0;
+	fflush(stdout);
+	utrace("last", 4);
+	return ux_reboot(UX_HALT, 0);
 }
