@@ -21,6 +21,7 @@
 #include "process/process.h"
 #include "process/task.h"
 #include "process/thread.h"
+#include "trace/trace.h"
 
 #define BUFFER_SIZE (UX_INLINE_MAX + 512) /* No message of bsd.defs is longer. */
 #define STACK_SIZE  (48 * 1024)           /* With two buffers. */
@@ -245,10 +246,14 @@ static void serve_call(union buffer *request, union buffer *reply)
 		serve_refuse(request, reply, ESRCH);
 	} else {
 		may_be_made = thread_begin_call(thread) && serve_has_threads_for(thread->process);
+		if (trace_is_on(thread->process))
+			trace_call(thread, &request->head);
 		if (may_be_made || serve_may_always_be_made(request))
 			serve_perform(request, reply, thread);
 		else
 			serve_refuse(request, reply, EAGAIN);
+		if (trace_is_on(thread->process))
+			trace_return(thread, &request->head, &reply->reply);
 		if (!thread->is_ending)
 			signal_before_reply(thread);
 		thread_end_call(thread);

@@ -451,6 +451,8 @@ ROWS = (
     Row("pager", "page from a pager of the program's own", "instructions",
         operation("bench pager"), 6_000, limits(0, 1, 0, 12), gnu_mach="15,613"),
     Row("getpid", "getpid() of the Unix server", "instructions", unix_call("getpid")),
+    Row("getpid-traced", "the same, call and result recorded", "instructions",
+        unix_call("getpid-traced")),
     Row("open-close", "open() and close() of a file", "instructions", unix_call("open-close")),
     Row("read-page", "read() of 4 KiB of a cached file", "instructions", unix_call("read-page")),
     Row("pipe", "byte to another process and back, by pipes", "instructions", unix_call("pipe")),

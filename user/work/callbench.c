@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ktrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,24 @@ static void run_program(void)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
 		fail(PROGRAM);
+}
+
+/* ---------------- A call that is traced ---------------- */
+
+#define TRACE "callbench.trace"
+
+static void start_trace(void)
+{
+	close(open(TRACE, O_CREAT | O_TRUNC | O_WRONLY, 0600));
+	if (ktrace(TRACE, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()) != 0)
+		fail("ktrace");
+}
+
+static void end_trace(void)
+{
+	if (ktrace(TRACE, KTROP_CLEARFILE, 0, 0) != 0)
+		fail("ktrace");
+	unlink(TRACE);
 }
 
 /* ---------------- A pipe there and one back ---------------- */
@@ -168,13 +187,15 @@ static const struct row {
 	void (*operation)(void);
 	unsigned samples;
 	void (*prepare)(void);
+	void (*finish)(void);
 } rows[] = {
-	{"getpid", get_pid, SAMPLES, NULL},
-	{"open-close", open_and_close, SAMPLES, NULL},
-	{"read-page", read_page, SAMPLES, NULL},
-	{"pipe", round_trip, SAMPLES, start_echo},
-	{"page-in", touch_page, SAMPLES, map_new_file},
-	{"fork-exec", run_program, FEW, NULL},
+	{"getpid", get_pid, SAMPLES, NULL, NULL},
+	{"getpid-traced", get_pid, SAMPLES, start_trace, end_trace},
+	{"open-close", open_and_close, SAMPLES, NULL, NULL},
+	{"read-page", read_page, SAMPLES, NULL, NULL},
+	{"pipe", round_trip, SAMPLES, start_echo, NULL},
+	{"page-in", touch_page, SAMPLES, map_new_file, NULL},
+	{"fork-exec", run_program, FEW, NULL, NULL},
 };
 
 static int is_named(const char *name, char **names)
@@ -195,6 +216,8 @@ int main(int argc, char **argv)
 		if (row->prepare != NULL)
 			row->prepare();
 		measure(row->name, row->operation, row->samples);
+		if (row->finish != NULL)
+			row->finish();
 	}
 	return 0;
 }

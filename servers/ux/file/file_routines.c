@@ -8,13 +8,31 @@
 
 #include "file/descriptors.h"
 #include "paging/paging.h"
+#include "trace/trace.h"
+
+/* The file of a descriptor, as it is when all that was recorded of processes is in it.  Unlocks. */
+static struct open_file *file_to_look_at(const struct thread *caller, int fd)
+{
+	struct open_file *file = descriptor_file(caller->process, fd);
+
+	if (file != NULL && file->vnode != NULL)
+		trace_write_out(file->vnode);
+	return file;
+}
 
 /* ---------------- Reading and writing ---------------- */
+
+static void file_trace_io(const struct thread *caller, int fd, int direction, const char *data,
+			  size_t size)
+{
+	if (trace_is_on(caller->process))
+		trace_io(caller, fd, direction, data, size);
+}
 
 kern_return_t ux_read(struct thread *caller, int fd, unsigned size, char *data,
 		      mach_msg_type_number_t *count)
 {
-	struct open_file *file = descriptor_file(caller->process, fd);
+	struct open_file *file = file_to_look_at(caller, fd);
 	size_t done = 0;
 	int error;
 
@@ -25,6 +43,8 @@ kern_return_t ux_read(struct thread *caller, int fd, unsigned size, char *data,
 	error = file_read(file, caller, data, size, &done);
 	open_file_release(file);
 	*count = done;
+	if (error == 0)
+		file_trace_io(caller, fd, KTR_READ, data, done);
 	return error;
 }
 
@@ -72,7 +92,7 @@ static int file_read_pages(struct open_file *file, struct thread *caller, size_t
 kern_return_t ux_read_long(struct thread *caller, int fd, unsigned size, char **data,
 			   mach_msg_type_number_t *count)
 {
-	struct open_file *file = descriptor_file(caller->process, fd);
+	struct open_file *file = file_to_look_at(caller, fd);
 	size_t done = 0;
 	int error;
 
@@ -81,6 +101,8 @@ kern_return_t ux_read_long(struct thread *caller, int fd, unsigned size, char **
 	error = file_read_pages(file, caller, file_read_limit(file, size), data, &done);
 	open_file_release(file);
 	*count = done;
+	if (error == 0)
+		file_trace_io(caller, fd, KTR_READ, *data, done);
 	return error;
 }
 
@@ -96,6 +118,8 @@ static int file_write_to(struct thread *caller, int fd, const char *data, size_t
 	error = file_write(file, caller, data, size, &done);
 	open_file_release(file);
 	*written = done;
+	if (error == 0)
+		file_trace_io(caller, fd, KTR_WRITE, data, done);
 	return error;
 }
 
@@ -114,7 +138,7 @@ kern_return_t ux_write_long(struct thread *caller, int fd, char *data, mach_msg_
 
 kern_return_t ux_lseek(struct thread *caller, int fd, int64_t offset, int whence, int64_t *position)
 {
-	struct open_file *file = descriptor_file(caller->process, fd);
+	struct open_file *file = file_to_look_at(caller, fd);
 	int error;
 
 	if (file == NULL)
@@ -239,7 +263,7 @@ kern_return_t ux_pipe(struct thread *caller, int flags, int *read_end, int *writ
 
 kern_return_t ux_fstat(struct thread *caller, int fd, struct stat *result)
 {
-	struct open_file *file = descriptor_file(caller->process, fd);
+	struct open_file *file = file_to_look_at(caller, fd);
 
 	if (file == NULL)
 		return EBADF;
@@ -260,7 +284,7 @@ static int file_object_of(const struct open_file *file, mach_port_t *object)
 
 kern_return_t ux_file_object(struct thread *caller, int fd, mach_port_t *object, int64_t *size)
 {
-	struct open_file *file = descriptor_file(caller->process, fd);
+	struct open_file *file = file_to_look_at(caller, fd);
 	int error;
 
 	if (file == NULL)

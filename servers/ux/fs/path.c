@@ -9,6 +9,7 @@
 #include <sys/unistd.h>
 
 #include "fs/ext2.h"
+#include "trace/trace.h"
 
 #define LINKS_MAX 8
 
@@ -184,6 +185,8 @@ static int path_begin(struct walk *walk, struct process *process, const char *pa
 	size_t length = strlen(path);
 
 	assert(ux_lock_held());
+	if (trace_is_on(process))
+		trace_path(process, path);
 	if (length == 0)
 		return ENOENT;
 	if (length >= PATH_MAX)

@@ -20,6 +20,7 @@
 
 struct file_system;
 struct memory_object; /* paging.h */
+struct trace_file;    /* trace.h */
 
 typedef uint32_t inumber_t; /* Of a file within its file system: ext2 has no more. */
 
@@ -43,6 +44,7 @@ struct vnode {
 	unsigned writers;             /* nor run while descriptors for writing are open. */
 	struct memory_object *object; /* Null, or what maps of it are made from (paging.c). */
 	void *pipe;                   /* Of S_IFIFO, for pipe.c. */
+	struct trace_file *trace;     /* Null, or processes are traced into it. */
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "process/program.h"
 #include "process/task.h"
 #include "process/thread.h"
+#include "trace/trace.h"
 
 /* The process's calls but this one may still be at work with what is about to change.  Unlocks. */
 static void exec_await_other_calls(struct process *process, unsigned own)
@@ -23,11 +24,19 @@ static void exec_await_other_calls(struct process *process, unsigned own)
 		ux_sleep(calls_channel(process), NULL);
 }
 
+static bool exec_changes_user(const struct credentials *who, const struct vnode *vnode)
+{
+	return ((vnode->mode & S_ISUID) != 0 && vnode->uid != who->euid) ||
+	       ((vnode->mode & S_ISGID) != 0 && vnode->gid != who->egid);
+}
+
 /* What bits of the file's mode give. */
 static void exec_change_user(struct process *process, const struct vnode *vnode)
 {
 	struct credentials *who = &process->credentials;
 
+	if (exec_changes_user(who, vnode))
+		trace_change_user(process);
 	if ((vnode->mode & S_ISUID) != 0)
 		who->euid = vnode->uid;
 	if ((vnode->mode & S_ISGID) != 0)

@@ -13,6 +13,7 @@
 #include "paging/paging.h"
 #include "process/process.h"
 #include "process/thread.h"
+#include "trace/trace.h"
 
 #define GRACE (2ull * NANOS_PER_SECOND) /* For processes that were asked to end. */
 #define STEP  (NANOS_PER_SECOND / 100)
@@ -109,6 +110,7 @@ static _Noreturn void halt(struct process *own, int how, int status)
 	halt_end_all();
 	halt_await_others(own); /* Their calls may be at work with files yet. */
 	paging_settle();
+	trace_settle();
 	fs_unmount();
 	halt_end_machine(how, status);
 }

@@ -19,6 +19,7 @@
 #include "process/past.h"
 #include "process/task.h"
 #include "process/thread.h"
+#include "trace/trace.h"
 
 #define PID_MAX       30000
 #define KEPT_FOR_ROOT 4 /* Processes that others cannot have, so that root can put things right. */
@@ -122,6 +123,7 @@ static void process_inherit(struct process *child, struct process *parent)
 	}
 	child->executed = executed_reference(parent->executed);
 	signals_fork(&child->signals, &parent->signals);
+	trace_fork(child, parent);
 	list_add_last(&parent->children, &child->sibling);
 }
 
@@ -221,6 +223,7 @@ static void process_leave_files(struct process *process)
 	struct vnode *directory = process->directory;
 	struct vnode *executable = process->executable;
 
+	trace_exit(process);
 	executed_release(process->executed);
 	process->executed = NULL;
 	process->descriptors = NULL;

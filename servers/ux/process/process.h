@@ -20,6 +20,7 @@
 #define PID_FIRST 1
 
 struct executed;
+struct trace_file;
 
 struct credentials {
 	uid_t uid, euid, suid;
@@ -70,6 +71,9 @@ struct process {
 	struct descriptors *descriptors; /* See descriptors.h. */
 	struct process_signals signals;
 	struct process_timers timers;
+
+	uint32_t trace_flags;          /* KTRFAC_*: what is recorded of it; 0: nothing. */
+	struct trace_file *trace_file; /* Where to; null exactly then. */
 };
 
 extern struct list processes; /* All, by pid in rising order of creation; */

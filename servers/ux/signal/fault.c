@@ -20,6 +20,7 @@
 #include "process/process.h"
 #include "process/thread.h"
 #include "signal/signal.h"
+#include "trace/trace.h"
 
 /* Of a user's processes so many are told at once, and one more after each rest. */
 #define TOLD_AT_ONCE 10u
@@ -311,6 +312,8 @@ void fault_end(struct thread *thread, const struct signal_info *info)
 	if (info->cause != CAUSE_SENT)
 		fault_tell(process, thread->kernel, thread->id, info);
 	if (!thread->is_ending)
+		trace_signal(process, thread, info, SIG_DFL_WORD, thread->signals.mask);
+	if (!thread->is_ending)
 		process_exit(process, W_EXITCODE(0, info->signal));
 	thread_release(thread);
 	process_release(process);
@@ -324,12 +327,15 @@ void fault_end_stranger(struct process *process, mach_port_t kernel, const struc
 	process_reference(process);
 	fault_tell(process, kernel, 0, info);
 	if (process->task == task)
+		trace_signal(process, NULL, info, SIG_DFL_WORD, 0);
+	if (process->task == task)
 		process_exit(process, W_EXITCODE(0, info->signal));
 	process_release(process);
 }
 
 void fault_kill(struct process *process, const char *why)
 {
+	const struct signal_info info = {.signal = SIGKILL};
 	char who[WHO_ROOM];
 
 	assert(ux_lock_held());
@@ -337,7 +343,10 @@ void fault_kill(struct process *process, const char *why)
 		fault_write_who(who, process, 1);
 		ux_tell("%s: %s, %s", who, fault_name_of(SIGKILL), why);
 	}
+	process_reference(process);
+	trace_signal(process, NULL, &info, SIG_DFL_WORD, 0);
 	process_exit(process, W_EXITCODE(0, SIGKILL));
+	process_release(process);
 }
 
 /* The kernel ends a task when memory is out; else somebody did that had a right to it. */

@@ -180,6 +180,9 @@ void signal_go_on(struct process *process);
 /* The set without those that nobody can block. */
 sigset_t signal_mask_of(sigset_t set);
 
+/* SIGKILL, which is pending for the process, ends it.  Unlocks. */
+void signal_kill(struct process *process);
+
 /* Whether a thread with this stack pointer is on that stack. */
 bool signal_is_on_stack(const stack_t *stack, uint32_t stack_pointer);
 

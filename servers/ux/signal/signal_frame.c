@@ -17,6 +17,7 @@
 #include "process/process.h"
 #include "process/thread.h"
 #include "signal/signal.h"
+#include "trace/trace.h"
 
 #define STACK_ALIGN 16u /* As the ABI wants it where arguments begin: behind a return address. */
 
@@ -224,7 +225,7 @@ static void frame_forget_thread(struct thread *thread)
 		process_exit(process, process->status);
 }
 
-/* The thread is in its handler from now on. */
+/* The thread is in its handler from now on, when it is let go.  Unlocks. */
 static void frame_commit(struct delivery *delivery, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
@@ -244,6 +245,8 @@ static void frame_commit(struct delivery *delivery, struct thread *thread)
 	ux_interrupt(thread, (action->flags & SA_RESTART) != 0 ? ERESTARTSYS : EINTR);
 	if ((action->flags & SA_RESETHAND) != 0)
 		*action = (struct signal_action){0};
+	trace_signal(thread->process, thread, &delivery->info, delivery->action.handler,
+		     delivery->mask);
 }
 
 /* A thread without a stack is told so, if it has another one for that; else it ends the process. */

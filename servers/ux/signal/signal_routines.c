@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that send signals, and those that say what becomes of them.  Guarded by ux_lock. */
 #include <mach/mig_errors.h>
-#include <sys/wait.h>
 #include <ux/bsd_types.h>
 
 #include "process/process.h"
@@ -61,7 +60,7 @@ static void signal_end_killed(void)
 		if (process->is_exiting ||
 		    (process->signals.pending.set & SIGNAL_BIT(SIGKILL)) == 0)
 			continue;
-		process_exit(process, W_EXITCODE(0, SIGKILL));
+		signal_kill(process);
 		link = processes.next; /* The lock has been released. */
 	}
 }

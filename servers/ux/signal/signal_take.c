@@ -10,6 +10,7 @@
 #include "process/process.h"
 #include "process/thread.h"
 #include "signal/signal.h"
+#include "trace/trace.h"
 
 /* What the thread does wrong itself: a handler for that is to find the thread where it did it. */
 #define SYNCHRONOUS                                                                           \
@@ -113,10 +114,36 @@ static bool signal_has_handler(const struct process *process, int signal)
 	return handler != SIG_DFL_WORD && handler != SIG_IGN_WORD;
 }
 
+/* Unlocks; thread and process may be gone. */
+static void signal_act_by_default(struct thread *thread, int signal)
+{
+	struct process *process = thread->process;
+	struct signal_info info = signal_told(thread, signal);
+
+	signal_take(thread, signal);
+	if (!signal_stops(signal)) {
+		fault_end(thread, &info);
+		return;
+	}
+	process_reference(process);
+	trace_signal(process, thread, &info, SIG_DFL_WORD, thread->signals.mask);
+	if (!process->is_exiting)
+		signal_stop(process, signal);
+	process_release(process);
+}
+
+void signal_kill(struct process *process)
+{
+	if (list_empty(&process->threads))
+		process_exit(process, W_EXITCODE(0, SIGKILL));
+	else
+		signal_act_by_default(list_first_object(&process->threads, struct thread, link),
+				      SIGKILL);
+}
+
 static void signal_act(struct thread *thread, int signal)
 {
 	struct process *process = thread->process;
-	struct signal_info info;
 
 	if (signal_is_ignored(&process->signals, signal)) {
 		signal_forget(process, SIGNAL_BIT(signal));
@@ -127,12 +154,7 @@ static void signal_act(struct thread *thread, int signal)
 		signal_deliver(thread, signal);
 		return;
 	}
-	info = signal_told(thread, signal);
-	signal_take(thread, signal);
-	if (signal_stops(signal))
-		signal_stop(process, signal);
-	else
-		fault_end(thread, &info);
+	signal_act_by_default(thread, signal);
 }
 
 /* ---------------- Taking ---------------- */

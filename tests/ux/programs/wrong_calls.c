@@ -9,6 +9,7 @@
 #include <servers/gprof_types.h>
 #include <signal.h>
 #include <sys/gmon.h>
+#include <sys/ktrace.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
@@ -140,6 +141,18 @@ TEST(processes_that_nobody_can_wait_for)
 	WRONG(bsd_setrlimit(UX, -1, 0, 0), EINVAL);
 	WRONG(bsd_setrlimit(UX, RLIMIT_NOFILE, 2, 1), EINVAL);
 	WRONG(bsd_setrlimit(UX, RLIMIT_CPU, 1, 1), EINVAL);
+}
+
+TEST(traces_that_cannot_be)
+{
+	static char words[KTR_USER_MAX + 1];
+
+	WRONG(bsd_ktrace(UX, "/none", KTROP_SET, KTRFAC_USER, getpid()), ENOENT);
+	WRONG(bsd_ktrace(UX, "/tmp", KTROP_SET, KTRFAC_USER, getpid()), EACCES);
+	WRONG(bsd_ktrace(UX, "", KTROP_CLEAR, 0, getpid()), EINVAL);
+	WRONG(bsd_ktrace(UX, "", KTROP_CLEAR, KTRFAC_USER, NOBODY), ESRCH);
+	WRONG(bsd_ktrace(UX, "", 3, KTRFAC_USER, getpid()), EINVAL);
+	WRONG(bsd_utrace(UX, words, sizeof words), EINVAL);
 }
 
 TEST(groups_of_processes_that_cannot_be)
