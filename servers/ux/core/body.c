@@ -9,35 +9,20 @@
 
 #include "core/ux.h"
 
-struct part {
-	mach_msg_type_name_t name;
-	uint32_t number;
-	uint32_t bytes; /* Of the data. */
-	bool is_inline;
-	bool is_moved;    /* Of memory that is sent: it is the message's. */
-	const char *data; /* In the message, or elsewhere. */
-};
-
-/* A place in a message, from which on its parts come. */
-struct cursor {
-	const char *at;
-	const char *end;
-};
-
-static struct cursor body_of(const mach_msg_header_t *message)
+struct body_cursor body_of(const mach_msg_header_t *message)
 {
 	const char *start = (const char *)message;
 
-	return (struct cursor){start + sizeof *message, start + message->msgh_size};
+	return (struct body_cursor){start + sizeof *message, start + message->msgh_size};
 }
 
-static size_t body_room(const struct cursor *cursor)
+static size_t body_room(const struct body_cursor *cursor)
 {
 	return (size_t)(cursor->end - cursor->at);
 }
 
 /* Reads a descriptor; false at the end, or if it is not all there. */
-static bool body_next_descriptor(struct cursor *cursor, struct part *part)
+static bool body_next_descriptor(struct body_cursor *cursor, struct body_part *part)
 {
 	const mach_msg_type_t *type = (const void *)cursor->at;
 	const mach_msg_type_long_t *long_type = (const void *)cursor->at;
@@ -59,8 +44,7 @@ static bool body_next_descriptor(struct cursor *cursor, struct part *part)
 	return true;
 }
 
-/* The next part; false at the end, or where it makes no sense. */
-static bool body_next_part(struct cursor *cursor, struct part *part)
+bool body_next_part(struct body_cursor *cursor, struct body_part *part)
 {
 	uint32_t taken;
 
@@ -79,7 +63,7 @@ static bool body_next_part(struct cursor *cursor, struct part *part)
 /* ---------------- Looking ---------------- */
 
 /* Whether a string ends within the message; what is behind its zero does not matter. */
-static int body_check_string(const struct part *part)
+static int body_check_string(const struct body_part *part)
 {
 	uint32_t length = 0;
 
@@ -92,9 +76,9 @@ static int body_check_string(const struct part *part)
 
 int body_check(const mach_msg_header_t *message)
 {
-	struct cursor cursor = body_of(message);
+	struct body_cursor cursor = body_of(message);
 	uint32_t left = UX_TRANSFER_MAX;
-	struct part part;
+	struct body_part part;
 	int error = 0;
 
 	while (error == 0 && cursor.at < cursor.end) {
@@ -115,8 +99,8 @@ int body_check(const mach_msg_header_t *message)
 
 int body_wire(const mach_msg_header_t *message)
 {
-	struct cursor cursor = body_of(message);
-	struct part part;
+	struct body_cursor cursor = body_of(message);
+	struct body_part part;
 
 	while (body_next_part(&cursor, &part)) {
 		if (!part.is_inline && part.bytes > 0 &&
@@ -153,7 +137,7 @@ static bool body_is_moved_right(mach_msg_type_name_t name)
 	       name == MACH_MSG_TYPE_MOVE_SEND_ONCE;
 }
 
-static void body_release_part(const struct part *part)
+static void body_release_part(const struct body_part *part)
 {
 	const mach_port_t *names = (const void *)part->data;
 
@@ -168,8 +152,8 @@ static void body_release_part(const struct part *part)
 
 void body_release(const mach_msg_header_t *message)
 {
-	struct cursor cursor = body_of(message);
-	struct part part;
+	struct body_cursor cursor = body_of(message);
+	struct body_part part;
 
 	if ((message->msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return;

@@ -10,7 +10,29 @@
 
 #include <mach.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/errno.h>
+
+/* A part of a message: what a descriptor describes. */
+struct body_part {
+	mach_msg_type_name_t name;
+	uint32_t number;
+	uint32_t bytes; /* Of the data. */
+	bool is_inline;
+	bool is_moved;    /* Of memory that is sent: it is the message's. */
+	const char *data; /* In the message, or elsewhere. */
+};
+
+/* A place in a message, from which on its parts come. */
+struct body_cursor {
+	const char *at;
+	const char *end;
+};
+
+struct body_cursor body_of(const mach_msg_header_t *message);
+
+/* The next part; false at the end, or where it makes no sense. */
+bool body_next_part(struct body_cursor *cursor, struct body_part *part);
 
 /*
  * Whether generated stubs may read the body: 0, or the error to answer.  Paths are strings of at

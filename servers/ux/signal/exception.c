@@ -19,6 +19,7 @@
 #include <mach/thread_status.h>
 #include <sys/wait.h>
 
+#include "audit/audit.h"
 #include "core/body.h"
 #include "process/process.h"
 #include "process/thread.h"
@@ -151,7 +152,7 @@ static bool exception_is_handlers_end(const struct thread *thread, const struct 
 	       state->eip == trampoline - SIGNAL_END;
 }
 
-/* `address` is that of a wrong access, else the instruction is what was wrong. */
+/* `address` is that of a wrong access, else the instruction is what was wrong.  Unlocks. */
 static void exception_take_fault(struct thread *thread, const struct meaning *meaning,
 				 uint32_t address)
 {
@@ -166,7 +167,10 @@ static void exception_take_fault(struct thread *thread, const struct meaning *me
 		return;
 	}
 	info.address = meaning->exception == EXC_BAD_ACCESS ? address : state.eip;
-	signal_force(thread, &info);
+	if (audit_is_on)
+		audit_exception(thread->process, info.signal, info.address);
+	if (!thread->is_ending)
+		signal_force(thread, &info);
 }
 
 /* What is due is taken while the thread waits: so it need not be stopped for that. */
@@ -209,9 +213,14 @@ static void exception_take_from_stranger(const struct request *request, mach_por
 {
 	struct process *process = process_by_pid(request->pid);
 
-	if (process != NULL && !process->is_exiting && process->task == task &&
-	    !exception_is_dead(kernel))
-		process_exit(process, W_EXITCODE(0, signal));
+	if (process == NULL || process->is_exiting || process->task != task ||
+	    exception_is_dead(kernel))
+		return;
+	process_reference(process);
+	if (audit_is_on)
+		audit_exception(process, signal, 0);
+	process_exit(process, W_EXITCODE(0, signal));
+	process_release(process);
 }
 
 /*
