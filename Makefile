@@ -126,7 +126,7 @@ $(call compile,ux-pg/,                 servers/ux/,                $(CC) $(USER)
 $(call compile,gen/user/mach/,         $(GEN)/user/mach/,          $(CC) $(USER) $(MADE),       $(USER_HEADERS))
 $(call compile,gen/user/ux/bsd_server, $(GEN)/user/ux/bsd_server,  $(CC) $(USER) $(UX) $(MADE), $(USER_HEADERS))
 $(call compile,gen/user/,              $(GEN)/user/,               $(CC) $(LIBC) $(MADE),       $(USER_HEADERS))
-$(foreach folder,lib/libc/ lib/threads/ lib/cpuprofile/ lib/netname/,\
+$(foreach folder,lib/libc/ lib/threads/ lib/cpuprofile/ lib/netname/ lib/bsm/,\
 $(call compile,$(folder),              $(folder),                  $(CC) $(LIBC),               $(USER_HEADERS)))
 $(call compile,libprof/,               libprof/,                   $(CC) $(LIBC) -Ilibprof,     $(USER_HEADERS))
 $(call compile,pg/,                    ,                           $(CC) $(LIBC) -pg,           $(USER_HEADERS))
@@ -174,6 +174,7 @@ $(SDK)/lib/libc.a: $(LIBC_OBJECTS)
 $(SDK)/lib/libthreads.a: $(call objects_of,lib/threads)
 $(SDK)/lib/libmach.a: $(MACH_OBJECTS)
 $(SDK)/lib/libcpuprofile.a: $(call objects_of,lib/cpuprofile)
+$(SDK)/lib/libbsm.a: $(call objects_of,lib/bsm)
 $(SDK)/lib/libnetname.a: $(call objects_of,lib/netname) $(call generated,servers/netname_user)
 # For programs that ask others for their profiles: libprof1.a has it, too, and much beside it.
 $(SDK)/lib/libgprof.a: $(call generated,servers/gprof_user)
@@ -186,11 +187,11 @@ $(OUT)/lib/crt0.o: $(OBJ)/lib/crt0.S.o ; $(Q)mkdir -p $(@D) && cp $< $@
 $(addprefix $(SDK)/lib/,crt0.o gcrt0.o moncrt0.o): $(OBJ)/lib/libc/start/crt0.S.o ; $(Q)mkdir -p $(@D) && cp $< $@
 # What others have in libm and libpthread is in libc, or in libthreads.
 LIBRARIES := $(addprefix $(SDK)/lib/,crt0.o gcrt0.o moncrt0.o $(addsuffix .a,$(addprefix lib,c threads \
-	     mach cpuprofile netname gprof m pthread prof1 c_p threads_p mach_p)))
+	     mach cpuprofile netname bsm gprof m pthread prof1 c_p threads_p mach_p)))
 
 # ---------------- Programs for the guest ----------------
 # What needs no Unix server, static, where Mach's programs lie; each with its symbols and disassembly.
-UNIX_FOLDERS  := user/bin user/hostprof user/monctl user/sbin user/work user/sh servers/snames
+UNIX_FOLDERS  := user/auditd user/bin user/hostprof user/monctl user/sbin user/work user/sh servers/snames
 USER_PROGRAMS := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 UX_VARIANTS   := $(patsubst %,$(OUT)/servers/ux-%,none sample pg)
@@ -216,13 +217,13 @@ $(OUT)/servers/ux: $(OUT)/servers/ux-$(UX_PROFILE) $(call text,ux-profile,$(UX_P
 
 # What the SDK holds is what our own programs for the Unix server are built with.  Headers are where
 # programs look for them: the C library's, Mach's, those of the libraries.
-SDK_HEADERS := include lib/libc/include lib/mach.h lib/assay.h $(wildcard lib/threads/*.h lib/cpuprofile/*.h) libprof/gprof.h
+SDK_HEADERS := include lib/libc/include lib/mach.h lib/assay.h $(wildcard lib/threads/*.h lib/cpuprofile/*.h) lib/bsm/bsm.h libprof/gprof.h
 sdk: $(UX_CC) $(LIBRARIES)
 $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_HEADERS) $(MESSAGES) $(wildcard defs/mach/*.defs)
 	$(Q)tools/sdk $(SDK) $(GEN) $(SDK_HEADERS)
 # Every program is a file of its name, or a folder; user/bin/common is what they share.  Tests that run
 # under the server are programs too, and a server may be its process.
-UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/sh user/monctl user/hostprof \
+UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
 UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof $(basename $(notdir $(UNIX_SOURCES))))) \
 		 $(OUT)/servers/snames
@@ -242,6 +243,9 @@ $(OUT)/servers/snames: $(call generated,servers/netname_server)
 $(OUT)/user/monctl $(OUT)/user/hostprof: $(call objects_of,lib/elfsym,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof: private EXTRA := -lprof1 -lnetname
+AUDITING := $(addprefix $(OUT)/user/,audit auditd auditreduce praudit init su)
+$(AUDITING): private EXTRA := -lbsm
+$(OUT)/user/auditd: $(call generated,servers/audit_triggers_user servers/audit_triggers_server)
 # A program of the host and of the guest; each has some sources of its own.
 GPROF := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c lib/rollup/*.c))
 $(OUT)/user/gprof: $(patsubst %,$(OBJ)/unix/%.o,$(sort $(GPROF) $(wildcard tools/gprof/guest/*.c)))

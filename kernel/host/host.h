@@ -20,6 +20,7 @@ struct host {
 	struct port *port;        /* For everybody: to ask, */
 	struct port *priv_port;   /* to change, */
 	struct port *device_port; /* and for devices. */
+	struct port *audit_port;  /* A send right to whoever keeps the audit trail, or none. */
 };
 
 struct processor {

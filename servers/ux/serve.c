@@ -16,6 +16,7 @@
 #include <mach/notify_catch.h>
 #include <ux/bsd_server.h>
 
+#include "audit/audit.h"
 #include "core/body.h"
 #include "core/ux.h"
 #include "process/process.h"
@@ -222,17 +223,37 @@ static int serve_bring_data(const union buffer *request)
 	return error;
 }
 
+static void serve_make_call(union buffer *request, union buffer *reply, const struct thread *thread)
+{
+	if (thread->is_ending)
+		serve_refuse(request, reply, EINTR);
+	else
+		bsd_server(&request->head, &reply->head);
+}
+
+/* What the call is told goes into its record before it is made. */
+static void serve_make_audited_call(union buffer *request, union buffer *reply,
+				    const struct thread *thread)
+{
+	struct audit_call call;
+	bool is_audited = audit_begin(&call, thread->process, &request->head);
+
+	serve_make_call(request, reply, thread);
+	if (is_audited)
+		audit_end(&call, &reply->head);
+}
+
 /* For a thread that has begun the call.  The thread may be ending when this returns. */
 static void serve_perform(union buffer *request, union buffer *reply, struct thread *thread)
 {
 	int error = serve_bring_data(request);
 
-	if (error == 0 && thread->is_ending)
-		error = EINTR;
-	if (error == 0)
-		bsd_server(&request->head, &reply->head);
-	else
+	if (error != 0)
 		serve_refuse(request, reply, error);
+	else if (audit_is_on)
+		serve_make_audited_call(request, reply, thread);
+	else
+		serve_make_call(request, reply, thread);
 }
 
 static void serve_call(union buffer *request, union buffer *reply)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <bsm.h>
+
 #include "common/common.h"
 
 #define USAGE      "su [-] [NAME] [-c COMMAND]"
@@ -29,6 +31,18 @@ static void become(const struct passwd *user)
 	must(setenv("USER", user->pw_name, 1), "USER");
 	must(setenv("LOGNAME", user->pw_name, 1), "LOGNAME");
 	must(setenv("PATH", PATH_FOR(user->pw_uid), 1), "PATH");
+}
+
+/* Who it was shows by the audit id, which stays.  Without a trail nobody wants to know. */
+static void record(const struct passwd *user)
+{
+	int number = au_open();
+
+	au_write(number, au_to_me());
+	au_write(number, au_to_text(user->pw_name));
+	au_write(number, au_to_return32(0, 0));
+	if (au_close(number, 1, AUE_su) != 0 && errno != ENXIO)
+		report_errno("audit");
 }
 
 int main(int count, char **arguments)
@@ -56,6 +70,7 @@ int main(int count, char **arguments)
 		report_exit(1, "%s: no such user", name);
 	if (geteuid() != 0)
 		report_exit(1, "%s: only root may become somebody else", name);
+	record(user);
 	become(user);
 	if (is_login && chdir(user->pw_dir) != 0)
 		report_errno(user->pw_dir);

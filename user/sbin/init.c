@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bsm.h>
+
 #include "common/common.h"
 
 #define CONSOLE      "/dev/console"
@@ -107,8 +109,15 @@ static void default_signals(void)
 		signal(signal_number, SIG_DFL);
 }
 
+/* What is done from here on is this user's, whoever he becomes. */
+static void log_in(const struct passwd *user)
+{
+	if (!bsm_log_in(user->pw_name, user->pw_uid))
+		fprintf(stderr, "init: %s: nothing of %s is audited\n", bsm_error, user->pw_name);
+}
+
 /* A process of a user's own that runs the shell with these words. */
-static pid_t start_shell(const char *user_name, char *const words[])
+static pid_t start_shell(const char *user_name, char *const words[], bool is_login)
 {
 	const struct passwd *user = getpwnam(user_name);
 	pid_t pid;
@@ -122,6 +131,8 @@ static pid_t start_shell(const char *user_name, char *const words[])
 		return pid;
 	setpgid(0, 0);
 	default_signals();
+	if (is_login)
+		log_in(user);
 	become(user);
 	execv(SHELL, words);
 	give_up(SHELL);
@@ -145,7 +156,7 @@ static int wait_for(pid_t pid)
 static void run_rc(void)
 {
 	static char *const words[] = {"sh", RC, NULL};
-	pid_t pid = start_shell("root", words);
+	pid_t pid = start_shell("root", words, false);
 
 	if (pid < 0 || wait_for(pid) != 0)
 		fprintf(stderr, "init: %s failed\n", RC);
@@ -189,7 +200,7 @@ static _Noreturn void run_commands(const struct wishes *wishes)
 	open_as(STDIN_FILENO, "/dev/null", O_RDONLY);
 	open_as(STDERR_FILENO, LOG, O_WRONLY);
 	signal(SIGUSR1, too_many);
-	commands = start_shell(wishes->user, words);
+	commands = start_shell(wishes->user, words, true);
 	if (commands < 0)
 		give_up("no shell");
 	signal(SIGALRM, limit_over);
@@ -224,7 +235,7 @@ static _Noreturn void let_people_in(const struct wishes *wishes)
 		pid_t pid;
 
 		greet();
-		pid = start_shell(wishes->user, words);
+		pid = start_shell(wishes->user, words, true);
 		if (pid < 0)
 			give_up("no shell");
 		wait_for(pid);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/errno.h>
 
+/* A part of a message: what a descriptor describes. */
 struct body_part {
 	mach_msg_type_name_t name;
 	uint32_t number;

@@ -190,9 +190,14 @@ uint64_t ux_now(void)
 	return lock_read_clock(ASSAY_CLOCK_MONOTONIC);
 }
 
+uint64_t ux_wall_time(void)
+{
+	return lock_read_clock(ASSAY_CLOCK_WALL);
+}
+
 time_t ux_seconds(void)
 {
-	uint64_t seconds = lock_read_clock(ASSAY_CLOCK_WALL);
+	uint64_t seconds = ux_wall_time();
 
 	divide(&seconds, NANOS_PER_SECOND);
 	return (time_t)seconds;

@@ -47,6 +47,7 @@ void ux_interrupt(struct thread *thread, int result);
 
 /* Nanoseconds since the kernel started, and seconds since 1970. */
 uint64_t ux_now(void);
+uint64_t ux_wall_time(void); /* Nanoseconds since 1970. */
 time_t ux_seconds(void);
 
 /* ---------------- Memory (memory.c) ---------------- */

@@ -144,6 +144,16 @@ struct vnode *fs_root(void)
 	return vnode_reference(root_file_system->root);
 }
 
+unsigned fs_free_percent(void)
+{
+	const struct ext2_super *super = root_file_system->super;
+	uint32_t hundredth = super->n_blocks / 100, reserved = super->n_reserved_blocks;
+
+	if (super->n_free_blocks <= reserved || hundredth == 0)
+		return 0;
+	return (super->n_free_blocks - reserved) / hundredth;
+}
+
 void fs_unmount(void)
 {
 	struct file_system *fs = root_file_system;

@@ -66,6 +66,9 @@ int vnode_sync(struct vnode *vnode, unsigned *seen);
 unsigned vnode_errors_at_open(const struct vnode *vnode);
 unsigned vnode_write_errors(const struct vnode *vnode);
 
+/* How much of the device is free for everybody, in percent. */
+unsigned fs_free_percent(void);
+
 /* Says that the file system was left as it should be: the last thing before a halt.  Unlocks. */
 void fs_unmount(void);
 

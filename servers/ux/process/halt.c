@@ -9,6 +9,7 @@
 
 #include <sys/wait.h>
 
+#include "audit/audit.h"
 #include "fs/vnode.h"
 #include "paging/paging.h"
 #include "process/process.h"
@@ -108,6 +109,7 @@ static _Noreturn void halt(struct process *own, int how, int status)
 	halt_ask_others(own);
 	halt_await_others(own);
 	halt_end_all();
+	audit_drain();
 	halt_await_others(own); /* Their calls may be at work with files yet. */
 	paging_settle();
 	trace_settle();

@@ -16,8 +16,6 @@
 #include "process/task.h"
 #include "process/thread.h"
 
-#define PID_SERVER    0
-#define PID_HOST      (-1)
 #define SERVER_PATH   "/mach_servers/startup" /* What boot/manifest calls it. */
 #define MS_PER_SECOND 1000
 

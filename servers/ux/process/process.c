@@ -112,6 +112,7 @@ static void process_inherit(struct process *child, struct process *parent)
 	child->parent_pid = parent->pid;
 	child->pgrp = parent->pgrp;
 	child->credentials = parent->credentials;
+	child->audit = parent->audit;
 	child->was_other = parent->was_other;
 	child->umask = parent->umask;
 	memcpy(child->limits, parent->limits, sizeof child->limits);
@@ -131,6 +132,7 @@ static void process_inherit(struct process *child, struct process *parent)
 static void process_inherit_nothing(struct process *process)
 {
 	process->pgrp = process->pid;
+	process->audit.ai_auid = AU_DEFAUDITID;
 	process->umask = 022;
 	limits_init(process->limits);
 	process->directory = fs_root();

@@ -8,6 +8,7 @@
 #ifndef UX_PROCESS_H
 #define UX_PROCESS_H
 
+#include <bsm/audit.h>
 #include <sys/resource.h>
 #include <sys/ux.h>
 
@@ -18,6 +19,10 @@
 
 /* Of the process that is there from the beginning, and whose end is the end of all. */
 #define PID_FIRST 1
+
+/* Who asks for the task of these is given the server's own, and the host's control port. */
+#define PID_SERVER 0
+#define PID_HOST   (-1)
 
 struct executed;
 struct trace_file;
@@ -37,6 +42,7 @@ struct process {
 	struct list children;
 	struct list sibling;
 	struct credentials credentials;
+	auditinfo_t audit; /* Who has logged in, and what of his is audited. */
 	bool was_other; /* Its program has run as somebody else, and may have what he may have. */
 	mode_t umask;
 	struct rlimit limits[RLIM_NLIMITS]; /* What it may have: limits.h. */

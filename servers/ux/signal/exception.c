@@ -18,6 +18,7 @@
 #include <mach/task_special_ports.h>
 #include <mach/thread_status.h>
 
+#include "audit/audit.h"
 #include "core/body.h"
 #include "process/process.h"
 #include "process/thread.h"
@@ -166,6 +167,7 @@ static struct signal_info exception_info_of(const struct meaning *meaning, uint3
 	};
 }
 
+/* Unlocks. */
 static void exception_take_fault(struct thread *thread, const struct meaning *meaning,
 				 uint32_t address)
 {
@@ -179,7 +181,10 @@ static void exception_take_fault(struct thread *thread, const struct meaning *me
 		return;
 	}
 	info = exception_info_of(meaning, state.eip, address);
-	signal_force(thread, &info);
+	if (audit_is_on)
+		audit_exception(thread->process, info.signal, info.address);
+	if (!thread->is_ending)
+		signal_force(thread, &info);
 }
 
 /* What is due is taken while the thread waits: so it need not be stopped for that. */
@@ -229,7 +234,12 @@ static void exception_take_from_stranger(const struct request *request, mach_por
 	    exception_is_dead(kernel) || !exception_get_registers(kernel, &state))
 		return;
 	info = exception_info_of(meaning, state.eip, (uint32_t)subcode);
-	fault_end_stranger(process, kernel, &info);
+	process_reference(process);
+	if (audit_is_on)
+		audit_exception(process, info.signal, info.address);
+	if (process->task == task)
+		fault_end_stranger(process, kernel, &info);
+	process_release(process);
 }
 
 /*

@@ -6,6 +6,7 @@
  *
  * guest: user=root limit=30
  */
+#include <bsm/audit.h>
 #include <servers/gprof_types.h>
 #include <signal.h>
 #include <sys/gmon.h>
@@ -411,6 +412,7 @@ static void do_as_student(void)
 	mach_msg_type_number_t length = sizeof token;
 	mach_port_t port = MACH_PORT_NULL;
 	unsigned groups[1] = {0};
+	auditinfo_t audit = {0};
 
 	become_student();
 	WRONG(bsd_setuid(UX, 0), EPERM);
@@ -418,6 +420,8 @@ static void do_as_student(void)
 	WRONG(bsd_setgid(UX, 0), EPERM);
 	WRONG(bsd_setegid(UX, 0), EPERM);
 	WRONG(bsd_setgroups(UX, groups, 1), EPERM);
+	WRONG(bsd_getaudit(UX, &audit), EPERM);
+	WRONG(bsd_setaudit(UX, audit), EPERM);
 	WRONG(bsd_kill(UX, FIRST, 0), EPERM);
 	WRONG(bsd_kill(UX, FIRST, SIGTERM), EPERM);
 	WRONG(bsd_sigqueue(UX, FIRST, SIGTERM, 0), EPERM);
@@ -545,4 +549,21 @@ TEST(pointers_that_are_nowhere)
 	EXPECT_FAILS(sigaltstack(NULL, OUTSIDE), EFAULT);
 	EXPECT_FAILS(getgroups(1, OUTSIDE), EFAULT);
 	EXPECT_EQ(getitimer(ITIMER_REAL, &old), 0);
+}
+
+/* ---------------- Audit: what root is refused ---------------- */
+
+TEST(audits_that_cannot_be)
+{
+	unsigned words[AUDITON_WORDS] = {0}, result[AUDITON_WORDS];
+	mach_msg_type_number_t n = AUDITON_WORDS;
+
+	WRONG(bsd_audit(UX, (char *)(uintptr_t) "x", 1), EINVAL);
+	WRONG(bsd_auditon(UX, -1, words, 1, result, &n), EINVAL);
+	WRONG(bsd_auditon(UX, A_GETPINFO, words, 0, result, &n), EINVAL);
+	words[0] = NOBODY;
+	WRONG(bsd_auditon(UX, A_GETPINFO, words, 1, result, &n), ESRCH);
+	WRONG(bsd_auditon(UX, A_SETPMASK, words, AUDITON_WORDS, result, &n), ESRCH);
+	WRONG(bsd_auditctl(UX, "/nothing"), ENOENT);
+	WRONG(bsd_auditctl(UX, "/dev/null"), EINVAL);
 }

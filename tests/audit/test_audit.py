@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""auditd, and what is in its trail: read back by a reader that knows nothing of our C."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from assay import ROOT, unix
+from assay.files import Files, Get, Put
+
+from audit import bsm
+
+KEVENTS = (ROOT / "include/bsm/audit_kevents.h").read_text()
+EVENT_FILE = (ROOT / "boot/disk/etc/security/audit_event").read_text()
+AUE = {name: int(number) for name, number in
+       re.findall(r"^#define (AUE_\w+)\s+(\d+)", KEVENTS, re.MULTILINE)}
+CONTROL = "/etc/security/audit_control"
+STUDENT = 100
+
+# Until no file is without an end: then auditd has gone.
+ENDED = "while [ -e /var/audit/*.not_terminated ]; do sleep 0.01; done\n"
+ALL = "flags:all\nnaflags:no\n"
+
+
+class Trail(NamedTuple):
+    output: str
+    log: str
+    trail: bytes
+    records: list[bsm.Record]
+
+
+@pytest.fixture(name="audited")
+def audited_fixture(unix_machine, tmp_path: Path):
+    """Runs commands as root; what all files of the trail have in them, in the order of names."""
+    def run(commands: str, *, control: str = "", ends: bool = True, status: int = 0,
+            **options) -> Trail:
+        trail, settings = tmp_path / "trail", tmp_path / "audit_control"
+        text = (ROOT / "boot/disk/etc/security/audit_control").read_text() + control
+        settings.write_text(text)
+        end = f"audit -t\n{ENDED}" if ends else ""
+        result = unix_machine(
+            f"{commands}\n{end}"
+            f"cat /var/audit/* >/tmp/trail\nexit {status}\n", user="root",
+            files=Files(put=(Put(settings, CONTROL),), get=(Get("/tmp/trail", trail),)),
+            limit=60, **options)
+        log = result.log.decode(errors="replace")
+        assert (result.outcome, result.status) == ("exit", status), log
+        data = trail.read_bytes()
+        return Trail(result.output.decode(), log, data, bsm.read(data))
+    return run
+
+
+def named(records: list[bsm.Record], name: str) -> list[bsm.Record]:
+    return [record for record in records if record.event == AUE[name]]
+
+
+def test_events_have_one_number() -> None:
+    """The header's are the file's, and each that the server has is in it."""
+    listed = {name: int(number) for number, name in
+              re.findall(r"^(\d+):(\w+):", EVENT_FILE, re.MULTILINE)}
+    assert {name: AUE.get(name) for name in listed} == listed
+    assert set(AUE) - {"AUE_NULL"} == set(listed)
+
+
+def test_what_a_student_did_is_there(audited) -> None:
+    trail = audited(
+        "auditd\n"
+        "su student -c 'cd /tmp; cat /etc/motd >copy; chmod 600 copy; mv copy moved; rm moved; "
+        "mkdir d; rmdir d; rm /etc/passwd; ln -s /text link; rm link; kill -9 1' 2>/dev/null",
+        control=ALL)
+    student = [record for record in trail.records if record.subject.ruid == STUDENT]
+    assert {record.subject.auid for record in student} == {0}, "root has logged in"
+    assert {record.subject.euid for record in student} == {STUDENT}
+    done = [(name, named(student, name)) for name in
+            ("AUE_CHMOD", "AUE_RENAME", "AUE_MKDIR", "AUE_RMDIR", "AUE_SYMLINK", "AUE_KILL")]
+    assert {name: (found[0].paths, found[0].texts, found[0].error)
+            for name, found in done if len(found) == 1} == {
+        "AUE_CHMOD": (("/tmp/copy",), (), 0),
+        "AUE_RENAME": (("/tmp/copy", "/tmp/moved"), (), 0),
+        "AUE_MKDIR": (("/tmp/d",), (), 0),
+        "AUE_RMDIR": (("/tmp/d",), (), 0),
+        "AUE_SYMLINK": (("/tmp/link",), ("/text",), 0),
+        "AUE_KILL": ((), (), 1)}
+    assert named(student, "AUE_CHMOD")[0].arguments["mode"] == 0o600
+    assert named(student, "AUE_KILL")[0].arguments == {"process": 1, "signal": 9}
+    unlinked = [(record.paths[0], record.error) for record in named(student, "AUE_UNLINK")]
+    assert unlinked == [("/tmp/moved", 0), ("/etc/passwd", 13), ("/tmp/link", 0)]
+    opened = [record for record in named(student, "AUE_OPEN_WTC")]
+    assert [(record.paths, record.error) for record in opened] == [(("/tmp/copy",), 0)]
+    words = [record.words for record in named(student, "AUE_EXECVE") if not record.error]
+    assert ("cat", "/etc/motd") in words and ("rm", "/etc/passwd") in words
+
+
+def test_su_is_recorded_and_who_it_was_stays(audited) -> None:
+    trail = audited("auditd\nsu student -c 'echo done'\n", control=ALL)
+    record = named(trail.records, "AUE_su")[0]
+    assert (record.texts, record.subject.auid) == (("student",), 0)
+
+
+def test_the_trail_begins_and_ends(audited) -> None:
+    trail = audited("auditd\ntrue")
+    assert named(trail.records, "AUE_audit_startup")[0].texts == ("auditd: audit startup",)
+    assert trail.records[-1].event == AUE["AUE_audit_shutdown"]
+
+
+def test_nothing_is_recorded_without_auditd(audited) -> None:
+    trail = audited("true; ls /var/audit", control=ALL, ends=False)
+    assert trail.records == [] and trail.output == ""
+
+
+def test_rotation_loses_and_repeats_nothing(audited) -> None:
+    """Each of these calls is there once, in order, whichever file it is in."""
+    steps = "\n".join(f"chmod {600 + n % 8} /tmp/file\n" + ("audit -n\n" if n % 7 == 3 else "")
+                      for n in range(40))
+    trail = audited(f"auditd\ntouch /tmp/file\n{steps}\nls /var/audit | wc -l", control=ALL)
+    modes = [record.arguments["mode"] for record in named(trail.records, "AUE_CHMOD")]
+    assert modes == [0o600 + n % 8 for n in range(40)]
+    assert int(trail.output) > 3
+
+
+def test_auditd_may_be_killed(audited) -> None:
+    """The server goes on recording; whoever starts auditd again begins another file."""
+    trail = audited(
+        "auditd -f &\nauditd=$!\nwhile [ ! -e /var/audit/*.not_terminated ]; do sleep 0.01; done\n"
+        "sleep 0.05\nchmod 601 /tmp\nkill -9 $auditd\nwait\nchmod 602 /tmp\nauditd\n"
+        "chmod 603 /tmp\nls /var/audit", control=ALL)
+    modes = [record.arguments["mode"] for record in named(trail.records, "AUE_CHMOD")]
+    assert modes == [0o601, 0o602, 0o603]
+    assert re.search(r"\d{14}\.crash_recovery\b", trail.output)
+
+
+def test_one_auditd_only(audited) -> None:
+    trail = audited("auditd; auditd 2>&1; echo $?; su student -c 'auditd 2>&1; audit -n 2>&1'")
+    assert trail.output == ("auditd: it runs already; `audit -t` ends it\n1\n"
+                            "sh: -c: 1: auditd: not found\nsh: -c: 1: audit: not found\n")
+
+
+def test_who_is_not_root_is_told(audited) -> None:
+    trail = audited("auditd; su student -c '/sbin/auditd 2>&1; /sbin/audit -n 2>&1'")
+    assert trail.output == ("auditd: only root may keep the audit trail\n"
+                            "audit: only root may say what auditd is to do\n")
+
+
+@pytest.mark.parametrize("line,why", [
+    ("flags:xx", "there is no class xx; audit_class has those there are"),
+    ("minfree:101", "101 is no percentage"),
+    ("policy:cnt,perhaps", "perhaps is no policy: there are cnt, ahlt and argv"),
+    ("filesz:many", "many is no size, such as 512K"),
+    ("expire-after:2w", "2w is neither a size, such as 10M, nor an age, such as 60d"),
+    ("dir:here", "here is no path from the root on"),
+    ("colour:red", "there is no setting colour"),
+])
+def test_a_wrong_line_is_named(audited, line: str, why: str) -> None:
+    trail = audited("auditd 2>&1; echo $?", control=line + "\n", ends=False)
+    assert re.fullmatch(rf"auditd: /etc/security/audit_control:\d+: {re.escape(why)}\n1\n",
+                        trail.output), trail.output
+
+
+def test_old_files_go(audited) -> None:
+    trail = audited(
+        "auditd\nfor n in 1 2 3 4 5 6; do ls / >/dev/null; audit -n; sleep 0.02; done\n"
+        "sleep 0.1; ls /var/audit | wc -l\n"
+        f"echo expire-after:1K >>{CONTROL}\naudit -s\nsleep 0.2\n"
+        "ls /var/audit | wc -l", control=ALL)
+    before, after = map(int, trail.output.split())
+    assert before >= 6 and after <= 2
+
+
+FULL = "dd() { cat /dev/zero >/var/audit/filler 2>/dev/null; cat /dev/zero >>/var/audit/filler " \
+       "2>/dev/null; }\n"
+
+
+def test_without_room_records_are_dropped_and_counted(audited) -> None:
+    """Policy cnt: who works goes on; what is lost is said."""
+    trail = audited(
+        f"{FULL}auditd\ndd\nn=0; while [ $n -lt 300 ]; do chmod 755 /tmp; n=$((n+1)); done\n"
+        "sleep 3; audit -q; rm /var/audit/filler; sleep 2; audit -q",
+        control=ALL + "policy:cnt\nqsize:100\n")
+    counts = [tuple(map(int, re.findall(r"\d+", line)))
+              for line in trail.output.splitlines() if line.startswith("generated")]
+    for generated, written, waiting, dropped in counts:
+        assert generated == written + waiting + dropped
+    assert counts[0][3] > 0, "some were dropped"
+    assert "audit: the trail could not be written (error 28)" in trail.log
+    assert len(trail.records) >= counts[1][1] > 0
+
+
+def test_without_room_callers_wait(audited) -> None:
+    """No policy: what is audited goes on when there is room, and nothing is lost."""
+    trail = audited(
+        f"{FULL}auditd\ntouch /tmp/f\ndd\n"
+        "su student -c 'n=0; while [ $n -lt 60 ]; do chmod 600 /tmp/f; n=$((n+1)); done; "
+        "echo done' &\nsleep 3; echo it waits; rm /var/audit/filler; wait; audit -q",
+        control="flags:fm\npolicy:\nqsize:10\n")
+    assert trail.output.startswith("it waits\ndone\n"), trail.output
+    assert int(re.search(r"calls that waited (\d+)", trail.output)[1]) > 0
+    assert "dropped 0" in trail.output
+    assert len(named(trail.records, "AUE_CHMOD")) == 60
+
+
+def test_the_machine_ends_rather_than_lose_a_record(unix_machine, tmp_path: Path) -> None:
+    """Policy ahlt."""
+    control = tmp_path / "control"
+    control.write_text((ROOT / "boot/disk/etc/security/audit_control").read_text() +
+                       ALL + "policy:ahlt\n")
+    result = unix_machine(
+        f"{FULL}auditd\ndd\n"
+        "while true; do chmod 755 /tmp; done", user="root", limit=60,
+        files=Files(put=(Put(control, CONTROL),)))
+    assert b"audit: the machine ends, since records would be lost (policy ahlt)" in result.log
+    assert result.outcome != "timeout"
+
+
+def test_thirty_at_once(audited) -> None:
+    """Each process's calls are all there, in their order, and nobody else's among them."""
+    work = "for n in 1 2 3 4 5 6 7 8; do chmod 60$((n % 8)) /tmp/f$1; done"
+    trail = audited(
+        f"auditd\necho '{work}' >/tmp/work\nfor p in $(seq 30); do touch /tmp/f$p; "
+        "sh /tmp/work $p & done; wait", control="flags:fm\n", cpus=2)
+    for number in range(1, 31):
+        modes = [record.arguments["mode"] for record in named(trail.records, "AUE_CHMOD")
+                 if record.paths == (f"/tmp/f{number}",)]
+        assert modes == [0o600 + n % 8 for n in range(1, 9)]
+
+
+REDUCED = {
+    "-m AUE_CHMOD": {"AUE_CHMOD"},
+    "-m AUE_CHMOD -m 47": {"AUE_CHMOD", "AUE_MKDIR"},
+    "-c fc -u root": {"AUE_MKDIR", "AUE_SYMLINK", "AUE_OPEN_WTC"},
+    "-c -fd": {"AUE_UNLINK"},
+    "-o file=/tmp/d": {"AUE_MKDIR"},
+    "-e student": {"AUE_UNLINK"},
+    "-d 20260102": set(),
+    "-a 20260101 -b +1d -c fc,fm": {"AUE_MKDIR", "AUE_SYMLINK", "AUE_CHMOD", "AUE_OPEN_WTC"},
+    "-v -c all": set(),
+}
+
+
+@pytest.fixture(name="reduced", scope="module")
+def reduced_fixture(request) -> list[list[str]]:
+    """Names of the events that each choice leaves."""
+    commands = "\n".join(f"echo =; auditreduce {words} /var/audit/* | praudit -ls | cut_names"
+                         for words in REDUCED)
+    result = unix.run(
+        "cut_names() { while IFS=, read a b c d e; do echo $d; done; }\n"
+        "auditd\n"
+        "su student -c 'rm /etc/passwd' 2>/dev/null\n"
+        "chmod 700 /root; mkdir /tmp/d; ln -s x /tmp/l\naudit -t\n" + ENDED + commands,
+        user="root", limit=60, icount=True,
+        files=Files(put=(Put(Path(__file__).parent / "control", CONTROL),)))
+    assert (result.outcome, result.status) == ("exit", 0), result.log.decode()
+    return [block.split() for block in result.output.decode().split("=\n")[1:]]
+
+
+def test_records_are_chosen(reduced: list[list[str]]) -> None:
+    assert {words: set(names) for words, names in zip(REDUCED, reduced)} == REDUCED

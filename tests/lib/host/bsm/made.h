@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* A trail with a token of each kind, as bytes. */
+#ifndef BSM_MADE_H
+#define BSM_MADE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MADE_RECORDS 3  /* One of them is a file token. */
+#define MADE_HEADER  14 /* Where the first header is. */
+
+extern const uint8_t made_trail[];
+extern const size_t made_trail_size;
+
+#endif
