@@ -29,8 +29,8 @@ __attribute__((noinline)) void kernel_lock_wait(void);
 void kernel_unlock(void);
 
 /*
- * Releases the lock and waits, if another CPU stands in the queue, until it has had it.  Not inlined
- * either.
+ * Releases the lock and waits, if another CPU stands in the queue, until it has had it.  As above
+ * not inlined.
  */
 __attribute__((noinline)) void kernel_unlock_fair(void);
 

@@ -7,6 +7,8 @@
  * are carried out here, handlers are the business of signal_frame.c.
  */
 
+#include <sys/wait.h>
+
 #include "process/process.h"
 #include "process/thread.h"
 #include "signal/signal.h"

@@ -14,6 +14,7 @@
 #define UX_TRACE_H
 
 #include <mach.h>
+#include <mach/mig_errors.h>
 #include <sys/ktrace.h>
 
 #include "process/process.h"
