@@ -308,6 +308,12 @@ bool ktrace_next(struct ktrace_file *file, struct ktrace_record *record)
 	return false;
 }
 
+void ktrace_stop_growing(struct ktrace_file *file)
+{
+	file->is_growing = false;
+	file->is_at_end = false;
+}
+
 void ktrace_put_back(struct ktrace_file *file, const struct ktrace_record *record)
 {
 	file->at = (size_t)(record->at - file->base);

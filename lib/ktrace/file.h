@@ -57,6 +57,9 @@ void ktrace_close(struct ktrace_file *file);
  */
 bool ktrace_next(struct ktrace_file *file, struct ktrace_record *record);
 
+/* A file that grew does so no more: what is in it now is all. */
+void ktrace_stop_growing(struct ktrace_file *file);
+
 /* Takes back what ktrace_next() has just given: it comes once more. */
 void ktrace_put_back(struct ktrace_file *file, const struct ktrace_record *record);
 

@@ -342,13 +342,16 @@ void ktrace_put_name(FILE *out, enum ktrace_names which, uint64_t number)
 		fprintf(out, "%" PRId32, (int32_t)number);
 }
 
+/* Of a mask with most of them: `~{SIGKILL}` names those that are not in it. */
 void ktrace_put_signals(FILE *out, uint64_t mask)
 {
+	bool has_most = __builtin_popcountll(mask) > SIGNAL_LAST / 2;
+	uint64_t named = has_most ? ~mask : mask;
 	const char *between = "";
 
-	putc('{', out);
+	fputs(has_most ? "~{" : "{", out);
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
-		if ((mask >> (signal - 1) & 1) == 0)
+		if ((named >> (signal - 1) & 1) == 0)
 			continue;
 		fprintf(out, "%s%s", between, ktrace_name(KTRACE_SIGNAL, signal));
 		between = ",";

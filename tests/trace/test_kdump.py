@@ -185,6 +185,7 @@ def test_the_table_of_calls_is_that_of_the_interface() -> None:
     ("wait4", (-1, 0), "wait4(-1,0)"),
     ("sigaction", (2, 1, 1, 0, 0x10000000, 0), "sigaction(SIGINT,1,SIG_IGN,{},SA_RESTART,0)"),
     ("sigprocmask", (0, 1 << 33), "sigprocmask(SIG_BLOCK,{SIGRTMIN+2})"),
+    ("sigprocmask", (2, -1 ^ 1 << 8), "sigprocmask(SIG_SETMASK,~{SIGKILL})"),
     ("kill", (-12, 65), "kill(-12,65)"),
     ("setuid", (0xffffffff,), "setuid(-1)"),
     ("umask", (0o22,), "umask(022)"),

@@ -90,7 +90,7 @@ static int show_run(const struct tracing *tracing, struct ktrace_print *print)
 	status = show_follow(print, pid);
 	/* Whoever inherited it and goes on is not waited for. */
 	tracing_call(tracing, KTROP_CLEARFILE, 0);
-	print->file->is_growing = false;
+	ktrace_stop_growing(print->file);
 	ktrace_print_all(print);
 	return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }

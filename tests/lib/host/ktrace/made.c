@@ -158,7 +158,7 @@ static void made_read_otherwise(const unsigned char *bytes, size_t size)
 	reading.file.is_growing = true;
 	ktrace_print_all(&reading.print);
 	ktrace_print_all(&reading.print);
-	reading.file.is_growing = false;
+	ktrace_stop_growing(&reading.file);
 	ktrace_print_all(&reading.print);
 	made_close(&reading);
 }
