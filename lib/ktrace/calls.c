@@ -74,7 +74,7 @@ static const struct ktrace_call calls[] = {
 	CALL(dup, NUMBER, NUMBER, NUMBER, NUMBER),
 	CALL(dup2, NUMBER, NUMBER, NUMBER, NUMBER),
 	CALL(fcntl, NUMBER, NUMBER, OF(FCNTL), NUMBER),
-	CALL(pipe, NUMBER, OF(OPEN)),
+	CALL(pipe, NUMBER, OF(PIPE)),
 	CALL(fsync, NOTHING, NUMBER),
 	CALL(sync, NOTHING, NOTHING),
 	CALL(chmod, NOTHING, PATH, MODE),

@@ -73,7 +73,7 @@ static void file_read(struct ktrace_file *file)
 	file->is_at_end = got <= 0;
 }
 
-/* Reads on until there is enough for a record and what it is compared with, if the file has that. */
+/* Reads on until there is enough for a record and what it is compared with, if there is that. */
 static void file_fill(struct ktrace_file *file)
 {
 	if (file->is_at_end || file->used - file->at >= WINDOW_LEAST)

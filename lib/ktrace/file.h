@@ -3,9 +3,9 @@
  * Reading what ktrace() recorded: records out of a file, which may still grow.
  *
  * For whoever shows traces: kdump on the host and in the guest, and ktrace.  Nothing is believed of
- * the file.  A header that cannot be one ends no reading: what follows is searched for the next that
- * can, and what lies between is complained of.  So of a damaged file all is shown that can be read,
- * and it is known that it is damaged.
+ * the file.  A header that cannot be one ends no reading: what follows is searched for the next
+ * that can, and what lies between is complained of.  So of a damaged file all is shown that can be
+ * read, and it is known that it is damaged.
  */
 #ifndef KTRACE_FILE_H
 #define KTRACE_FILE_H
@@ -52,8 +52,8 @@ bool ktrace_attach(struct ktrace_file *file, int descriptor);
 void ktrace_close(struct ktrace_file *file);
 
 /*
- * The next record; false at the end.  Of a file that grows that is the end for now, and there may be
- * more at the next call.
+ * The next record; false at the end.  Of a file that grows that is the end for now, and there may
+ * be more at the next call.
  */
 bool ktrace_next(struct ktrace_file *file, struct ktrace_record *record);
 
@@ -65,8 +65,8 @@ void ktrace_put_back(struct ktrace_file *file, const struct ktrace_record *recor
 
 /*
  * The next record behind `at` that is of the call's thread, or of its process by a thread that is
- * not known: `at`, at first the call itself, becomes that.  It stays where it is.  False if there is
- * none in the window.
+ * not known: `at`, at first the call itself, becomes that.  It stays where it is.  False if there
+ * is none in the window.
  */
 bool ktrace_peek(const struct ktrace_file *file, const struct ktrace_record *call,
 		 struct ktrace_record *at);

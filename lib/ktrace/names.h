@@ -11,6 +11,7 @@ enum ktrace_names {
 	KTRACE_ERRNO,
 	KTRACE_SIGNAL,
 	KTRACE_OPEN,   /* Flags of open() */
+	KTRACE_PIPE,   /* of pipe() */
 	KTRACE_ACCESS, /* and of access(). */
 	KTRACE_WHENCE,
 	KTRACE_FCNTL, /* Its commands. */

@@ -112,19 +112,34 @@ struct print_paths {
 	struct ktrace_record at;
 };
 
-/* The next record with a path of that length; false if there is none before the call's result. */
+static bool print_is_same(const struct ktrace_record *one, const struct ktrace_record *other)
+{
+	return one->type == other->type && one->length == other->length &&
+	       memcmp(one->body, other->body, one->length) == 0;
+}
+
+/*
+ * The next record with a path of that length; false if there is none before the call's result.  A
+ * path may be looked up twice: the call's second one is another, unless both are the same.
+ */
 static bool print_find_path(const struct ktrace_file *file, struct print_paths *paths,
 			    uint64_t length)
 {
-	struct ktrace_record next = paths->at;
+	const struct ktrace_record last = paths->at;
+	struct ktrace_record next = last;
+	bool is_found = false;
 
 	while (ktrace_peek(file, paths->call, &next) && next.type != KTR_SYSRET &&
-	       next.type != KTR_SYSCALL)
-		if (print_is_path(&next, length)) {
+	       next.type != KTR_SYSCALL) {
+		if (!print_is_path(&next, length))
+			continue;
+		if (!is_found || !print_is_same(&next, &last))
 			paths->at = next;
-			return true;
-		}
-	return false;
+		is_found = true;
+		if (!print_is_same(&next, &last))
+			break;
+	}
+	return is_found;
 }
 
 static void print_path(struct ktrace_print *print, struct print_paths *paths, uint64_t length)

@@ -136,6 +136,13 @@ def test_a_path_is_that_of_its_thread() -> None:
                      "RET   stat -1 EACCES Permission denied"]
 
 
+def test_a_path_that_is_looked_up_twice() -> None:
+    made = Maker().call("rename", 2, 2).path("/a").path("/a").path("/b").path("/b")
+    made.result("rename").call("rename", 2, 2).path("/a").path("/a").result("rename")
+    assert Run(made, "-t", "c").told()[::2] == [
+        'CALL  rename("/a","/b")', 'CALL  rename("/a","/a")']
+
+
 def test_what_a_terminal_must_not_get_is_spelled() -> None:
     made = Maker().path("/\x1b[2J\n").data(1, 1, b'\0"\\\x7f\xff\t').user(b"\x1b")
     made.command = "\x1b[2Jname"
@@ -197,6 +204,7 @@ def test_the_table_of_calls_is_that_of_the_interface() -> None:
     ("open", (4, 0o2000000 | 3 | 1 << 30, 0), "open(4,O_CLOEXEC|0x40000003,0)"),
     ("ktrace", (4, 4, 0x40000006, -5),
      "ktrace(4,KTROP_SET|KTRFLAG_DESCEND,KTRFAC_SYSCALL|KTRFAC_SYSRET|KTRFAC_INHERIT,-5)"),
+    ("pipe", (0o2000000,), "pipe(O_CLOEXEC)"),
     ("getpid", (), "getpid()"),
     (999, (1, 2, 3, 4, 5, 6, 7, 8), "[999](1,2,3,4,5,6,7,8)"),
 ])

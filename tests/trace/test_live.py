@@ -26,7 +26,8 @@ kdump -f cat.out; echo =cat
 ktrace -i -f shell.out sh -c 'rm notes; exit 3'; echo $?
 kdump -s -f shell.out >shell.text; echo =shell
 ktrace -o - -t c sh -c 'exit 5'; echo $?; ls /tmp | grep ktrace; echo =lines
-ktrace -o - -f kept.out -t cn cat /nothing >lines 2>/dev/null; echo $?; kdump -f kept.out | cmp - lines; echo =kept
+ktrace -o - -f kept.out -t cn cat /nothing >lines 2>/dev/null; echo $?
+kdump -f kept.out | cmp - lines; echo =kept
 ktrace -o lines -t s sh -c 'kill -TERM $$'; echo $?; cat lines; echo =signal
 sleep 1000 & P=$!
 ktrace -f live.out -p $P; kill -CONT $P; ktrace -c -p $P; kdump -f live.out >/dev/null
@@ -40,7 +41,8 @@ WRONG = r"""exec 2>&1
 ktrace; ktrace -p 1 cat; ktrace -c; ktrace -C cat; ktrace -o - -p 1; ktrace -t x cat; ktrace -p x
 ktrace -p 9999; echo $?; ktrace -p 1; echo $?; ktrace -g 9999; echo $?
 ktrace nothing; echo $?; ktrace /etc; echo $?; ktrace -f /ktrace.out cat; echo $?
-ktrace -a -f /etc/motd cat; echo $?; kdump --view=perf; echo $?; kdump -f /etc/motd >/dev/null; echo $?
+ktrace -a -f /etc/motd cat; echo $?; kdump --view=perf; echo $?
+kdump -f /etc/motd >/dev/null; echo $?
 """
 
 
@@ -186,7 +188,7 @@ def test_what_is_wrong_is_said() -> None:
         "ktrace: cat: either a command or a process is traced",
         "ktrace: -c: whose tracing is to end? name it with -p or -g; -C ends all",
         "ktrace: -C ends the tracing of all: it goes with -f only",
-        "ktrace: -o prints what a command does: name one; for a process there is `kdump -l`",
+        "ktrace: -o prints what a command does: name one; a process has `kdump -l`",
         "ktrace: -t x: the letters are c n i s u w +",
         "ktrace: x: not the number of a process: `ps -al` lists them",
         "ktrace: 9999: there is no such process: `ps -al` lists them", "1",

@@ -266,7 +266,7 @@ static void spans_fit(struct spans *spans)
 	}
 }
 
-/* How far a thread's spans reach that were seen: those of the outer level, and those within a call. */
+/* How far a thread's spans reach: those of the outer level, those within a call, and the call. */
 struct spans_reach {
 	int64_t outer, inner, call;
 };
@@ -288,7 +288,7 @@ static void spans_separate_one(struct span *span, struct spans_reach *reach)
 	}
 }
 
-/* What is beside another one begins when that has ended, though clocks and roundings say otherwise. */
+/* What is beside another one begins when that has ended, whatever clocks and roundings say. */
 static void spans_separate(struct spans *spans)
 {
 	struct spans_reach reach = {0};

@@ -55,8 +55,8 @@ struct spans {
 };
 
 /*
- * Of the records that `print` chooses.  The spans come out thread by thread, each one's in the order
- * of their starts, and those that enclose others before them.
+ * Of the records that `print` chooses.  The spans come out thread by thread, each one's in the
+ * order of their starts, and those that enclose others before them.
  */
 void spans_read(struct spans *spans, struct ktrace_print *print);
 void spans_free(struct spans *spans);

@@ -19,7 +19,7 @@ struct tracing {
 	int flags;      /* KTRFLAG_DESCEND. */
 };
 
-/* Makes the file of the trace, which nobody else may read; with a message and the end if it cannot. */
+/* Makes the file of the trace, which nobody else may read; or says why not, and exits. */
 void tracing_make_file(const struct tracing *tracing);
 
 /* Begins, or ends, what is asked for; false with a message. */

@@ -99,7 +99,7 @@ static void check(const struct tracing *tracing)
 	else if (has_command && tracing->pid != 0)
 		report("%s: either a command or a process is traced", tracing->command[0]);
 	else if (!has_command && tracing->lines != NULL)
-		report("-o prints what a command does: name one; for a process there is `kdump -l`");
+		report("-o prints what a command does: name one; a process has `kdump -l`");
 	else if (!has_command && tracing->pid == 0 && clearing == CLEARS_NOTHING)
 		report("what is to be traced? name a command, -p PID or -g GROUP");
 	else

@@ -11,8 +11,8 @@
 unsigned char *made_trace(size_t *size);
 
 /*
- * Reads these bytes as kdump does: as lines in several ways, as each view, and as a file that grows.
- * How many records were printed as lines; whether anything was complained of.
+ * Reads these bytes as kdump does: as lines in several ways, as each view, and as a file that
+ * grows.  How many records were printed as lines; whether anything was complained of.
  */
 unsigned made_read(const unsigned char *bytes, size_t size, int *is_damaged);
 
