@@ -130,3 +130,13 @@ def sample() -> Maker:
     made.thread, made.pid, made.command = 1, 12, "cat"
     made.signal(15, 0)
     return made
+
+
+def every_call() -> Maker:
+    """Each call with more arguments than it has, all bits of them set or two, and each result."""
+    made = Maker()
+    for name in CALLS:
+        for argument in (0xffff_ffff_ffff_ffff, 2):
+            made.call(name, *[argument] * 7).path("/a").path("/a").path("/b").result(name, 2)
+        made.result(name, 0, 512)
+    return made
