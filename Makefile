@@ -16,8 +16,8 @@ OBJ     := $(OUT)/obj
 GEN     := $(OUT)/gen
 SDK     := $(OUT)/sdk
 export ASSAY_OUT := $(OUT)
-all: kernel programs unix unix-tests disk plugin gprof host-tests mig-output
-.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof lines hot perf profile-view grade bundle clean help
+all: kernel programs unix unix-tests disk plugin gprof kdump host-tests mig-output
+.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof kdump iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof lines hot perf profile-view grade bundle clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -225,7 +225,7 @@ $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_
 # under the server are programs too, and a server may be its process.
 UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
-UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof $(basename $(notdir $(UNIX_SOURCES))))) \
+UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump $(basename $(notdir $(UNIX_SOURCES))))) \
 		 $(OUT)/servers/snames
 UNIX_TESTS    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 unix_objects   = $(call objects_of,$(basename $(firstword $(wildcard $(foreach folder,bin sbin work,\
@@ -249,6 +249,11 @@ $(OUT)/user/auditd: $(call generated,servers/audit_triggers_user servers/audit_t
 # A program of the host and of the guest; each has some sources of its own.
 GPROF := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c lib/rollup/*.c))
 $(OUT)/user/gprof: $(patsubst %,$(OBJ)/unix/%.o,$(sort $(GPROF) $(wildcard tools/gprof/guest/*.c)))
+# What shows traces does so, too; ktrace prints them while they are made.
+KTRACE := $(sort $(wildcard lib/ktrace/*.c))
+KDUMP  := $(KTRACE) $(sort $(wildcard tools/kdump/*.c))
+$(OUT)/user/kdump: $(patsubst %,$(OBJ)/unix/%.o,$(KDUMP) $(sort $(wildcard tools/kdump/guest/*.c)))
+$(OUT)/user/ktrace: $(patsubst %,$(OBJ)/unix/%.o,$(KTRACE))
 disk: $(OUT)/disk.img
 $(OUT)/disk.img: boot/manifest $(shell find boot/disk -type f) tools/image $(wildcard tools/assay/*.py) \
 		 $(UNIX_PROGRAMS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
@@ -259,6 +264,9 @@ gprof: $(OUT)/bin/gprof
 # On the host gprof can also ask binutils, and write what other programs show.
 $(OUT)/bin/gprof: $(patsubst %,$(OBJ)/host/%.o,$(GPROF) $(sort $(wildcard tools/gprof/host/*.c tools/gprof/views/*.c)))
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@" && $(HOSTCC) -o $@ $^ -lm
+kdump: $(OUT)/bin/kdump
+$(OUT)/bin/kdump: $(patsubst %,$(OBJ)/host/%.o,$(KDUMP) $(sort $(wildcard tools/kdump/host/*.c tools/kdump/views/*.c)))
+	$(Q)mkdir -p $(@D) && echo "  LINK    $@" && $(HOSTCC) -o $@ $^
 plugin: out/plugin/hot.so
 out/plugin/hot.so: tools/hot.c tools/hot_who.c tools/hot_plugin.h $(call text,plugin,$(HOSTCC) $(HOST))
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $@"
@@ -293,6 +301,7 @@ bench-gprof: gprof ; $(Q)tests/gprof/speed.py --functions $(or $(N),100000)
 fuzz: all
 	$(Q)tools/guest boot --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) --append 'pool=48 ramdisk=1' -- 'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port} $${device-port}'
 	$(Q)$(if $(filter 0,$(SECONDS)),,tests/gprof/fuzz/run $(or $(SECONDS),600))
+	$(Q)$(if $(filter 0,$(SECONDS)),,tests/trace/fuzz/run $(or $(SECONDS),60))
 fuzz-gprof: ; $(Q)tests/gprof/fuzz/run $(or $(N),600)
 seeds: all ; $(Q)tools/seeds --seeds $(or $(N),10) --first $(or $(SEED),1) --cpus $(or $(CPUS),2) $(T)
 hot: all ; $(Q)tools/hot -- '$(T)'

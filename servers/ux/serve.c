@@ -274,7 +274,7 @@ static void serve_call(union buffer *request, union buffer *reply)
 		else
 			serve_refuse(request, reply, EAGAIN);
 		if (trace_is_on(thread->process))
-			trace_return(thread, &request->head, &reply->reply);
+			trace_return(thread, &request->head, &reply->head);
 		if (!thread->is_ending)
 			signal_before_reply(thread);
 		thread_end_call(thread);

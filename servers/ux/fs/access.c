@@ -40,6 +40,12 @@ int vnode_access(const struct vnode *vnode, const struct credentials *who, int w
 	return (wanted & ~granted) == 0 ? 0 : EACCES;
 }
 
+bool vnode_changes_user(const struct vnode *vnode, const struct credentials *who)
+{
+	return ((vnode->mode & S_ISUID) != 0 && vnode->uid != who->euid) ||
+	       ((vnode->mode & S_ISGID) != 0 && vnode->gid != who->egid);
+}
+
 int vnode_may_remove(const struct vnode *directory, const struct vnode *victim,
 		     const struct credentials *who)
 {

@@ -104,6 +104,9 @@ int vnode_set_times(struct vnode *vnode, time_t accessed, time_t modified);
  */
 int vnode_access(const struct vnode *vnode, const struct credentials *who, int wanted);
 
+/* Whether who executes the file gets the rights of another user or group by that. */
+bool vnode_changes_user(const struct vnode *vnode, const struct credentials *who);
+
 /* Whether somebody may take a file out of a directory: EACCES, EPERM if that is sticky. */
 int vnode_may_remove(const struct vnode *directory, const struct vnode *victim,
 		     const struct credentials *who);

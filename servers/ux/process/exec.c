@@ -24,18 +24,12 @@ static void exec_await_other_calls(struct process *process, unsigned own)
 		ux_sleep(calls_channel(process), NULL);
 }
 
-static bool exec_changes_user(const struct credentials *who, const struct vnode *vnode)
-{
-	return ((vnode->mode & S_ISUID) != 0 && vnode->uid != who->euid) ||
-	       ((vnode->mode & S_ISGID) != 0 && vnode->gid != who->egid);
-}
-
 /* What bits of the file's mode give. */
 static void exec_change_user(struct process *process, const struct vnode *vnode)
 {
 	struct credentials *who = &process->credentials;
 
-	if (exec_changes_user(who, vnode))
+	if (vnode_changes_user(vnode, who))
 		trace_change_user(process);
 	if ((vnode->mode & S_ISUID) != 0)
 		who->euid = vnode->uid;

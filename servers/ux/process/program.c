@@ -117,11 +117,7 @@ int program_find(struct program *program, const char *path)
 
 bool program_changes_user(const struct program *program)
 {
-	const struct credentials *who = &program->process->credentials;
-	const struct vnode *vnode = program->vnode;
-
-	return ((vnode->mode & S_ISUID) != 0 && vnode->uid != who->euid) ||
-	       ((vnode->mode & S_ISGID) != 0 && vnode->gid != who->egid);
+	return vnode_changes_user(program->vnode, &program->process->credentials);
 }
 
 /* ---------------- Its memory ---------------- */

@@ -32,10 +32,10 @@ static inline bool trace_is_on(const struct process *process)
 
 /* ---------------- Records (trace_record.c, trace_call.c) ---------------- */
 
-/* A call that its thread has begun, and what was answered. */
+/* A call that its thread has begun, and what was answered: a mig_reply_header_t at least. */
 void trace_call(const struct thread *thread, const mach_msg_header_t *request);
 void trace_return(const struct thread *thread, const mach_msg_header_t *request,
-		  const mig_reply_header_t *reply);
+		  const mach_msg_header_t *answer);
 
 /* A path that is about to be looked up. */
 void trace_path(struct process *process, const char *path);

@@ -94,8 +94,9 @@ static bool trace_comes_back(const struct thread *thread, const mach_msg_header_
 }
 
 void trace_return(const struct thread *thread, const mach_msg_header_t *request,
-		  const mig_reply_header_t *reply)
+		  const mach_msg_header_t *answer)
 {
+	const mig_reply_header_t *reply = (const mig_reply_header_t *)answer;
 	int error = reply->RetCode != MIG_NO_REPLY ? reply->RetCode : 0;
 	int32_t result = reply->RetCode == 0 ? trace_result_of(reply) : 0;
 	struct ktr_sysret *record;
