@@ -20,6 +20,7 @@ enum owner_kind {
 	OWNER_ENTRIES, /* Entries of maps, 16 at a time. */
 	OWNER_TABLES,  /* Page tables and directories. */
 	OWNER_WIRED,   /* Pages that are wired. */
+	OWNER_STREAMS, /* Streams of samples, each with its buffers. */
 	OWNER_KINDS
 };
 

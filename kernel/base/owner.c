@@ -11,8 +11,8 @@
 #include "vm/page/page.h"
 
 /*
- * Which part of memory all others together may fill with one kind, in 64ths, and which share of
- * that one owner may have, in eighths.
+ * Which part of memory all others together may fill with one kind, in 64ths, which share of that
+ * one owner may have, in eighths, and how many all others may have however much memory there is.
  */
 #define WHOLE_PART  64u
 #define WHOLE_SHARE 8u
@@ -20,10 +20,13 @@
 static const struct {
 	uint32_t part;
 	uint32_t share;
+	uint32_t most; /* 0: that is up to memory alone. */
 } parts[OWNER_KINDS] = {
-	[OWNER_PORTS] = {4, 4},   [OWNER_NAMES] = {4, 4},  [OWNER_TASKS] = {1, 4},
-	[OWNER_THREADS] = {8, 4}, [OWNER_QUEUED] = {8, 4}, [OWNER_PAGES] = {48, 7},
-	[OWNER_ENTRIES] = {8, 4}, [OWNER_TABLES] = {8, 4}, [OWNER_WIRED] = {16, 4},
+	[OWNER_PORTS] = {4, 4},   [OWNER_NAMES] = {4, 4},
+	[OWNER_TASKS] = {1, 4},   [OWNER_THREADS] = {8, 4},
+	[OWNER_QUEUED] = {8, 4},  [OWNER_PAGES] = {48, 7},
+	[OWNER_ENTRIES] = {8, 4}, [OWNER_TABLES] = {8, 4},
+	[OWNER_WIRED] = {16, 4},  [OWNER_STREAMS] = {16, 7, OWNER_STREAMS_MOST},
 };
 
 struct owner owner_system;
@@ -67,9 +70,12 @@ void owner_set_price(enum owner_kind kind, uint32_t bytes)
 void owner_limits_set(uint32_t pages)
 {
 	for (unsigned kind = 0; kind < OWNER_KINDS; kind++) {
+		uint32_t most = parts[kind].most;
+		uint32_t limit;
+
 		assert(prices[kind] != 0);
-		others.uses[kind].limit =
-			pages / WHOLE_PART * parts[kind].part * PAGE_SIZE / prices[kind];
+		limit = pages / WHOLE_PART * parts[kind].part * PAGE_SIZE / prices[kind];
+		others.uses[kind].limit = most != 0 && most < limit ? most : limit;
 	}
 }
 

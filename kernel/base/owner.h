@@ -41,6 +41,9 @@ extern struct owner owner_system;
 
 void owner_module_init(void);
 
+/* Each event is looked at by all streams: others than the system have no more than these. */
+#define OWNER_STREAMS_MOST 56u
+
 /* One of this kind takes so many bytes of memory: for owner_limits_set(). */
 void owner_set_price(enum owner_kind kind, uint32_t bytes);
 

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Streams of jobs that there can be at a time: a bit each. */
+#define JOBS_MAX 32u
+
 struct sampler_target;
 struct task;
 

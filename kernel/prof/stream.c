@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/owner.h"
 #include "base/string.h"
 #include "base/zone.h"
 #include "ipc/port.h"
@@ -23,6 +24,8 @@ struct list all_streams = LIST_INITIALIZER(all_streams);
 
 #define RING_PART_SIZE (RING_PART_SAMPLES * sizeof(sampled_pc_t))
 
+#define STREAM_PRICE (sizeof(struct stream) + STREAM_BUFFERS * BUFFER_PAGES * PAGE_SIZE)
+
 uint32_t stream_event_takers;
 
 static uint32_t n_streams;
@@ -31,6 +34,7 @@ static struct zone stream_zone;
 void stream_module_init(void)
 {
 	zone_init(&stream_zone, "streams", sizeof(struct stream), 8);
+	owner_set_price(OWNER_STREAMS, STREAM_PRICE);
 }
 
 static void stream_check(const struct stream *stream)
@@ -232,39 +236,67 @@ static void stream_set_wish(struct stream *stream, const struct stream_wish *wis
 	stream->simple = wish->simple;
 }
 
-/* Whether one task, or all, have too many with this one; the last are for the host's port. */
-static bool stream_exceeds_share(const struct stream *stream)
+struct stream_counts {
+	uint32_t all;    /* Streams, */
+	uint32_t clocks; /* those of the clock, */
+	uint32_t jobs;   /* and those of jobs. */
+};
+
+static void stream_count(struct stream_counts *counts, const struct stream *stream)
 {
-	uint32_t own = 0, own_clocks = 1, own_jobs = 1, clocks = 1;
-
-	if (n_streams <= SAMPLE_CLOCKS_SHARE || stream->target.kind == PROF_TARGET_HOST ||
-	    stream->target.kind == PROF_TARGET_LABEL)
-		return false;
-	list_for_each_object (struct stream, other, &all_streams, link) {
-		bool is_own = other->label == stream->label;
-
-		own += is_own;
-		own_clocks += is_own && other->clock_runs;
-		own_jobs += is_own && other->target.job != 0;
-		clocks += other->clock_runs;
-	}
-	if ((stream->flavors & SAMPLED_PC_PERIODIC) != 0 &&
-	    (own_clocks > SAMPLE_CLOCKS_SHARE || clocks > SAMPLE_CLOCKS_TASKS))
-		return true;
-	if (stream->target.kind == PROF_TARGET_JOB && own_jobs > STREAMS_JOBS)
-		return true;
-	return own > STREAMS_SHARE || n_streams > STREAMS_TASKS;
+	counts->all++;
+	counts->clocks += stream->clock_runs;
+	counts->jobs += stream->target.job != 0;
 }
 
-/* A stream without anything yet; NULL when there is no memory or there are too many. */
+/* Whether both are begun on behalf of one task, or for one user; the system is none. */
+static bool stream_has_same_user(const struct stream *stream, const struct stream *other)
+{
+	return other->label == stream->label ||
+	       (stream->payer != &owner_system && other->payer == stream->payer);
+}
+
+/*
+ * Whether one task or user, or all, have too many with this one, which is not counted yet as what
+ * it is to be.  The last are for the host's port, and the last of the others for the system.
+ */
+static bool stream_exceeds_share(const struct stream *stream)
+{
+	uint32_t last = stream->payer == &owner_system ? 0 : 1;
+	struct stream_counts own = {0}, all = {0};
+
+	if (stream->target.kind == PROF_TARGET_HOST || stream->target.kind == PROF_TARGET_LABEL)
+		return false;
+	list_for_each_object (struct stream, other, &all_streams, link) {
+		stream_count(&all, other);
+		if (stream_has_same_user(stream, other))
+			stream_count(&own, other);
+	}
+	if ((stream->flavors & SAMPLED_PC_PERIODIC) != 0 &&
+	    (own.clocks >= SAMPLE_CLOCKS_SHARE || all.clocks + last >= SAMPLE_CLOCKS_TASKS))
+		return true;
+	if (stream->target.kind == PROF_TARGET_JOB &&
+	    (own.jobs >= STREAMS_JOBS || all.jobs + last >= JOBS_MAX))
+		return true;
+	return own.all > STREAMS_SHARE || all.all + last > STREAMS_TASKS;
+}
+
+/* A stream without anything yet; NULL when there is no memory or the payer may not have it. */
 static struct stream *stream_alloc(const struct stream_wish *wish)
 {
-	struct stream *stream = n_streams < STREAMS_MAX ? zone_alloc(&stream_zone) : NULL;
+	struct owner *payer = task_payer();
+	struct stream *stream;
 
-	if (stream == NULL)
+	if (n_streams == STREAMS_MAX || !owner_charge(payer, OWNER_STREAMS, 1))
 		return NULL;
+	stream = zone_alloc(&stream_zone);
+	if (stream == NULL) {
+		owner_uncharge(payer, OWNER_STREAMS, 1);
+		return NULL;
+	}
 	memset(stream, 0, offsetof(struct stream, buffers));
 	stream->magic = STREAM_MAGIC;
+	stream->payer = payer;
 	stream->slot = SAMPLER_NO_SLOT;
 	stream->label = current_thread()->label;
 	stream->begin_time = clock_now();
@@ -412,6 +444,7 @@ void stream_destroy(struct stream *stream)
 		stream_leave_events(stream);
 	job_end(&stream->target);
 	stream_drop_sink(stream);
+	owner_uncharge(stream->payer, OWNER_STREAMS, 1);
 	stream->magic = 0;
 	zone_free(&stream_zone, stream);
 }

@@ -24,13 +24,17 @@
 #include "prof/buffer.h"
 #include "prof/sampler.h"
 
+struct owner;
 struct port;
 
-/* Streams that there can be at a time: what they hold is the kernel's own memory. */
+/*
+ * Streams that there can be at a time, as each event is looked at by all.  The last of whatever
+ * there is are not for everybody: see stream_exceeds_share().
+ */
 #define STREAMS_MAX   64u
 #define STREAMS_TASKS 60u /* Of these, those that are of tasks and threads, */
-#define STREAMS_SHARE 48u /* and those that are begun on behalf of one task. */
-#define STREAMS_JOBS  24u /* Of the 32 of jobs, those that are begun on behalf of one task. */
+#define STREAMS_SHARE 48u /* and those that are begun on behalf of one task, or for one user. */
+#define STREAMS_JOBS  24u /* Of the 32 of jobs, those of one task, or of one user. */
 
 /* One is being filled; the others wait for a receiver that is late. */
 #define STREAM_BUFFERS 4u
@@ -68,12 +72,13 @@ struct stream {
 	uint32_t flavors; /* SAMPLED_PC_* */
 	uint32_t rate;    /* Hz, of the clock; it may be asked for later (stream_set_flavors()). */
 	uint32_t options;
-	uint32_t depth;    /* Of call stacks; 0: none. */
-	uint32_t age_ms;   /* How old a sample may be before it is sent. */
-	uint32_t slot;     /* Of the sampling clock, or SAMPLER_NO_SLOT; */
-	bool clock_runs;   /* its counts stay when it has stopped. */
-	uint32_t label;    /* Of the thread that began it: its messages carry it. */
-	bool simple;       /* It was begun by task_sample() or thread_sample(). */
+	uint32_t depth;      /* Of call stacks; 0: none. */
+	uint32_t age_ms;     /* How old a sample may be before it is sent. */
+	uint32_t slot;       /* Of the sampling clock, or SAMPLER_NO_SLOT; */
+	bool clock_runs;     /* its counts stay when it has stopped. */
+	uint32_t label;      /* Of the thread that began it: its messages carry it. */
+	struct owner *payer; /* Who pays for it. */
+	bool simple;         /* It was begun by task_sample() or thread_sample(). */
 	uint8_t end;       /* enum prof_end_reason: why there are no more samples; 0: there are. */
 	uint64_t end_time; /* And since when. */
 

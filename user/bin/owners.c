@@ -15,6 +15,7 @@ static const char *const kinds[OWNER_KINDS] = {
 	[OWNER_PORTS] = "ports",     [OWNER_NAMES] = "names",   [OWNER_TASKS] = "tasks",
 	[OWNER_THREADS] = "threads", [OWNER_QUEUED] = "queued", [OWNER_PAGES] = "pages",
 	[OWNER_ENTRIES] = "entries", [OWNER_TABLES] = "tables", [OWNER_WIRED] = "wired",
+	[OWNER_STREAMS] = "streams",
 };
 
 /* The system's programs and root's are one owner. */
