@@ -2,8 +2,8 @@
 /*
  * Kernel stacks: KERNEL_STACK_SIZE bytes each, with a guard page below that is never mapped.
  *
- * A stack that was used once stays mapped and is used again, last freed first: making a thread then
- * costs no page and no translation flush.  Guarded by the kernel lock.
+ * The stacks that were freed last stay mapped and are used again, last freed first: making a thread
+ * then costs no page, and its end no translation flush.  Guarded by the kernel lock.
  */
 #ifndef BASE_KERNEL_STACK_H
 #define BASE_KERNEL_STACK_H
@@ -17,6 +17,9 @@
 void *kernel_stack_alloc(void);
 #define kernel_stack_alloc() ALLOC_SITE((kernel_stack_alloc)())
 void kernel_stack_free(void *stack);
+
+/* Gives the pages of all free stacks back. */
+void kernel_stacks_trim(void);
 
 /* Stacks handed out. */
 uint32_t kernel_stack_count(void);

@@ -2,8 +2,8 @@
 /*
  * The machine report: see report.h.
  *
- * The counts that must balance are gathered from where they are kept.  Pages that zones and the
- * stacks keep for their next use are not among them: type-stable memory is not given back.
+ * The counts that must balance are gathered from where they are kept.  Pages that zones and stacks
+ * keep for their next use are not among them.
  */
 #include "boot/report.h"
 
@@ -42,7 +42,7 @@ static void report_add(struct gathered *counts, const char *name, uint32_t value
 
 static void report_add_zone(const struct zone *zone, void *counts)
 {
-	report_add(counts, zone->name, zone->in_use);
+	report_add(counts, zone->name, zone_in_use(zone));
 }
 
 static void report_gather(struct gathered *counts)

@@ -20,14 +20,14 @@
 #include "vm/page/kernel_memory.h"
 #include "vm/page/page.h"
 
-struct message_class small_messages;
-static struct message_class page_messages;
+struct zone small_messages;
+static struct zone page_messages;
 
 /*
- * Memory of this size has to be mapped: so much of it is kept that this is rare.  No zone has it,
- * the counts are all that is used of it.
+ * Memory of this size has to be mapped: so much of it is kept that this is rare.  The zone has no
+ * elements but these.
  */
-static struct message_class big_messages;
+static struct zone big_messages;
 
 #define BIG_KEPT 4u
 
@@ -82,7 +82,7 @@ static struct message *message_page_alloc_message(void)
 	struct message *message = message_take_from(&page_messages);
 
 	if (message == NULL)
-		message = (zone_alloc)(&page_messages.zone);
+		message = (zone_alloc)(&page_messages);
 	return message_init_if_any(message, MESSAGE_PAGE);
 }
 
@@ -90,32 +90,16 @@ static struct message *message_big_alloc(void)
 {
 	struct message *message = message_take_from(&big_messages);
 
-	if (message == NULL) {
+	if (message == NULL)
 		message = (kernel_memory_alloc)(HEADER_OFFSET + MESSAGE_BIG);
-		if (message != NULL) {
-			big_messages.zone.elements++;
-			big_messages.zone.in_use++;
-		}
-	}
 	return message_init_if_any(message, MESSAGE_BIG);
-}
-
-static void message_big_free(struct message *message)
-{
-	if (big_messages.zone.elements - big_messages.zone.in_use < BIG_KEPT) {
-		message_keep_in(&big_messages, message);
-		return;
-	}
-	big_messages.zone.elements--;
-	big_messages.zone.in_use--;
-	kernel_memory_free(message, HEADER_OFFSET + MESSAGE_BIG);
 }
 
 struct message *message_make(uint32_t size)
 {
 	assert(size >= sizeof(mach_msg_header_t));
 	if (size <= MESSAGE_SMALL)
-		return message_init_if_any((zone_alloc)(&small_messages.zone), MESSAGE_SMALL);
+		return message_init_if_any((zone_alloc)(&small_messages), MESSAGE_SMALL);
 	if (size <= MESSAGE_PAGE)
 		return message_page_alloc_message();
 	if (size <= MESSAGE_BIG)
@@ -127,13 +111,14 @@ struct message *message_make(uint32_t size)
 
 void message_unmake(struct message *message)
 {
+	uint32_t room = message->room;
+
 	assert(message->magic == MESSAGE_MAGIC && message->accepted == NULL);
-	if (message->room == MESSAGE_PAGE)
-		message_keep_in(&page_messages, message);
-	else if (message->room == MESSAGE_BIG)
-		message_big_free(message);
-	else
-		kernel_memory_free(message, HEADER_OFFSET + message->room);
+	if (room == MESSAGE_PAGE && !message_keep_in(&page_messages, message))
+		zone_free(&page_messages, message);
+	else if (room > MESSAGE_BIG ||
+		 (room == MESSAGE_BIG && !message_keep_in(&big_messages, message)))
+		kernel_memory_free(message, HEADER_OFFSET + room);
 }
 
 void message_module_init(void)
@@ -141,9 +126,12 @@ void message_module_init(void)
 	ALLOCATES_AT_BOOT;
 	struct message *first[BIG_KEPT];
 
-	zone_init(&small_messages.zone, "messages", HEADER_OFFSET + MESSAGE_SMALL, 4);
+	zone_init(&small_messages, "messages", HEADER_OFFSET + MESSAGE_SMALL, 4);
+	zone_init_kept(&small_messages, MESSAGE_KEPT_LINK, ZONE_KEPT);
 	owner_set_price(OWNER_QUEUED, PRICE_UNIT);
-	zone_init(&page_messages.zone, "large messages", HEADER_OFFSET + MESSAGE_PAGE, 4);
+	zone_init(&page_messages, "large messages", HEADER_OFFSET + MESSAGE_PAGE, 4);
+	zone_init_kept(&page_messages, MESSAGE_KEPT_LINK, ZONE_KEPT);
+	zone_init_kept(&big_messages, MESSAGE_KEPT_LINK, BIG_KEPT);
 	for (unsigned n = 0; n < BIG_KEPT; n++) {
 		first[n] = message_alloc(MESSAGE_BIG);
 		if (first[n] == NULL)

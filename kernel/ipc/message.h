@@ -95,39 +95,29 @@ static inline void message_set_ports(struct message *message, struct port *remot
 void message_module_init(void);
 
 /*
- * Messages of one size.  Those that were freed are kept, linked by link.next, so that the next one
- * costs a few instructions; the zone counts them as free.  A kept message has its room and accepts
- * nothing.
+ * Messages of each of the common sizes are kept when they were freed, so that the next one costs a
+ * few instructions.  A kept message has its room and accepts nothing.
  */
-struct message_class {
-	struct zone zone;
-	struct list *kept;
-};
+extern struct zone small_messages;
 
-extern struct message_class small_messages;
+#define MESSAGE_KEPT_LINK offsetof(struct message, link)
 
 /* A kept message, its label undefined; NULL if there is none. */
-static inline struct message *message_take_from(struct message_class *class)
+static inline struct message *message_take_from(struct zone *zone)
 {
-	struct list *link = class->kept;
-	struct message *message;
+	struct message *message = zone_take_kept(zone, MESSAGE_KEPT_LINK);
 
-	if (link == NULL)
-		return NULL;
-	message = list_object(link, struct message, link);
-	class->kept = link->next;
-	class->zone.in_use++;
-	message->magic = MESSAGE_MAGIC;
+	if (message != NULL)
+		message->magic = MESSAGE_MAGIC;
 	return message;
 }
 
-static inline void message_keep_in(struct message_class *class, struct message *message)
+/* False if enough are kept: its memory is to be freed. */
+static inline bool message_keep_in(struct zone *zone, struct message *message)
 {
 	assert(message->magic == MESSAGE_MAGIC && message->accepted == NULL);
 	message->magic = 0;
-	message->link.next = class->kept;
-	class->kept = &message->link;
-	class->zone.in_use--;
+	return zone_keep(zone, message, MESSAGE_KEPT_LINK);
 }
 
 /* A message for which message_alloc() has none kept.  As that. */
@@ -155,10 +145,10 @@ void message_unmake(struct message *message);
 /* Frees the message alone: what it carried has been disposed of. */
 static inline void message_free(struct message *message)
 {
-	if (message->room == MESSAGE_SMALL)
-		message_keep_in(&small_messages, message);
-	else
+	if (message->room != MESSAGE_SMALL)
 		message_unmake(message);
+	else if (!message_keep_in(&small_messages, message))
+		zone_free(&small_messages, message);
 }
 
 /* Makes a message of memory that the caller has, with `room` bytes from its header on. */

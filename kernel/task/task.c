@@ -9,6 +9,7 @@
 #include "base/string.h"
 #include "base/zone.h"
 #include "boot/bootstrap.h"
+#include "i386/mmu/pmap.h"
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "prof/stream.h"
@@ -191,6 +192,14 @@ struct owner *task_payer(void)
 	const struct task *task = current_task(), *served = task_find(current_thread()->label);
 
 	return task->owner == &owner_system && served != NULL ? served->owner : task->owner;
+}
+
+/* Interrupts' work, which is done in between, ends no task. */
+void tasks_trim(void)
+{
+	list_for_each_object (struct task, task, &all_tasks, link)
+		if (task->map != NULL && task->map->active)
+			pmap_trim(task->map->pmap);
 }
 
 /* ---------------- Ending ---------------- */

@@ -149,4 +149,7 @@ void task_lose_thread(struct task *task);
 /* Every task, by its `link`, in the order of their making. */
 extern struct list all_tasks;
 
+/* Has all tasks give empty page tables back. */
+void tasks_trim(void);
+
 #endif

@@ -2,8 +2,9 @@
 /*
  * Kernel stacks: see base/kernel_stack.h.
  *
- * The region from STACK_BASE is cut into slots, a guard page and a stack above it.  Slots are
- * opened in order and never given up; free stacks are chained through their own lowest word.
+ * The region from STACK_BASE is cut into slots, a guard page and a stack above it.  A slot is open
+ * when its stack has all its pages; free stacks are chained through their own lowest word.  All
+ * slots below `first_closed` are open.
  */
 #include "base/kernel_stack.h"
 
@@ -14,6 +15,11 @@
 #include "i386/cpu/memory.h"
 #include "i386/cpu/stack_size.h"
 #include "i386/mmu/pmap.h"
+#include "thread/work.h"
+#include "vm/page/kernel_memory.h"
+
+/* Free stacks that stay mapped. */
+#define STACKS_KEPT 64u
 
 #define SLOT_SIZE (PAGE_SIZE + KERNEL_STACK_SIZE)
 
@@ -22,12 +28,19 @@ struct free_stack {
 };
 
 static struct free_stack *free_stacks;
-static uint32_t next_slot = STACK_BASE;
-static uint32_t in_use;
+static uint32_t first_closed = STACK_BASE;
+static uint32_t n_open; /* Slots; and of their stacks */
+static uint32_t in_use; /* so many are handed out, the others are free. */
 
 uint32_t kernel_stack_count(void)
 {
 	return in_use;
+}
+
+/* The page that was mapped last is the highest. */
+static bool stack_slot_is_open(uint32_t slot)
+{
+	return pmap_kernel_is_mapped(slot + SLOT_SIZE - PAGE_SIZE);
 }
 
 /* Maps the pages of the stack at `stack`; those it got stay, mapped, for the next try. */
@@ -51,23 +64,41 @@ static bool stack_map(uint32_t stack)
 
 static void *stack_open(void)
 {
-	uint32_t stack = next_slot + PAGE_SIZE;
+	uint32_t stack;
 
-	if (next_slot + SLOT_SIZE > STACK_END || !stack_map(stack))
+	while (first_closed + SLOT_SIZE <= STACK_END && stack_slot_is_open(first_closed)) {
+		first_closed += SLOT_SIZE;
+		pause_each();
+	}
+	stack = first_closed + PAGE_SIZE;
+	if (first_closed + SLOT_SIZE > STACK_END || !stack_map(stack))
 		return NULL;
-	next_slot += SLOT_SIZE;
+	n_open++;
 	return (void *)stack;
+}
+
+static void stack_close(uint32_t stack)
+{
+	n_open--;
+	kernel_memory_unmap(stack, stack + KERNEL_STACK_SIZE);
+	if (stack - PAGE_SIZE < first_closed)
+		first_closed = stack - PAGE_SIZE;
+}
+
+static void *stack_take_free(void)
+{
+	void *stack = free_stacks;
+
+	free_stacks = free_stacks->next;
+	return stack;
 }
 
 void *(kernel_stack_alloc)(void)
 {
-	void *stack = free_stacks;
+	void *stack;
 
 	assert(kernel_locked());
-	if (stack != NULL)
-		free_stacks = free_stacks->next;
-	else
-		stack = stack_open();
+	stack = free_stacks != NULL ? stack_take_free() : stack_open();
 	if (stack != NULL)
 		in_use++;
 	return stack;
@@ -80,9 +111,21 @@ void kernel_stack_free(void *stack)
 	assert(kernel_locked());
 	assert(in_use > 0);
 	assert(((uint32_t)stack - STACK_BASE) % SLOT_SIZE == PAGE_SIZE);
+	in_use--;
+	if (n_open - in_use > STACKS_KEPT) {
+		stack_close((uint32_t)stack);
+		return;
+	}
 	free->next = free_stacks;
 	free_stacks = free;
-	in_use--;
+}
+
+void kernel_stacks_trim(void)
+{
+	while (free_stacks != NULL) {
+		stack_close((uint32_t)stack_take_free());
+		pause_each();
+	}
 }
 
 bool kernel_stack_is_guard(uintptr_t address)
@@ -92,6 +135,7 @@ bool kernel_stack_is_guard(uintptr_t address)
 
 	if (address - boot_guard < PAGE_SIZE)
 		return true;
-	return address >= STACK_BASE && address < next_slot &&
-	       (address - STACK_BASE) % SLOT_SIZE < PAGE_SIZE;
+	return address >= STACK_BASE && address < STACK_END &&
+	       (address - STACK_BASE) % SLOT_SIZE < PAGE_SIZE &&
+	       stack_slot_is_open(page_trunc(address));
 }

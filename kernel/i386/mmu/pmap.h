@@ -68,10 +68,14 @@ bool pmap_enter(struct pmap *pmap, uint32_t address, struct page *page, uint32_t
 /*
  * Takes translations away; or rights, those not in `rights`, and with them the translation if
  * VM_PROT_READ is not among them.  Addresses without one are passed over.  What the CPU knows of
- * pages being written to goes into `dirty`.
+ * pages being written to goes into `dirty`.  Where as much is removed as a table is for, tables
+ * that are empty then are freed.
  */
 void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end);
 void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights);
+
+/* Gives all empty tables back. */
+void pmap_trim(struct pmap *pmap);
 
 /* The page that is mapped at `address`, and what may be done with it; or NULL. */
 struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights);

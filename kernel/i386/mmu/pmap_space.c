@@ -8,6 +8,7 @@
  */
 #include <stddef.h>
 
+#include <assay/list.h>
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/owner.h"
@@ -162,9 +163,75 @@ static void pmap_space_change_range(struct pmap *pmap, uint32_t start, uint32_t 
 		shootdown_range(pmap, change.changed_start, change.changed_end);
 }
 
+/* ---------------- Empty tables ---------------- */
+
+static bool pmap_space_is_empty(const struct page *table)
+{
+	return pmap_space_next_present(table, 0, TABLE_ENTRIES) >= TABLE_ENTRIES;
+}
+
+/* Moves the empty tables that the range is in out of the directory. */
+static void pmap_space_take_empty(const struct change *change, const struct page *directory,
+				  struct list *tables)
+{
+	struct halves *entries = page_data(directory);
+	uint32_t end = pmap_space_change_end(change, directory, LARGE_SIZE);
+	uint32_t n = pmap_space_next_present(
+		directory, pmap_space_change_first(change, directory, LARGE_SIZE), end);
+
+	while (n < end) {
+		struct page *table = pmap_space_table_page(entries[n].low);
+
+		if (pmap_space_is_empty(table)) {
+			assert(table->linked == 0);
+			entry_take(&entries[n]);
+			list_add_last(tables, &table->link);
+		}
+		kernel_pause();
+		n = pmap_space_next_present(directory, n + 1, end);
+	}
+}
+
+/* A CPU may remember where a table is, so all are told before it becomes something else. */
+static void pmap_space_free_taken(struct pmap *pmap, struct list *tables)
+{
+	shootdown_reload(pmap);
+	while (!list_empty(tables)) {
+		page_free(list_object(list_take_first(tables), struct page, link));
+		pmap->tables--;
+		if (pmap->payer != NULL)
+			owner_uncharge(pmap->payer, OWNER_TABLES, 1);
+		pause_each();
+	}
+}
+
+/* Directories stay: a task has three at most. */
+static void pmap_space_free_empty(struct pmap *pmap, uint32_t start, uint32_t end)
+{
+	const struct change change = {.start = start, .end = end};
+	struct list tables = LIST_INITIALIZER(tables);
+
+	for (uint32_t n = start / QUARTER_SIZE; n <= (end - 1) / QUARTER_SIZE; n++)
+		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
+			pmap_space_take_empty(
+				&change, pmap_space_table_page((uint32_t)pmap->pdpt[n]), &tables);
+	if (!list_empty(&tables))
+		pmap_space_free_taken(pmap, &tables);
+}
+
+void pmap_trim(struct pmap *pmap)
+{
+	assert(kernel_locked());
+	pmap_space_free_empty(pmap, USER_START, USER_END);
+}
+
+/* ---------------- Removing and protecting ---------------- */
+
 void pmap_remove(struct pmap *pmap, uint32_t start, uint32_t end)
 {
 	pmap_space_change_range(pmap, start, end, 0);
+	if (end - start >= LARGE_SIZE)
+		pmap_space_free_empty(pmap, start, end);
 }
 
 void pmap_protect(struct pmap *pmap, uint32_t start, uint32_t end, uint32_t rights)

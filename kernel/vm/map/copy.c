@@ -20,28 +20,24 @@
 #include "vm/pager/pageout.h"
 #include "vm/pager/pager.h"
 
+/* Copies that were freed are kept, so that the next one costs a few instructions. */
 static struct zone copy_zone;
 
-/* Copies that were freed, linked by pages.next, so that the next one costs a few instructions; the
- * zone counts them as free. */
-static struct list *kept;
+#define KEPT_LINK offsetof(struct copy, pages)
 
 void copy_module_init(void)
 {
 	zone_init(&copy_zone, "copies", sizeof(struct copy), 4);
+	zone_init_kept(&copy_zone, KEPT_LINK, ZONE_KEPT);
 }
 
 /* ---------------- Copies ---------------- */
 
 static struct copy *copy_take_copy(void)
 {
-	struct list *link = kept;
+	struct copy *copy = zone_take_kept(&copy_zone, KEPT_LINK);
 
-	if (link == NULL)
-		return (zone_alloc)(&copy_zone);
-	kept = link->next;
-	copy_zone.in_use++;
-	return list_object(link, struct copy, pages);
+	return copy != NULL ? copy : (zone_alloc)(&copy_zone);
 }
 
 /* A copy without contents; NULL when there is no memory. */
@@ -65,14 +61,12 @@ static struct copy *copy_alloc(enum copy_kind kind, uint32_t offset, uint32_t si
 /* Its contents have gone elsewhere. */
 static void copy_free(struct copy *copy)
 {
-	assert(copy_zone.in_use > 0);
 	assert(list_empty(&copy->pages) && list_empty(&copy->entries));
 	assert(copy->source == NULL);
 	if (copy->pager != NULL)
 		pager_landed(copy->pager);
-	copy->pages.next = kept;
-	kept = &copy->pages;
-	copy_zone.in_use--;
+	if (!zone_keep(&copy_zone, copy, KEPT_LINK))
+		zone_free(&copy_zone, copy);
 }
 
 static inline struct page *copy_page_of(struct list *link)

@@ -13,27 +13,23 @@
 #include "vm/map/map.h"
 #include "vm/object/object.h"
 
+/* Entries that were freed are kept, so that the next one costs a few instructions. */
 static struct zone entry_zone;
 
-/* Entries that were freed, linked by link.next, so that the next one costs a few instructions; the
- * zone counts them as free. */
-static struct list *kept;
+#define KEPT_LINK offsetof(struct map_entry, link)
 
 void map_entry_module_init(void)
 {
 	zone_init(&entry_zone, "map entries", sizeof(struct map_entry), 4);
+	zone_init_kept(&entry_zone, KEPT_LINK, ZONE_KEPT);
 	owner_set_price(OWNER_ENTRIES, sizeof(struct map_entry) + sizeof(struct object));
 }
 
 struct map_entry *(map_entry_alloc)(void)
 {
-	struct list *link = kept;
+	struct map_entry *entry = zone_take_kept(&entry_zone, KEPT_LINK);
 
-	if (link == NULL)
-		return (zone_alloc)(&entry_zone);
-	kept = link->next;
-	entry_zone.in_use++;
-	return list_object(link, struct map_entry, link);
+	return entry != NULL ? entry : (zone_alloc)(&entry_zone);
 }
 
 bool map_entries_pay(struct vm_map *map, uint32_t n)
@@ -54,10 +50,8 @@ struct map_entry *(map_entry_alloc_for)(struct vm_map *map)
 
 void map_entry_free(struct map_entry *entry)
 {
-	assert(entry_zone.in_use > 0);
-	entry->link.next = kept;
-	kept = &entry->link;
-	entry_zone.in_use--;
+	if (!zone_keep(&entry_zone, entry, KEPT_LINK))
+		zone_free(&entry_zone, entry);
 }
 
 /* ---------------- In their map ---------------- */

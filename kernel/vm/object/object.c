@@ -14,15 +14,16 @@
 #include "vm/page/page_queue.h"
 #include "vm/pager/pager.h"
 
+/* Objects that have ended are kept, so that the next one costs a few instructions: but for `shadow`
+ * they are as objects begin. */
 static struct zone object_zone;
 
-/* Objects that have ended, linked by `shadow`, so that the next one costs a few instructions: but
- * for that they are as objects begin.  The zone counts them as free. */
-static struct object *kept;
+#define KEPT_LINK offsetof(struct object, shadow)
 
 void object_module_init(void)
 {
 	zone_init(&object_zone, "objects", sizeof(struct object), sizeof(void *));
+	zone_init_kept(&object_zone, KEPT_LINK, ZONE_KEPT);
 	owner_set_price(OWNER_PAGES, PAGE_SIZE);
 }
 
@@ -42,28 +43,24 @@ static struct object *object_alloc(void)
 
 static inline struct object *object_take_object(void)
 {
-	struct object *object = kept;
+	struct object *object = zone_take_kept(&object_zone, KEPT_LINK);
 
 	if (object == NULL)
 		return object_alloc();
-	kept = object->shadow;
 	object->shadow = NULL;
-	object_zone.in_use++;
 	return object;
 }
 
 static inline void object_keep_object(struct object *object)
 {
-	assert(object_zone.in_use > 0);
 	assert(object->slots.height == 0);
 	object->magic = 0;
 	object->kernel = false;
 	object->dead = false;
 	object->terminating = false;
 	object->written = false;
-	object->shadow = kept;
-	kept = object;
-	object_zone.in_use--;
+	if (!zone_keep(&object_zone, object, KEPT_LINK))
+		zone_free(&object_zone, object);
 }
 
 struct object *(object_create)(uint32_t size)

@@ -56,8 +56,8 @@ static uint32_t pages_for(uint32_t size)
 	return page_round(size) / PAGE_SIZE;
 }
 
-/* Unmaps and frees the pages in [start, end): in this order, so that no CPU writes to them. */
-static void kernel_memory_unmap(uint32_t start, uint32_t end)
+/* In this order, so that no CPU writes to them. */
+void kernel_memory_unmap(uint32_t start, uint32_t end)
 {
 	struct list pages = LIST_INITIALIZER(pages);
 	uint32_t rights;

@@ -23,4 +23,7 @@ void *kernel_memory_alloc(uint32_t size);
 /* Takes back what kernel_memory_alloc() gave for `size`. */
 void kernel_memory_free(void *memory, uint32_t size);
 
+/* Unmaps and frees the kernel's own pages in [start, end), from STACK_BASE on, all there. */
+void kernel_memory_unmap(uint32_t start, uint32_t end);
+
 #endif

@@ -33,7 +33,7 @@ enum page_use {
 	PAGE_ZONE,         /* Elements of a zone. */
 	PAGE_TABLE,        /* A page table or directory of a task, or a table's links. */
 	PAGE_KERNEL_TABLE, /* A table of the kernel's gigabyte: never given back. */
-	PAGE_STACK,        /* Part of a kernel stack: never given back. */
+	PAGE_STACK,        /* Part of a kernel stack. */
 	PAGE_USER,         /* Memory of a task, or on its way to one. */
 	PAGE_KERNEL,       /* Kernel memory of more than a page, and queues of devices. */
 	PAGE_USES
@@ -44,6 +44,7 @@ enum page_use {
 struct object;
 struct pmap;
 struct zone;
+struct zone_free;
 
 /* Which queue of the page-out daemon's a page of PAGE_USER is on (vm/page/page_queue.h). */
 enum page_queue {
@@ -61,15 +62,18 @@ enum page_queue {
 struct page {
 	union {
 		struct page *next_free; /* PAGE_FREE: the next one on the free list. */
-		struct zone *zone;      /* PAGE_ZONE: whose elements it holds. */
 		struct {
 			struct pmap *pmap; /* PAGE_TABLE: whose table it is, */
 			uint32_t linked;   /* and how many of its entries are linked. */
 		};
-		struct list link; /* PAGE_USER: on its queue.  Otherwise the owner's; undefined. */
+		struct list link; /* PAGE_USER: on its queue.  PAGE_ZONE: on the zone's list.
+				     Otherwise the owner's; undefined. */
 	};
-	uint32_t magic;   /* PAGE_MAGIC, from the moment the page is first allocated. */
-	uint32_t wirings; /* PAGE_USER: how often it is wired.  If at all, it is on no queue. */
+	uint32_t magic; /* PAGE_MAGIC, from the moment the page is first allocated. */
+	union {
+		uint32_t wirings; /* PAGE_USER: how often it is wired.  If at all, on no queue. */
+		uint32_t n_used;  /* PAGE_ZONE: elements that are not free. */
+	};
 	union {
 		struct {
 			struct object *object; /* PAGE_USER: NULL, or whose it is, */
@@ -79,6 +83,10 @@ struct page {
 			uint32_t base; /* PAGE_TABLE: the first address that it is for. */
 			uint32_t used; /* A bit for each 16 entries of which one ever was. */
 		} table;
+		struct {
+			struct zone *zone;      /* PAGE_ZONE: whose elements it holds, */
+			struct zone_free *free; /* and those that are free. */
+		};
 	};
 	uintptr_t mappings; /* PAGE_USER: where it is mapped, 0 for nowhere.  PAGE_TABLE: its links,
 			       or whose links these are.  i386/mmu/pmap_mapping.c */

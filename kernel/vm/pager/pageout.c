@@ -17,9 +17,12 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/kernel_stack.h"
 #include "base/lock.h"
+#include "base/zone.h"
 #include "i386/mmu/pmap.h"
 #include "task/culprit.h"
+#include "task/task.h"
 #include "thread/run_queue.h"
 #include "thread/thread.h"
 #include "thread/tick.h"
@@ -193,12 +196,23 @@ static void pageout_take_some(struct pass *pass)
 	}
 }
 
+/* What the kernel itself has and does not use; a pass that finds only this may be in vain. */
+static void pageout_give_back(void)
+{
+	zones_trim();
+	kernel_stacks_trim();
+	if (pageout_is_lacking())
+		tasks_trim();
+}
+
 static void pageout_run_pass(struct pass *pass)
 {
 	*pass = (struct pass){
 		.looks = pageout_pages_on_queues(),
 		.ages = page_queue_length(PAGE_QUEUE_ACTIVE),
 	};
+	if (pageout_is_lacking())
+		pageout_give_back();
 	while (pageout_is_lacking() && pager_cache_trim()) {
 		pass->outcomes[FREED]++;
 		kernel_rest();

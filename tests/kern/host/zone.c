@@ -27,7 +27,7 @@ static void begin(void)
 
 static bool counts_agree(const struct zone *zone)
 {
-	return zone->in_use <= zone->elements && zone->elements == zone->pages * zone->per_page;
+	return zone->taken <= zone->elements && zone->elements == zone->pages * zone->per_page;
 }
 
 TEST(zone_sizes)
@@ -66,34 +66,125 @@ TEST(zone_elements_are_aligned)
 		elements[i] = zone_alloc(&zone);
 		EXPECT_EQ((uintptr_t)elements[i] % 128, 0);
 	}
-	EXPECT_EQ(zone.in_use, COUNT_OF(elements));
+	EXPECT_EQ(zone.taken, COUNT_OF(elements));
 	EXPECT_EQ(zone.pages, 2);
 	for (unsigned i = 0; i < COUNT_OF(elements); i++)
 		zone_free(&zone, elements[i]);
-	EXPECT_EQ(zone.in_use, 0);
+	EXPECT_EQ(zone.taken, 0);
 	EXPECT(counts_agree(&zone));
 }
 
-/* The page stays with the zone, and the element keeps what the zone has no use for. */
-TEST(zone_is_type_stable)
+/* The element keeps what the zone has no use for, and the zone its only page. */
+TEST(zone_element_freed_last_goes_out_first)
 {
 	static struct zone zone;
-	uint32_t before;
 	char *element;
 
 	begin();
-	before = page_count(PAGE_FREE);
 	zone_init(&zone, "stable", 256, 4);
 	element = zone_alloc(&zone);
 	memset(element, 7, 256);
 	zone_free(&zone, element);
 	for (unsigned i = 2 * sizeof(void *); i < 256; i++)
 		EXPECT_EQ(element[i], 7);
-	EXPECT_EQ(page_count(PAGE_FREE), before - 1);
 	EXPECT_EQ(page_of_data(element)->use, PAGE_ZONE);
 	EXPECT(zone_alloc(&zone) == element);
 	zone_free(&zone, element);
 }
+
+/* ---------------- Given back ---------------- */
+
+#define PER_PAGE 4u
+
+/* A zone with so many elements in use, in the order of their pages. */
+static void fill(struct zone *zone, void **elements, unsigned n)
+{
+	begin();
+	zone_init(zone, "filled", PAGE_SIZE / PER_PAGE, 4);
+	for (unsigned i = 0; i < n; i++)
+		elements[i] = zone_alloc(zone);
+	EXPECT_EQ(zone->pages, n / PER_PAGE);
+}
+
+/* Each page goes with its last element, but for the current one. */
+TEST(zone_gives_empty_pages_back)
+{
+	static struct zone zone;
+	void *elements[3 * PER_PAGE];
+	uint32_t before;
+
+	begin();
+	before = page_count(PAGE_FREE);
+	fill(&zone, elements, COUNT_OF(elements));
+	for (unsigned i = 0; i < COUNT_OF(elements); i++) {
+		zone_free(&zone, elements[i]);
+		EXPECT_EQ(zone.pages, i < 2 * PER_PAGE ? 3 - (i + 1) / PER_PAGE : 1);
+		EXPECT(counts_agree(&zone));
+	}
+	EXPECT_EQ(page_count(PAGE_FREE), before - 1);
+	zones_trim();
+	EXPECT_EQ(zone.pages, 0);
+	EXPECT_EQ(zone_pages(), page_count(PAGE_ZONE));
+	zones_trim();
+	elements[0] = zone_alloc(&zone);
+	EXPECT_EQ(zone.pages, 1);
+	zone_free(&zone, elements[0]);
+}
+
+/* When the current page has no more, another one that has is taken before memory is. */
+TEST(zone_fills_its_pages)
+{
+	static struct zone zone;
+	void *elements[3 * PER_PAGE];
+
+	fill(&zone, elements, COUNT_OF(elements));
+	zone_free(&zone, elements[0]);
+	zone_free(&zone, elements[PER_PAGE]);
+	zones_trim();
+	EXPECT_EQ(zone.pages, 3);
+	elements[PER_PAGE] = zone_alloc(&zone);
+	elements[0] = zone_alloc(&zone);
+	EXPECT_EQ(zone.taken, zone.elements);
+	EXPECT_EQ(zone.pages, 3);
+	for (unsigned i = COUNT_OF(elements); i > 0; i--)
+		zone_free(&zone, elements[i - 1]);
+	EXPECT_EQ(zone.pages, 1);
+}
+
+struct link {
+	uint32_t contents;
+	struct link *next;
+};
+
+#define LINK offsetof(struct link, next)
+
+TEST(zone_keeps_elements_as_they_are)
+{
+	static struct zone zone;
+	struct link *links[3];
+
+	begin();
+	zone_init(&zone, "kept", sizeof(struct link), 4);
+	zone_init_kept(&zone, LINK, 2);
+	EXPECT(zone_take_kept(&zone, LINK) == NULL);
+	for (unsigned i = 0; i < COUNT_OF(links); i++) {
+		links[i] = zone_alloc(&zone);
+		links[i]->contents = i;
+	}
+	EXPECT(zone_keep(&zone, links[0], LINK) && zone_keep(&zone, links[1], LINK));
+	EXPECT(!zone_keep(&zone, links[2], LINK));
+	EXPECT_EQ(zone_in_use(&zone), 1);
+	EXPECT(zone_take_kept(&zone, LINK) == links[1]);
+	EXPECT(links[0]->contents == 0 && links[1]->contents == 1);
+	EXPECT_EQ(zone_in_use(&zone), 2);
+	zone_free(&zone, links[1]);
+	zone_free(&zone, links[2]);
+	zones_trim();
+	EXPECT(zone_take_kept(&zone, LINK) == NULL);
+	EXPECT(zone.taken == 0 && zone.pages == 0);
+}
+
+/* ---------------- What is caught ---------------- */
 
 TEST(zone_double_free_is_caught)
 {
@@ -109,7 +200,7 @@ TEST(zone_double_free_is_caught)
 	zone_free(&zone, other);
 	EXPECT_PANIC(zone_free(&zone, one));
 	EXPECT(counts_agree(&zone));
-	EXPECT_EQ(zone.in_use, 0);
+	EXPECT_EQ(zone.taken, 0);
 }
 
 /* What a free element looks like is no secret: a user may have it written into one in use. */
@@ -127,7 +218,7 @@ TEST(zone_forged_mark_does_no_harm)
 	EXPECT_NE(one[1], mark);
 	one[1] = mark;
 	zone_free(&zone, one);
-	EXPECT_EQ(zone.in_use, 0);
+	EXPECT_EQ(zone.taken, 0);
 }
 
 TEST(zone_write_after_free_is_caught)
@@ -163,7 +254,7 @@ TEST(zone_foreign_pointers_are_caught)
 	zone_free(&zone, element);
 	zone_free(&other, foreign);
 	page_free(page);
-	EXPECT(zone.in_use == 0 && other.in_use == 0);
+	EXPECT(zone.taken == 0 && other.taken == 0);
 }
 
 TEST(zone_without_memory)
@@ -177,7 +268,7 @@ TEST(zone_without_memory)
 	while ((pages[n] = page_alloc(PAGE_USER)) != NULL)
 		n++;
 	EXPECT(zone_alloc(&zone) == NULL);
-	EXPECT(zone.in_use == 0 && zone.pages == 0);
+	EXPECT(zone.taken == 0 && zone.pages == 0);
 	page_free(pages[--n]);
 	EXPECT(zone_alloc(&zone) != NULL);
 	EXPECT(zone_alloc(&zone) != NULL);
@@ -259,7 +350,7 @@ TEST(zone_random_against_set)
 	zone_init(&zone, "random", size, 4);
 	for (unsigned step = 0; step < STEPS; step++) {
 		unsigned i = host_random_below(&seed, ELEMENTS);
-		bool full = zone.in_use == zone.elements && page_count(PAGE_FREE) == 0;
+		bool full = zone.taken == zone.elements && page_count(PAGE_FREE) == 0;
 
 		if (model[i] != NULL) {
 			random_free(&zone, i, size);
@@ -268,7 +359,7 @@ TEST(zone_random_against_set)
 		random_alloc(&zone, i, size);
 		EXPECT_EQ(model[i] == NULL, full);
 		failures += model[i] == NULL;
-		EXPECT_EQ(zone.in_use, model_n);
+		EXPECT_EQ(zone.taken, model_n);
 		REQUIRE(counts_agree(&zone));
 	}
 	EXPECT(failures > 0);

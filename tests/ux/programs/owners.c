@@ -23,6 +23,7 @@ enum {
 	LARGE = 32768, /* Bytes of a message. */
 	STACK_WORDS = 256,
 	SLACK = 4,       /* A few of the server's threads come and go. */
+	KEPT = 256,      /* Pages that the kernel keeps for what comes next, at most. */
 	PATIENCE = 1000, /* Turns until what ends is over. */
 };
 
@@ -79,6 +80,14 @@ static uint32_t count_of(const char *name)
 		if (strcmp(counts[i].name, name) == 0)
 			return counts[i].after;
 	return 0;
+}
+
+static uint32_t free_pages(void)
+{
+	struct vm_statistics statistics;
+
+	EXPECT_EQ(vm_statistics(mach_task_self(), &statistics), KERN_SUCCESS);
+	return statistics.free_count;
 }
 
 /* ---------------- Attackers ---------------- */
@@ -245,12 +254,13 @@ static void expect_limited(enum owner_kind kind, void (*take)(void))
 	static const char *const counts[] = {
 		"ports", "tasks",       "threads",    "kernel stacks", "spaces",
 		"maps",  "name leaves", "name nodes", "messages",      "pages of messages"};
-	uint32_t before[sizeof counts / sizeof counts[0]];
+	uint32_t before[sizeof counts / sizeof counts[0]], pages;
 	pid_t pid;
 
 	expect_others_go_on(); /* Once before: what the server keeps for later is there then. */
 	for (unsigned n = 0; n < sizeof counts / sizeof counts[0]; n++)
 		before[n] = count_of(counts[n]);
+	pages = free_pages();
 	pid = attack(take);
 	EXPECT_LT(0, limit_of(STUDENT, kind));
 	EXPECT_EQ(used(STUDENT, kind), limit_of(STUDENT, kind));
@@ -260,6 +270,7 @@ static void expect_limited(enum owner_kind kind, void (*take)(void))
 	EXPECT(has_nothing(STUDENT));
 	for (unsigned n = 0; n < sizeof counts / sizeof counts[0]; n++)
 		EXPECT_LE(count_of(counts[n]), before[n] + SLACK);
+	EXPECT_LE(pages, free_pages() + KEPT);
 }
 
 TEST(ports_without_end)

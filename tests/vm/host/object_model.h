@@ -98,13 +98,13 @@ void *(zone_alloc)(struct zone *zone)
 {
 	if (fails())
 		return NULL;
-	zone->in_use++;
+	zone->taken++;
 	return malloc(zone->element_size);
 }
 
 void zone_free(struct zone *zone, void *element)
 {
-	zone->in_use--;
+	zone->taken--;
 	free(element);
 }
 
@@ -643,7 +643,7 @@ static inline void check_objects(const struct object *also)
 			paid += found[i]->n_pages + found[i]->n_swapped + found[i]->n_unsettled;
 		}
 	}
-	EXPECT_EQ(object_zone->in_use, n_found);
+	EXPECT_EQ(zone_in_use(object_zone), n_found);
 	EXPECT_EQ(charged(OWNER_PAGES), paid);
 	EXPECT_EQ(n_pages, total);
 }
@@ -668,7 +668,7 @@ static inline void finish(void)
 		if (views[v].object != NULL)
 			release(&views[v]);
 	}
-	EXPECT_EQ(object_zone->in_use, 0);
+	EXPECT_EQ(zone_in_use(object_zone), 0);
 	EXPECT_EQ(n_pages, 0);
 	EXPECT_EQ(charged(OWNER_PAGES), 0);
 	end_payers();
