@@ -101,8 +101,7 @@ KERNEL_HEADERS := $(SERVERS:%=$(GEN)/kernel/%_server.h)
 SERVED_HEADERS := $(CATCHERS:%=$(GEN)/user/%_catch.h) $(SERVICES:%=$(GEN)/user/%_server.h)
 CALLED_HEADERS := $(patsubst %,$(GEN)/user/%.h,$(CALLED) $(SERVICES))
 USER_HEADERS   := $(CALLED_HEADERS) $(SERVED_HEADERS)
-MIG_FILES      := $(foreach header,$(KERNEL_HEADERS) $(SERVED_HEADERS),$(header) $(header:.h=.c)) \
-		  $(CALLED_HEADERS) $(CALLED_HEADERS:.h=_user.c)
+MIG_FILES      := $(foreach header,$(KERNEL_HEADERS) $(SERVED_HEADERS),$(header) $(header:.h=.c)) $(CALLED_HEADERS) $(CALLED_HEADERS:.h=_user.c)
 headers: $(KERNEL_HEADERS) $(USER_HEADERS) $(MESSAGES)
 mig-output: $(OUT)/mig-output.tar
 $(OUT)/mig-output.tar: $(MIG_FILES) $(MESSAGES)
@@ -144,8 +143,7 @@ with_pg    = $(1:$(OBJ)/%=$(OBJ)/pg/%)
 generated  = $(patsubst %,$(OBJ)/gen/user/%.c.o,$1)
 
 # ---------------- The kernel ----------------
-KERNEL_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out $(if $(SAN),,%/ubsan.c),\
-		  $(wildcard kernel/*/*.[cS] kernel/*/*/*.[cS])))) $(SERVERS:%=$(OBJ)/gen/kernel/%_server.c.o)
+KERNEL_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(sort $(filter-out $(if $(SAN),,%/ubsan.c), $(wildcard kernel/*/*.[cS] kernel/*/*/*.[cS])))) $(SERVERS:%=$(OBJ)/gen/kernel/%_server.c.o)
 LINK_KERNEL := $(LD) $(if $(CLANG),,$(KERNEL)) -nostdlib -static -no-pie -Wl,-T,kernel/kernel.ld,--build-id=none,-z,noexecstack,-z,max-page-size=4096
 kernel: $(OUT)/mach_kernel $(OUT)/mach_kernel.sym $(OUT)/mach_kernel.asm
 # Linked twice, the second time with the names of what the first put where.  The first has relocations, for a test.
@@ -225,8 +223,7 @@ $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_
 # under the server are programs too, and a server may be its process.
 UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
-UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump $(basename $(notdir $(UNIX_SOURCES))))) \
-		 $(OUT)/servers/snames
+UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump $(basename $(notdir $(UNIX_SOURCES))))) $(OUT)/servers/snames
 UNIX_TESTS    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 unix_objects   = $(call objects_of,$(basename $(firstword $(wildcard $(foreach folder,bin sbin work,\
 		 $(patsubst user/%,user/$(folder)/%.c,$1) $(patsubst user/%,user/$(folder)/%,$1))) $1)),unix/)
@@ -243,30 +240,22 @@ $(OUT)/servers/snames: $(call generated,servers/netname_server)
 $(OUT)/user/monctl $(OUT)/user/hostprof: $(call objects_of,lib/elfsym,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof: private EXTRA := -lprof1 -lnetname
-AUDITING := $(addprefix $(OUT)/user/,audit auditd auditreduce praudit init su)
-$(AUDITING): private EXTRA := -lbsm
+$(addprefix $(OUT)/user/,audit auditd auditreduce praudit init su): private EXTRA := -lbsm
 $(OUT)/user/auditd: $(call generated,servers/audit_triggers_user servers/audit_triggers_server)
-# A program of the host and of the guest; each has some sources of its own.
-GPROF := $(sort $(wildcard tools/gprof/*.c lib/elfsym/*.c lib/rollup/*.c))
-$(OUT)/user/gprof: $(patsubst %,$(OBJ)/unix/%.o,$(sort $(GPROF) $(wildcard tools/gprof/guest/*.c)))
-# What shows traces does so, too; ktrace prints them while they are made.
-KTRACE := $(sort $(wildcard lib/ktrace/*.c))
-KDUMP  := $(KTRACE) $(sort $(wildcard tools/kdump/*.c))
-$(OUT)/user/kdump: $(patsubst %,$(OBJ)/unix/%.o,$(KDUMP) $(sort $(wildcard tools/kdump/guest/*.c)))
-$(OUT)/user/ktrace: $(patsubst %,$(OBJ)/unix/%.o,$(KTRACE))
+$(OUT)/user/ktrace: $(call objects_of,lib/ktrace,unix/)
+# Two are programs of the host as well.  Each has some sources of its own here and there.
+libraries_of = $(if $(filter gprof,$1),lib/elfsym lib/rollup,lib/ktrace)
+both_of      = $(patsubst %,$(OBJ)/$2/%.o,$(sort $(wildcard $(foreach folder,tools/$1 $(libraries_of) $3,$(folder)/*.c))))
+$(OUT)/user/gprof $(OUT)/user/kdump: $(OUT)/user/%: $$(call both_of,$$*,unix,tools/$$*/guest)
 disk: $(OUT)/disk.img
-$(OUT)/disk.img: boot/manifest $(shell find boot/disk -type f) tools/image $(wildcard tools/assay/*.py) \
-		 $(UNIX_PROGRAMS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
+$(OUT)/disk.img: boot/manifest $(shell find boot/disk -type f) tools/image $(wildcard tools/assay/*.py) $(UNIX_PROGRAMS) $(USER_PROGRAMS) $(OUT)/mach_kernel $(wildcard user/work/*.c)
 	$(Q)echo "  IMAGE   $@" && tools/image $@
 
 # ---------------- Programs for the host ----------------
-gprof: $(OUT)/bin/gprof
-# On the host gprof can also ask binutils, and write what other programs show.
-$(OUT)/bin/gprof: $(patsubst %,$(OBJ)/host/%.o,$(GPROF) $(sort $(wildcard tools/gprof/host/*.c tools/gprof/views/*.c)))
+gprof kdump: %: $(OUT)/bin/%
+# On the host they write what other programs show; gprof can also ask binutils.
+$(OUT)/bin/gprof $(OUT)/bin/kdump: $(OUT)/bin/%: $$(call both_of,$$*,host,tools/$$*/host tools/$$*/views)
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@" && $(HOSTCC) -o $@ $^ -lm
-kdump: $(OUT)/bin/kdump
-$(OUT)/bin/kdump: $(patsubst %,$(OBJ)/host/%.o,$(KDUMP) $(sort $(wildcard tools/kdump/host/*.c tools/kdump/views/*.c)))
-	$(Q)mkdir -p $(@D) && echo "  LINK    $@" && $(HOSTCC) -o $@ $^
 plugin: out/plugin/hot.so
 out/plugin/hot.so: tools/hot.c tools/hot_who.c tools/hot_plugin.h $(call text,plugin,$(HOSTCC) $(HOST))
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $@"
@@ -281,8 +270,7 @@ $(HOST_PROGRAMS): $(OUT)/host/%: $$(call parts_of,$$*) $(wildcard tests/lib/host
 		$(call text,tested,$(HOSTCC) $(TESTED)) | $(MESSAGES)
 	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $<" && $(compile_test) -MM -MP -MT $@ $(filter %.c,$^) > $@.d
 	$(Q)$(compile_test) -o $@ $(filter %.c %.a,$^) -lm
-$(OUT)/host/libc.a: $(patsubst %,$(OBJ)/host/our/%.o,$(wildcard \
-		    $(patsubst %,lib/libc/%/*.c,stdio string stdlib ctype math malloc float locale)))
+$(OUT)/host/libc.a: $(patsubst %,$(OBJ)/host/our/%.o,$(wildcard $(patsubst %,lib/libc/%/*.c,stdio string stdlib ctype math malloc float locale)))
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcsD $@ $^ && $(HOSTOBJCOPY) --prefix-symbols=our_ $@
 -include $(shell test -d $(OUT) && find $(OUT) -name '*.d')
 
@@ -300,8 +288,7 @@ lines: ; $(Q)tools/floors
 bench-gprof: gprof ; $(Q)tests/gprof/speed.py --functions $(or $(N),100000)
 fuzz: all
 	$(Q)tools/guest boot --icount --cpus $(or $(CPUS),1) --seed $(or $(SEED),1) --append 'pool=48 ramdisk=1' -- 'ipc/fuzz calls=$(or $(N),200000) seed=$(or $(SEED),1) $${host-port} $${device-port}'
-	$(Q)$(if $(filter 0,$(SECONDS)),,tests/gprof/fuzz/run $(or $(SECONDS),600))
-	$(Q)$(if $(filter 0,$(SECONDS)),,tests/trace/fuzz/run $(or $(SECONDS),60))
+	$(Q)$(if $(filter 0,$(SECONDS)),,tests/gprof/fuzz/run $(or $(SECONDS),600) && tests/trace/fuzz/run $(or $(SECONDS),60))
 fuzz-gprof: ; $(Q)tests/gprof/fuzz/run $(or $(N),600)
 seeds: all ; $(Q)tools/seeds --seeds $(or $(N),10) --first $(or $(SEED),1) --cpus $(or $(CPUS),2) $(T)
 hot: all ; $(Q)tools/hot -- '$(T)'

@@ -22,11 +22,11 @@ static const struct {
 	uint32_t share;
 	uint32_t most; /* 0: that is up to memory alone. */
 } parts[OWNER_KINDS] = {
-	[OWNER_PORTS] = {4, 4},   [OWNER_NAMES] = {4, 4},
-	[OWNER_TASKS] = {1, 4},   [OWNER_THREADS] = {8, 4},
-	[OWNER_QUEUED] = {8, 4},  [OWNER_PAGES] = {48, 7},
-	[OWNER_ENTRIES] = {8, 4}, [OWNER_TABLES] = {8, 4},
-	[OWNER_WIRED] = {16, 4},  [OWNER_STREAMS] = {16, 7, OWNER_STREAMS_MOST},
+	[OWNER_PORTS] = {4, 4, 0},   [OWNER_NAMES] = {4, 4, 0},
+	[OWNER_TASKS] = {1, 4, 0},   [OWNER_THREADS] = {8, 4, 0},
+	[OWNER_QUEUED] = {8, 4, 0},  [OWNER_PAGES] = {48, 7, 0},
+	[OWNER_ENTRIES] = {8, 4, 0}, [OWNER_TABLES] = {8, 4, 0},
+	[OWNER_WIRED] = {16, 4, 0},  [OWNER_STREAMS] = {16, 7, OWNER_STREAMS_MOST},
 };
 
 struct owner owner_system;

@@ -195,8 +195,7 @@ bool bsm_log_in(const char *user, uid_t uid)
 {
 	auditinfo_t info = {.ai_auid = uid, .ai_asid = (au_asid_t)getpid()};
 
-	if (access(AUDIT_FOLDER "audit_control", F_OK) == 0 &&
-	    !bsm_user_mask(user, &info.ai_mask))
+	if (access(AUDIT_FOLDER "audit_control", F_OK) == 0 && !bsm_user_mask(user, &info.ai_mask))
 		return false;
 	return setaudit(&info) == 0 || bsm_fail("audit: %s", strerror(errno));
 }
