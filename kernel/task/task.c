@@ -264,7 +264,7 @@ static void task_kill_threads(struct task *task)
 	task_reference(task);
 	list_for_each_object_removable (struct thread, thread, after, &task->threads, task_link) {
 		thread_kill(thread);
-		pause_each();
+		pause_each_page(); /* Its stack may go with it, which takes as long. */
 	}
 	task_release(task);
 }

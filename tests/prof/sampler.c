@@ -257,7 +257,7 @@ TEST(sleeping_is_found_idle)
 }
 
 #define COPY_BYTES 0x20000u
-#define COPY_PLACE 0x08100000u /* Near the program, where there is a page table. */
+#define COPY_PLACE 0x08180000u /* Near the program, where there is a page table. */
 
 /*
  * Copies some million words, with interrupts on: where pages do not come to lie on pages, as here,

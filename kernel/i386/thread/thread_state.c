@@ -140,13 +140,13 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 }
 
 /* One of the two threads is none like most. */
-static __attribute__((noinline)) void
-thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
+static void thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
 	cpu->machine.apart = next->machine.apart;
+	if (previous->watched || next->watched)
+		waits_switched(previous, next);
 	if (cpu->machine.extra != next->machine.extra)
 		extra_load(cpu, next);
-	waits_switched(previous, next);
 }
 
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next)
