@@ -91,5 +91,10 @@
 #define SYS_setrlimit         82
 #define SYS_ktrace            83
 #define SYS_utrace            84
+#define SYS_audit             85
+#define SYS_auditon           86
+#define SYS_auditctl          87
+#define SYS_getaudit          88
+#define SYS_setaudit          89
 
 #endif

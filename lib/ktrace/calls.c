@@ -109,6 +109,11 @@ static const struct ktrace_call calls[] = {
 	CALL(setrlimit, NOTHING, OF(LIMIT), MOST, MOST),
 	CALL(ktrace, NOTHING, PATH, OF(OPERATION), OF(FACILITY), SIGNED),
 	CALL(utrace, NOTHING, BYTES),
+	CALL(audit, NOTHING, BYTES),
+	CALL(auditon, NUMBER, NUMBER, BYTES),
+	CALL(auditctl, NOTHING, PATH),
+	CALL(getaudit, NOTHING, NOTHING),
+	CALL(setaudit, NOTHING, BYTES),
 };
 
 const struct ktrace_call *ktrace_call(int code)

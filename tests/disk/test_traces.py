@@ -47,8 +47,8 @@ def run(folder: Path, rules: str) -> machine.Result:
     (folder / "rules").write_text(rules.format(sector=block * size // SECTOR))
     disk = Disk(image, through=FAILING.format(rules=folder / "rules"))
     return unix.judge(machine.run(
-        [unix.server_command("vd0", f"user=root run={unix.COMMANDS} limit=60")], disks=(disk,),
-        limit=300))
+        [unix.server_command("vd0", f"user=root run={unix.COMMANDS} limit=2000")], disks=(disk,),
+        limit=3000))
 
 
 def test_a_trace_that_is_not_written_ends(tmp_path: Path) -> None:
