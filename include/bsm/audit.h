@@ -84,8 +84,8 @@ typedef struct auditinfo {
 #define AU_FS_MINFREE    20 /* Percent of the disk. */
 
 typedef struct au_qctrl {
-	uint32_t aq_hiwater; /* With so many waiting, callers wait. */
-	uint32_t aq_lowater; /* Until there are so few. */
+	uint32_t aq_hiwater; /* With so many waiting, callers wait until they are being written. */
+	uint32_t aq_lowater; /* BSM's; kept for who asks, and nothing more. */
 	uint32_t aq_bufsz;   /* Bytes of a record at most. */
 	uint32_t aq_delay;   /* Milliseconds until a group is written that is not full. */
 	int32_t aq_minfree;  /* Percent of the disk, below which auditd is told. */
