@@ -6,7 +6,8 @@
  *     pager DEVICE...                                 as a process of root's
  *
  * Without a device's name it takes rd0; of several, the first that can be used.  A process asks the
- * Unix server for the two ports.
+ * Unix server for the two ports, and closes its standard output when there is swap: until then
+ * `(pager rd0 &) | cat` lasts.
  *
  * It has no threads but its first.  Whatever cannot be had is said in one line, and then the
  * program ends: a machine without swap is better than one that believes to have it.
@@ -17,9 +18,10 @@
 
 #include "pager.h"
 
-#define WAIT_MS  10
-#define PRIORITY 8  /* Better than programs': they wait for it. */
-#define PARTS    64 /* Sizes in pages are shared out by such parts: no product is too large. */
+#define WAIT_MS         10
+#define PRIORITY        8 /* Better than programs': they wait for it. */
+#define STANDARD_OUTPUT 1
+#define PARTS           64 /* Sizes in pages are shared out by these: no product is too large. */
 
 /* ---------------- Saying ---------------- */
 
@@ -70,6 +72,7 @@ void wait_for_memory(void)
 struct places {
 	mach_port_t host;
 	mach_port_t devices;
+	mach_port_t server;         /* Of a process: the Unix server. */
 	char *const *devices_named; /* Ends with a null; empty for rd0. */
 };
 
@@ -84,16 +87,10 @@ static const char *main_device_name(const char *word)
 /* As root's process: the ports come from the server behind the bootstrap port. */
 static bool main_ask_unix_server(struct places *places)
 {
-	mach_port_t server = MACH_PORT_NULL;
-	bool is_given;
-
-	if (task_get_bootstrap_port(mach_task_self_cached(), &server) != KERN_SUCCESS ||
-	    !MACH_PORT_VALID(server))
-		return false;
-	is_given = bsd_task_by_pid(server, -1, &places->host) == 0 &&
-		   bsd_device_port(server, &places->devices) == 0;
-	drop_right(server);
-	return is_given;
+	return task_get_bootstrap_port(mach_task_self_cached(), &places->server) == KERN_SUCCESS &&
+	       MACH_PORT_VALID(places->server) &&
+	       bsd_task_by_pid(places->server, -1, &places->host) == 0 &&
+	       bsd_device_port(places->server, &places->devices) == 0;
 }
 
 static bool main_find_places(int argc, char **argv, struct places *places)
@@ -101,6 +98,7 @@ static bool main_find_places(int argc, char **argv, struct places *places)
 	if (argc > 2 && *argv[1] >= '0' && *argv[1] <= '9') {
 		places->host = strtoul(argv[1], NULL, 10);
 		places->devices = strtoul(argv[2], NULL, 10);
+		places->server = MACH_PORT_NULL;
 		places->devices_named = argv + 3;
 		return MACH_PORT_VALID(places->host) && MACH_PORT_VALID(places->devices);
 	}
@@ -191,6 +189,16 @@ static void main_share_swap(mach_port_t host)
 			       "let users have swap");
 }
 
+/* Whoever reads this process's standard output learns by its end that users may count on swap. */
+static void main_tell_of_swap(mach_port_t server)
+{
+	if (server == MACH_PORT_NULL)
+		return;
+	if (bsd_close(server, STANDARD_OUTPUT) != 0)
+		say("cannot close its standard output");
+	drop_right(server);
+}
+
 int main(int argc, char **argv)
 {
 	struct places places;
@@ -214,5 +222,6 @@ int main(int argc, char **argv)
 		return 1;
 	main_share_swap(places.host);
 	say("%u pages of swap on %s", swap_blocks(), device);
+	main_tell_of_swap(places.server);
 	serve();
 }

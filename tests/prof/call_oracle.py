@@ -25,8 +25,9 @@ LINE = re.compile(r"# call ([0-9a-f]{8}) ([0-9a-f]{8}) (\d+)")
 MOMENTS = ("machine_calls_clear", "machine_calls_copy", "memset", "memcpy")
 
 # What holds CPUs for that, and what a CPU calls that waits or is held, between one's last moment
-# and the other's: a few times each, as turns change; the checked kernel takes longer for that.
-A_FEW = 8 if "SAN=1" in KIND else 4
+# and the other's: twice each in each round of turns that clearing or copying takes; the checked
+# kernel takes longer for that.
+A_FEW = 8 if "SAN=1" in KIND else 6
 WAITS = ("hold_begin", "lapic_send", "lapic_send_nmi", "lapic_wait_for_command", "holder_change",
          "holder_next_of", "nmi",
          # What is no function of its own where the kernel is compiled as one unit:

@@ -233,6 +233,7 @@ TEST(interrupts_off_seen_by_nmi)
 
 #define STREAMS   4u
 #define DUE       1200u
+#define APART     4u /* Due times from one stream's end to the next: what a stop takes at most. */
 #define RING_SIZE 16384u /* Words, of which one is never used. */
 #define IN_RING   ((RING_SIZE - 1) / (uint32_t)(sizeof(struct prof_sample) / sizeof(uint32_t)))
 
@@ -268,11 +269,11 @@ TEST(a_full_ring)
 		begun[n] = begin(&streams[n], FAST_HZ, SAMPLE_FIXED | SAMPLE_NMI, 0);
 	EXPECT_EQ(assay_interrupts_off(100000), KERN_SUCCESS);
 	for (uint32_t n = 0; n < STREAMS; n++) {
-		compute_until(begun[n], DUE + n); /* One takes too long for two in an interval. */
+		compute_until(begun[n], DUE + n * APART);
 		EXPECT_EQ(task_sample_stop(SELF, streams[n].port), KERN_SUCCESS);
 	}
 	for (uint32_t n = 0; n < STREAMS; n++)
-		before += receive_to_the_gap(&streams[n], DUE + n);
+		before += receive_to_the_gap(&streams[n], DUE + n * APART);
 	EXPECT_LE(IN_RING - 1, before); /* One may not fit before the ring's end. */
 	EXPECT_LE(before, IN_RING);
 }

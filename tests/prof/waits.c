@@ -101,11 +101,13 @@ static const struct kept_wait *first_of(uint32_t reason)
 	return &none;
 }
 
-/* `ns` within one percent. */
+/* Of a time that is measured, what may be missing or too much: less than a percent. */
+#define PARTS 128u
+
 static void expect_about(uint64_t ns, uint64_t right)
 {
-	EXPECT_LE(right - right / 100, ns);
-	EXPECT_LE(ns, right + right / 100);
+	EXPECT_LE(right - right / PARTS, ns);
+	EXPECT_LE(ns, right + right / PARTS);
 }
 
 /* ---------------- Reasons, one at a time ---------------- */
@@ -282,10 +284,10 @@ static void expect_all_but_cpus(uint64_t waited)
 {
 	bool one = collected.begin.cpus == 1;
 	uint64_t right = (SPINNERS + 1 - collected.begin.cpus) * elapsed();
-	uint64_t percent = right / 100;
+	uint64_t part = right / PARTS;
 
-	EXPECT_LE(one ? right : right - percent, waited);
-	EXPECT_LE(waited, right + (one ? percent : 5 * percent));
+	EXPECT_LE(one ? right : right - part, waited);
+	EXPECT_LE(waited, right + (one ? part : 6 * part));
 }
 
 TEST(turns)
