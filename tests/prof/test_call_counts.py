@@ -88,7 +88,7 @@ def test_on_and_off_under_load(machine, monkeypatch, rounds: int, way: dict) -> 
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     kept = call_oracle.keep_memory(monkeypatch)
     run = machine([f"{PROGRAM} ${{host-port}} rounds={rounds} on_and_off_under_load"], cpus=4,
-                  limit=60 + rounds, **way)
+                  limit=60 + 4 * rounds, **way)
     assert (run.outcome, run.status) == ("exit", 0)
     stub = next(f for f in kernel.functions if f.name.startswith("_Xmach_port_type"))
     assert call_oracle.counted_calls(run.output.decode())[stub.start] == 3 * 1000
