@@ -53,8 +53,8 @@ def test_many_files() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", ("FAST=1", "CLANG=1"))
+@pytest.mark.parametrize("kind", ("FAST=1", "CLANG=1", "SAN=1"))
 def test_another_build(kind: str) -> None:
-    """All that `make test` tests: with a kernel compiled file by file, and one by clang."""
+    """All that `make test` tests, with a kernel compiled file by file, by clang, or checked."""
     last = last_line("make", "-s", "test", kind, without=OF_MAKE)
     assert re.fullmatch(r"[1-9]\d* passed, 0 failed(, \d+ skipped)?", last)
