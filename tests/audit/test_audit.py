@@ -92,6 +92,22 @@ def test_what_a_student_did_is_there(audited) -> None:
     assert ("cat", "/etc/motd") in words and ("rm", "/etc/passwd") in words
 
 
+def test_attempts_are_recorded_as_the_disk_comes(audited) -> None:
+    """Whom root has become, and what fails of it: others, who have logged in, have `-ad`."""
+    trail = audited(
+        "auditd\n"
+        "su student -c 'ktrace -f /tmp/t -p 1; ktrace -f /tmp/t true; /sbin/audit -t; "
+        "/sbin/auditd; cat /var/audit/*' 2>/dev/null")
+    student = [record for record in trail.records if record.subject.euid == STUDENT]
+    tried = {name: [record.error for record in named(student, name)]
+             for name in ("AUE_KTRACE", "AUE_HOST_PORT")}
+    assert tried["AUE_KTRACE"] == [1, 0]
+    assert set(tried["AUE_HOST_PORT"]) <= {1}
+    flags = re.search("^flags:(.*)$", (ROOT / "boot/disk" / CONTROL[1:]).read_text(), re.MULTILINE)
+    assert flags and "-ad" in flags[1].split(",")
+    assert {record.subject.auid for record in student} == {0}
+
+
 def test_su_is_recorded_and_who_it_was_stays(audited) -> None:
     trail = audited("auditd\nsu student -c 'echo done'\n", control=ALL)
     record = named(trail.records, "AUE_su")[0]

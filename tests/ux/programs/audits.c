@@ -8,6 +8,7 @@
 #include <mach.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ktrace.h>
 #include <sys/ux.h>
 #include <time.h>
 #include <unistd.h>
@@ -432,6 +433,70 @@ TEST(a_trail_goes_on_in_another_file)
 	EXPECT_EQ(trail_size, 60 * OWN_SIZE - (read_trail(SECOND), trail_size));
 	unlink(SECOND);
 	unlink(TRAIL);
+}
+
+/* ---------------- Attempts ---------------- */
+
+/* What a student tries against the trail and others, and one thing that he may. */
+static void try_all(void)
+{
+	auditinfo_t info = {0};
+	int condition = AUC_NOAUDIT;
+
+	become_student();
+	make_trail("/tmp/audits.own");
+	close(open("/etc/passwd", O_RDONLY));
+	EXPECT(ktrace("/tmp/audits.own", KTROP_SET, KTRFAC_SYSCALL, 1) == -1 && errno == EPERM);
+	EXPECT(ktrace(NULL, KTROP_CLEAR, KTRFAC_SYSCALL, 1) == -1 && errno == EPERM);
+	EXPECT(auditctl("") == -1 && errno == EPERM);
+	EXPECT(auditon(A_SETCOND, &condition, sizeof condition) == -1 && errno == EPERM);
+	EXPECT(audit("x", 1) == -1 && errno == EPERM);
+	EXPECT(setaudit(&info) == -1 && errno == EPERM);
+	EXPECT_EQ(task_by_pid(1), MACH_PORT_NULL);
+	EXPECT_EQ(task_by_pid(0), MACH_PORT_NULL);
+	EXPECT(open(TRAIL, O_RDONLY) == -1 && errno == EACCES);
+	EXPECT(open(TRAIL, O_WRONLY) == -1 && errno == EACCES);
+}
+
+/* So many records of an event, each of a student whose audit id is that of who logged in. */
+static void expect_attempts(uint16_t event, unsigned count, int error)
+{
+	const uint8_t *record;
+	unsigned n = 0;
+
+	while ((record = find_record(event, n)) != NULL) {
+		EXPECT_EQ(error_of(record), error);
+		EXPECT_EQ(subject_word(record, 0), 4711);
+		EXPECT_EQ(subject_word(record, 1), STUDENT);
+		n++;
+	}
+	if (n != count)
+		check_fail("event %u has %u records, not %u", event, n, count);
+}
+
+TEST(what_is_refused_is_in_the_trail)
+{
+	static const uint16_t events[] = {AUE_KTRACE,   AUE_AUDITCTL,   AUE_AUDITON, AUE_AUDIT,
+					  AUE_SETAUDIT, AUE_TASKFORPID, AUE_OPEN_R,  AUE_OPEN_W};
+
+	for (unsigned n = 0; n < sizeof events / sizeof events[0]; n++)
+		set_class(events[n], CLASS);
+	begin();
+	set_own_mask(0, CLASS);
+	EXPECT(all_is_well_in_a_child(try_all));
+	end();
+	for (unsigned n = 0; n < sizeof events / sizeof events[0]; n++)
+		set_class(events[n], 0);
+	read_trail(TRAIL);
+	expect_attempts(AUE_KTRACE, 2, EPERM);
+	expect_attempts(AUE_AUDITCTL, 1, EPERM);
+	expect_attempts(AUE_AUDITON, 1, EPERM);
+	expect_attempts(AUE_AUDIT, 1, EPERM);
+	expect_attempts(AUE_SETAUDIT, 1, EPERM);
+	expect_attempts(AUE_TASKFORPID, 2, EPERM);
+	expect_attempts(AUE_OPEN_R, 1, EACCES);
+	expect_attempts(AUE_OPEN_W, 1, EACCES);
+	unlink("/tmp/audits.own");
 }
 
 /* ---------------- The port ---------------- */
