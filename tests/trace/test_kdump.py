@@ -367,6 +367,17 @@ def test_what_has_no_end_ends_with_its_process() -> None:
                      ("wait:CPU", 8000, 3000), ("sync", 12000, 1000)]
 
 
+def test_the_wait_for_an_answer_is_its_calls() -> None:
+    """It begins before the server records the call, and ends after its result."""
+    made = Maker().add(trace_file.CSW, struct.pack("<iiII", 1, 0, trace_file.PORT, 0))
+    made.call("getpid").result("getpid", 12)
+    made.add(trace_file.CSW, struct.pack("<iiII", 0, 0, trace_file.PORT, 3000)).wait(
+        trace_file.CPU, 2000)
+    events = json.loads(Run(made, "--view=chrome").text)["traceEvents"]
+    spans = [(one["name"], one["ts"], one["dur"]) for one in events if one["ph"] == "X"]
+    assert spans == [("getpid", 1000, 1000), ("wait:port", 1000, 1000), ("wait:CPU", 4000, 2000)]
+
+
 @pytest.mark.skipif(viewers.missing("perf") is not None, reason=viewers.missing("perf") or "")
 def test_perf(tmp_path: Path) -> None:
     data = tmp_path / "perf.data"

@@ -26,6 +26,7 @@
 
 struct executed;
 struct trace_file;
+struct trace_stream;
 
 struct credentials {
 	uid_t uid, euid, suid;
@@ -78,8 +79,9 @@ struct process {
 	struct process_signals signals;
 	struct process_timers timers;
 
-	uint32_t trace_flags;          /* KTRFAC_*: what is recorded of it; 0: nothing. */
-	struct trace_file *trace_file; /* Where to; null exactly then. */
+	uint32_t trace_flags;              /* KTRFAC_*: what is recorded of it; 0: nothing. */
+	struct trace_file *trace_file;     /* Where to; null exactly then. */
+	struct trace_stream *trace_stream; /* What tells its waits; null: not KTRFAC_CSW. */
 };
 
 extern struct list processes; /* All, by pid in rising order of creation; */

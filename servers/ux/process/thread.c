@@ -15,6 +15,7 @@
 #include "process/limits.h"
 #include "process/process.h"
 #include "process/task.h"
+#include "trace/trace.h"
 
 #define PLACE_BITS 9
 #define PLACE_MASK ((1u << PLACE_BITS) - 1)
@@ -160,6 +161,8 @@ void thread_enter(struct thread *thread)
 	assert(list_empty(&thread->link) && !thread->is_ending);
 	thread->id = ++thread->process->last_thread_id;
 	list_add_last(&thread->process->threads, &thread->link);
+	if (thread->process->trace_stream != NULL)
+		trace_waits_enter(thread);
 }
 
 bool thread_give_bootstrap(struct thread *thread, mach_port_t task)
@@ -200,6 +203,7 @@ void thread_end(struct thread *thread)
 	if (thread->is_ending)
 		return;
 	thread->is_ending = true;
+	trace_waits_leave(thread);
 	thread_signals_end(thread);
 	list_remove(&thread->link);
 	thread_leave_place(thread);

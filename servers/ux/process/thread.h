@@ -19,6 +19,8 @@
  */
 #define CALLS_MAX 4
 
+struct trace_waiter;
+
 struct thread {
 	struct process *process;
 	struct list link; /* In process->threads. */
@@ -32,6 +34,7 @@ struct thread {
 	bool is_ending;      /* Its calls are broken off; it is freed with the last reference. */
 	struct list sleeps;  /* Waits that ux_interrupt() would end: see lock.c. */
 	struct thread_signals signals;
+	struct trace_waiter *waiter; /* Null: its waits are not recorded. */
 };
 
 typedef struct thread *caller_t;

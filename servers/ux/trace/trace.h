@@ -64,6 +64,22 @@ void trace_change_user(struct process *process);
 /* Of a process that has ended what is recorded is written soon. */
 void trace_exit(struct process *process);
 
+/* ---------------- Waits (trace_waits.c) ---------------- */
+
+/*
+ * The process has a file, and its waits are recorded from now on: those of all of its threads.
+ * False: they cannot be, for want of memory or because the kernel tells of too many others.
+ */
+bool trace_waits_begin(struct process *process);
+void trace_waits_end(struct process *process); /* Harmless if they are not. */
+
+/* A child's, whose task is its parent's child, and is watched with it. */
+void trace_waits_inherit(struct process *child, const struct process *parent);
+
+/* A thread is its process's now, or no longer; for thread.c. */
+void trace_waits_enter(struct thread *thread);
+void trace_waits_leave(struct thread *thread);
+
 /* ---------------- Files (trace_file.c) ---------------- */
 
 /* Before a file is read: all that was recorded for it is in it.  Unlocks. */

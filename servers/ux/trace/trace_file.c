@@ -13,6 +13,7 @@
 #include "fs/vnode.h"
 #include "process/process.h"
 #include "trace/trace.h"
+#include "trace/trace_waits.h"
 
 #define BUFFER_SIZE    (32u * 1024)
 #define WRITE_INTERVAL NANOS_PER_SECOND
@@ -29,7 +30,10 @@ struct trace_file {
 	bool is_wanted;      /* It is to be written at once. */
 	uint32_t recorded;   /* The number of the last record, */
 	uint32_t written;    /* and of the last one that is in the file, or lost with all others. */
+	uint32_t rounds;     /* Of writing: so many have begun, */
+	uint32_t rounds_ended;
 	unsigned errors_seen;
+	struct trace_waits waits;
 };
 
 static struct list files = LIST_INITIALIZER(files); /* Also the channel of the thread. */
@@ -77,7 +81,12 @@ static int trace_file_append(struct vnode *vnode, const char *records, size_t si
 	return error == 0 && *whole == 0 ? ENOSPC : error;
 }
 
-static int trace_file_append_all(struct trace_file *file, const char *records, size_t size)
+struct trace_waits *trace_file_waits(struct trace_file *file)
+{
+	return &file->waits;
+}
+
+int trace_file_append_all(struct trace_file *file, const char *records, size_t size)
 {
 	struct vnode *vnode = file->vnode;
 	size_t whole = 0;
@@ -105,13 +114,14 @@ static void trace_file_fail(struct trace_file *file, int error)
 		if (process->trace_file == file)
 			trace_stop(process);
 	}
+	trace_waits_drop(&file->waits);
 	file->used = 0;
 	file->written = file->recorded;
 	file->errors_seen = vnode_write_errors(file->vnode);
 }
 
 /* Others may go on recording as soon as the buffers have changed places. */
-static void trace_file_write(struct trace_file *file)
+static int trace_file_write_buffer(struct trace_file *file)
 {
 	char *records = file->filling;
 	size_t size = file->used;
@@ -122,11 +132,33 @@ static void trace_file_write(struct trace_file *file)
 	file->other = records;
 	file->used = 0;
 	ux_wakeup(file);
-	error = trace_file_append_all(file, records, size);
+	if (file->waits.merged != NULL)
+		error = trace_merge(file, &file->waits, records, size, last);
+	else
+		error = trace_file_append_all(file, records, size);
 	file->written = last;
+	return error;
+}
+
+/* Waits that had ended before what is in the buffer are known by then. */
+static void trace_file_write(struct trace_file *file)
+{
+	uint32_t round = ++file->rounds;
+	uint64_t begun = ux_now();
+	int error;
+
+	trace_waits_gather(&file->waits);
+	error = trace_file_write_buffer(file);
 	if (error != 0)
 		trace_file_fail(file, error);
+	trace_waits_settle(&file->waits, begun);
+	file->rounds_ended = round;
 	ux_wakeup(file);
+}
+
+static bool trace_file_has_news(const struct trace_file *file)
+{
+	return file->used > 0 || trace_waits_are_expected(&file->waits);
 }
 
 static void trace_file_free(struct trace_file *file)
@@ -138,6 +170,7 @@ static void trace_file_free(struct trace_file *file)
 	vnode->writers--;
 	ux_free_pages(file->filling, BUFFER_SIZE);
 	ux_free_pages(file->other, BUFFER_SIZE);
+	trace_waits_free(&file->waits);
 	ux_free(file);
 	vnode_release(vnode);
 }
@@ -164,7 +197,7 @@ static void trace_file_want_all(void)
 	list_for_each (link, &files) {
 		struct trace_file *file = list_object(link, struct trace_file, link);
 
-		file->is_wanted |= file->used > 0;
+		file->is_wanted |= trace_file_has_news(file);
 	}
 }
 
@@ -192,9 +225,9 @@ static void trace_file_write_for_ever(void *unused)
 			continue;
 		}
 		file->is_wanted = false;
-		if (file->used > 0)
+		if (trace_file_has_news(file))
 			trace_file_write(file);
-		if (file->references == 0 && file->used == 0)
+		if (file->references == 0 && !trace_file_has_news(file))
 			trace_file_free(file);
 	}
 }
@@ -213,6 +246,7 @@ static struct trace_file *trace_file_new(void)
 
 	if (file == NULL)
 		return NULL;
+	trace_waits_init(&file->waits);
 	file->filling = ux_allocate_pages(BUFFER_SIZE);
 	file->other = ux_allocate_pages(BUFFER_SIZE);
 	if (file->filling != NULL && file->other != NULL)
@@ -316,24 +350,20 @@ void *trace_file_room(struct process *process, size_t size, uint32_t *sequence)
 	return room;
 }
 
-static struct trace_file *trace_file_first_unwritten(void)
-{
-	struct list *link;
-
-	list_for_each (link, &files) {
-		struct trace_file *file = list_object(link, struct trace_file, link);
-
-		if (file->written != file->recorded)
-			return file;
-	}
-	return NULL;
-}
-
 void trace_settle(void)
 {
-	struct trace_file *file;
+	list_for_each_object (struct process, process, &processes, link)
+		trace_stop(process);
+	while (!list_empty(&files))
+		trace_file_sleep(list_first_object(&files, struct trace_file, link));
+}
 
-	while ((file = trace_file_first_unwritten()) != NULL)
+/* Waits that have ended by now are in the file by the end of a round that has yet to begin. */
+static void trace_file_await_round(struct trace_file *file)
+{
+	uint32_t next = file->rounds + 1;
+
+	while (trace_waits_are_expected(&file->waits) && (int32_t)(next - file->rounds_ended) > 0)
 		trace_file_sleep(file);
 }
 
@@ -345,6 +375,7 @@ void trace_write_out(struct vnode *vnode)
 	if (file == NULL)
 		return;
 	trace_file_reference(file);
+	trace_file_await_round(file);
 	last = file->recorded;
 	while ((int32_t)(last - file->written) > 0)
 		trace_file_sleep(file);

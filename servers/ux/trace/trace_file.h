@@ -14,6 +14,7 @@
 
 struct process;
 struct trace_file;
+struct trace_waits;
 struct vnode;
 
 /* The file's, which is made if nobody traces into it yet, with a reference: ENOMEM or EAGAIN. */
@@ -29,6 +30,10 @@ void trace_file_want(struct trace_file *file);
  * null: the process is not traced into a file any more.  Unlocks.
  */
 void *trace_file_room(struct process *process, size_t size, uint32_t *sequence);
+
+/* Its waits; and for who puts them together with records: appends whole records, 0 or an errno. */
+struct trace_waits *trace_file_waits(struct trace_file *file);
+int trace_file_append_all(struct trace_file *file, const char *records, size_t size);
 
 /* The longest record, with its header. */
 #define TRACE_RECORD_MAX (8u * 1024)

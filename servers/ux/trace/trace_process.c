@@ -27,7 +27,8 @@ struct change {
 	uint32_t flags;
 	bool descends;
 	struct trace_file *file; /* Of KTROP_SET. */
-	unsigned changed;        /* So many processes. */
+	unsigned changed;        /* So many processes, */
+	int error;               /* of some of which not all could be. */
 };
 
 /* ---------------- One process ---------------- */
@@ -36,6 +37,7 @@ void trace_stop(struct process *process)
 {
 	struct trace_file *file = process->trace_file;
 
+	trace_waits_end(process);
 	process->trace_flags = 0;
 	process->trace_file = NULL;
 	if (file == NULL)
@@ -55,31 +57,48 @@ static bool trace_may_change(const struct process *caller, const struct process 
 	       process->credentials.gid == caller->credentials.gid;
 }
 
-static void trace_set(struct process *process, const struct change *change)
+static void trace_clear(struct process *process, uint32_t flags)
+{
+	process->trace_flags &= ~flags;
+	if ((process->trace_flags & KTRFAC_CSW) == 0)
+		trace_waits_end(process);
+	if ((process->trace_flags & FACILITIES) == 0)
+		trace_stop(process);
+}
+
+/* The kernel tells of the waits of so many and no more. */
+static int trace_set_waits(struct process *process)
+{
+	if ((process->trace_flags & KTRFAC_CSW) == 0 || process->trace_stream != NULL ||
+	    trace_waits_begin(process))
+		return 0;
+	trace_clear(process, KTRFAC_CSW);
+	return EAGAIN;
+}
+
+static int trace_set(struct process *process, const struct change *change)
 {
 	if (process->trace_file != change->file) {
 		trace_stop(process);
 		process->trace_file = trace_file_reference(change->file);
 	}
 	process->trace_flags |= change->flags | (is_root(change->caller) ? KTRFAC_ROOT : 0);
-}
-
-static void trace_clear(struct process *process, uint32_t flags)
-{
-	process->trace_flags &= ~flags;
-	if ((process->trace_flags & FACILITIES) == 0)
-		trace_stop(process);
+	return trace_set_waits(process);
 }
 
 static void trace_change_one(struct process *process, struct change *change)
 {
+	int error = 0;
+
 	if (process->is_exiting || !trace_may_change(change->caller, process))
 		return;
 	change->changed++;
 	if (change->operation == KTROP_SET)
-		trace_set(process, change);
+		error = trace_set(process, change);
 	else
 		trace_clear(process, change->flags);
+	if (error != 0)
+		change->error = error;
 }
 
 /* ---------------- Several ---------------- */
@@ -131,7 +150,7 @@ static int trace_change(pid_t pid, struct change *change)
 		is_found = trace_change_group(-pid, change);
 	if (!is_found)
 		return ESRCH;
-	return change->changed > 0 ? 0 : EPERM;
+	return change->changed > 0 ? change->error : EPERM;
 }
 
 /* EPERM if somebody is left who is traced into it. */
@@ -236,17 +255,22 @@ void trace_fork(struct process *child, const struct process *parent)
 		return;
 	child->trace_flags = parent->trace_flags;
 	child->trace_file = trace_file_reference(parent->trace_file);
+	trace_waits_inherit(child, parent);
 }
 
 void trace_change_user(struct process *process)
 {
-	if ((process->trace_flags & KTRFAC_ROOT) == 0)
+	if ((process->trace_flags & KTRFAC_ROOT) == 0) {
 		trace_stop(process);
+		return;
+	}
+	/* Its new task is not the old one's child, and so not watched with it. */
+	trace_waits_end(process);
+	if (trace_set_waits(process) != 0)
+		ux_log("ktrace: waits of process %d are not recorded any more", process->pid);
 }
 
 void trace_exit(struct process *process)
 {
-	if (process->trace_file != NULL)
-		trace_file_want(process->trace_file);
 	trace_stop(process);
 }

@@ -119,8 +119,10 @@ static uint32_t spans_thread_of(struct spans *spans, const struct ktrace_record 
 		i++;
 	if (i == spans->n_threads) {
 		spans->threads = spans_grow(spans->threads, i, sizeof *spans->threads);
-		spans->threads[spans->n_threads++] = (struct span_thread){
-			.pid = record->pid, .thread = record->thread, .call = SPAN_NONE};
+		spans->threads[spans->n_threads++] = (struct span_thread){.pid = record->pid,
+									  .thread = record->thread,
+									  .call = SPAN_NONE,
+									  .last_call = SPAN_NONE};
 	}
 	thread = &spans->threads[i];
 	strcpy(thread->command, record->command);
@@ -171,7 +173,7 @@ static void spans_add_call(struct spans *spans, struct ktrace_print *print,
 	span->kind = SPAN_CALL;
 	span->name = spans_name(spans, print, record, spans_print_call_name);
 	span->detail = spans_text(print, record, ktrace_print_body);
-	spans->threads[thread].call = spans->n - 1;
+	spans->threads[thread].call = spans->threads[thread].last_call = spans->n - 1;
 }
 
 static void spans_add_result(struct spans *spans, struct ktrace_print *print,
@@ -182,6 +184,17 @@ static void spans_add_result(struct spans *spans, struct ktrace_print *print,
 
 	if (span != NULL)
 		span->result = spans_text(print, record, ktrace_print_result);
+}
+
+/* A wait for an answer goes on until the call has returned: it is that call's. */
+static uint32_t spans_call_of_wait(const struct spans *spans, uint32_t thread, int64_t start)
+{
+	const struct span_thread *who = &spans->threads[thread];
+
+	if (who->call != SPAN_NONE || who->last_call == SPAN_NONE ||
+	    spans->items[who->last_call].end <= start)
+		return who->call;
+	return who->last_call;
 }
 
 /* That it stopped is known when it has gone on. */
@@ -197,6 +210,7 @@ static void spans_add_wait(struct spans *spans, struct ktrace_print *print,
 	span = spans_add(spans, thread, record);
 	span->kind = SPAN_WAIT;
 	span->start -= body.length;
+	span->outer = spans_call_of_wait(spans, thread, span->start);
 	span->name = spans_name(spans, print, record, spans_print_wait);
 	span->detail = spans_text(print, record, ktrace_print_body);
 }

@@ -4,7 +4,8 @@
  *
  * A call lasts from its record to its return's, a wait from when the thread stopped to when it went
  * on; all else is an instant.  Spans of a thread lie within each other or beside each other, never
- * across: a wait that outlasts its call is cut at the call's end, and what has no end in the trace,
+ * across: a wait that outlasts its call is cut at the call's end, also where it began before, as
+ * the wait for the answer does; and what has no end in the trace,
  * such as exit(), ends where the thread is heard of next, or with its process's last record.
  */
 #ifndef KDUMP_SPANS_H
@@ -39,7 +40,8 @@ struct span_thread {
 	int32_t pid;
 	unsigned thread;
 	char command[KTR_COMM_MAX + 1]; /* Of the last record. */
-	uint32_t call;                  /* The one that it is in, or SPAN_NONE. */
+	uint32_t call;                  /* The one that it is in, or SPAN_NONE; */
+	uint32_t last_call;             /* and the one before, or that one. */
 	int64_t last;                   /* The time of the last record. */
 };
 
