@@ -359,6 +359,17 @@ def unix_call(name: str) -> Callable[[], Figure]:
     return lambda: Figure(unix_numbers()[name])
 
 
+def root_call(name: str) -> Callable[[], Figure]:
+    """As unix_call(), of a row that is root's."""
+    def measure() -> Figure:
+        result = unix.run(f"callbench {name}", user="root", limit=SECONDS)
+        if result.outcome != "exit" or result.status != 0:
+            text = (result.output + result.log).decode(errors="replace")
+            raise ToolError(f"callbench {name}: {result.outcome}, status {result.status}\n{text}")
+        return Figure(read_numbers(result.output)[name])
+    return measure
+
+
 def measure_prompt() -> Figure:
     """From the kernel's entry to the end of a run that does nothing: boot, /etc/rc, shell, halt.
 
@@ -453,6 +464,10 @@ ROWS = (
     Row("getpid", "getpid() of the Unix server", "instructions", unix_call("getpid")),
     Row("getpid-traced", "the same, call and result recorded", "instructions",
         unix_call("getpid-traced")),
+    Row("getpid-audited", "the same with a trail, in which it is not", "instructions",
+        root_call("getpid-audited")),
+    Row("umask", "umask() of the Unix server", "instructions", unix_call("umask")),
+    Row("umask-audited", "the same, in the trail", "instructions", root_call("umask-audited")),
     Row("open-close", "open() and close() of a file", "instructions", unix_call("open-close")),
     Row("read-page", "read() of 4 KiB of a cached file", "instructions", unix_call("read-page")),
     Row("pipe", "byte to another process and back, by pipes", "instructions", unix_call("pipe")),

@@ -4,7 +4,8 @@
  * fixed instruction clock, in instructions.
  *
  * Each line is a name and the median of several samples.  `make bench` prints them in its table.
- * With names as arguments only these are measured.  Markers stand around the samples of each.
+ * With names as arguments only these are measured; what only root may must be named.  Markers stand
+ * around the samples of each.
  */
 #include <assay.h>
 #include <fcntl.h>
@@ -15,8 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ktrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <bsm/audit.h>
+#include <bsm/audit_kevents.h>
 
 #define SAMPLES    101
 #define FEW        21
@@ -39,6 +44,11 @@ static char buffer[PAGE];
 static void get_pid(void)
 {
 	getpid();
+}
+
+static void set_umask(void)
+{
+	umask(022);
 }
 
 static void open_and_close(void)
@@ -89,6 +99,30 @@ static void end_trace(void)
 	if (ktrace(TRACE, KTROP_CLEARFILE, 0, 0) != 0)
 		fail("ktrace");
 	unlink(TRACE);
+}
+
+/* ---------------- A call that is audited ---------------- */
+
+#define TRAIL "/tmp/callbench.trail"
+#define CLASS 1u
+
+/* There is a trail, and umask() is in it; getpid() never is. */
+static void start_audit(void)
+{
+	au_evclass_map_t class = {AUE_UMASK, CLASS};
+	auditinfo_t info = {.ai_mask = {CLASS, CLASS}};
+
+	close(open(TRAIL, O_CREAT | O_TRUNC | O_WRONLY, 0600));
+	if (auditon(A_SETCLASS, &class, sizeof class) != 0 || setaudit(&info) != 0 ||
+	    auditctl(TRAIL) != 0)
+		fail("audit");
+}
+
+static void end_audit(void)
+{
+	if (auditctl("") != 0)
+		fail("audit");
+	unlink(TRAIL);
 }
 
 /* ---------------- A pipe there and one back ---------------- */
@@ -188,14 +222,18 @@ static const struct row {
 	unsigned samples;
 	void (*prepare)(void);
 	void (*finish)(void);
+	int is_roots;
 } rows[] = {
-	{"getpid", get_pid, SAMPLES, NULL, NULL},
-	{"getpid-traced", get_pid, SAMPLES, start_trace, end_trace},
-	{"open-close", open_and_close, SAMPLES, NULL, NULL},
-	{"read-page", read_page, SAMPLES, NULL, NULL},
-	{"pipe", round_trip, SAMPLES, start_echo, NULL},
-	{"page-in", touch_page, SAMPLES, map_new_file, NULL},
-	{"fork-exec", run_program, FEW, NULL, NULL},
+	{"getpid", get_pid, SAMPLES, NULL, NULL, 0},
+	{"getpid-traced", get_pid, SAMPLES, start_trace, end_trace, 0},
+	{"open-close", open_and_close, SAMPLES, NULL, NULL, 0},
+	{"read-page", read_page, SAMPLES, NULL, NULL, 0},
+	{"pipe", round_trip, SAMPLES, start_echo, NULL, 0},
+	{"page-in", touch_page, SAMPLES, map_new_file, NULL, 0},
+	{"fork-exec", run_program, FEW, NULL, NULL, 0},
+	{"umask", set_umask, SAMPLES, NULL, NULL, 0},
+	{"getpid-audited", get_pid, SAMPLES, start_audit, end_audit, 1},
+	{"umask-audited", set_umask, SAMPLES, start_audit, end_audit, 1},
 };
 
 static int is_named(const char *name, char **names)
@@ -211,7 +249,7 @@ int main(int argc, char **argv)
 	if (file < 0)
 		fail(FILE_NAME);
 	for (const struct row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
-		if (argc > 1 && !is_named(row->name, argv + 1))
+		if (argc > 1 ? !is_named(row->name, argv + 1) : row->is_roots)
 			continue;
 		if (row->prepare != NULL)
 			row->prepare();
