@@ -179,6 +179,13 @@ def test_a_process_that_runs(told: Told) -> None:
     assert told.parts["all"] == []
 
 
+def test_the_machine_ends_while_waits_are_recorded() -> None:
+    """With who is traced his stream ends, and the file is written before the disk is left."""
+    result = unix.run(f"cd {HOME}; ktrace -i -t +w sleep 1000 & sleep 0.1; echo end",
+                      limit=LIMIT, icount=True)
+    assert (result.outcome, result.status, result.output) == ("exit", 0, b"end\n")
+
+
 def test_what_is_wrong_is_said() -> None:
     result = unix.run(f"cd {HOME}; {WRONG}", limit=LIMIT, icount=True)
     lines = [line for line in result.output.decode().splitlines()

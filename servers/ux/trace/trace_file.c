@@ -350,12 +350,23 @@ void *trace_file_room(struct process *process, size_t size, uint32_t *sequence)
 	return room;
 }
 
+static struct trace_file *trace_file_first_unwritten(void)
+{
+	list_for_each_object (struct trace_file, file, &files, link) {
+		if (file->written != file->recorded || trace_file_has_news(file))
+			return file;
+	}
+	return NULL;
+}
+
 void trace_settle(void)
 {
+	struct trace_file *file;
+
 	list_for_each_object (struct process, process, &processes, link)
 		trace_stop(process);
-	while (!list_empty(&files))
-		trace_file_sleep(list_first_object(&files, struct trace_file, link));
+	while ((file = trace_file_first_unwritten()) != NULL)
+		trace_file_sleep(file);
 }
 
 /* Waits that have ended by now are in the file by the end of a round that has yet to begin. */
