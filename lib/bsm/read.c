@@ -3,6 +3,7 @@
  * Reading records.  Whoever wrote the file may lie: no length is believed that goes beyond what is
  * there, and a text is one only if it ends where its length says.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,7 +226,8 @@ static bool record_get(FILE *file, struct bsm_record *record, size_t from, size_
 		return false;
 	if (fread(record->bytes + from, 1, size, file) == size)
 		return true;
-	return bsm_fail(ferror(file) ? "the file could not be read" : "a record ends early");
+	return ferror(file) ? bsm_fail("cannot be read: %s", strerror(errno))
+			    : bsm_fail("a record ends early");
 }
 
 static uint32_t record_size_of(const uint8_t *bytes)
@@ -275,7 +277,7 @@ int bsm_next_record(FILE *file, struct bsm_record *record)
 	record->offset += (uint64_t)(record->tokens.end - record->bytes);
 	record->tokens = (struct bsm_cursor){record->bytes, record->bytes};
 	if (first == EOF && ferror(file)) {
-		bsm_fail("the file could not be read");
+		bsm_fail("cannot be read: %s", strerror(errno));
 		return -1;
 	}
 	if (first == EOF)

@@ -204,7 +204,9 @@ static void file_skip(struct ktrace_file *file)
 		file_fill(file);
 	} while (file->at < file->used && !file_is_recovered(file));
 	left = (size_t)(file->base + file->at - from);
-	if (file->at < file->used)
+	if (from == 0 && file->at == file->used)
+		ktrace_complain(file, "no trace, of which `ktrace COMMAND` makes one");
+	else if (file->at < file->used)
 		ktrace_complain(file, "%zu bytes from byte %" PRIu64 " on are no record: left out",
 				left, from);
 	else

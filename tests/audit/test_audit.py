@@ -158,6 +158,19 @@ def test_who_is_not_root_is_told(audited) -> None:
                             "audit: only root may say what auditd is to do\n")
 
 
+def test_what_is_no_trail_is_told(audited) -> None:
+    """A terminal is none: nobody types records."""
+    trail = audited("praudit </dev/console 2>&1; echo $?; auditreduce </dev/console 2>&1; "
+                    "praudit /var/audit 2>&1; praudit nothing 2>&1; praudit /etc/passwd 2>&1",
+                    ends=False)
+    which = "which trail? name a file, such as /var/audit/current\n"
+    assert trail.output == (
+        f"praudit: {which}2\nauditreduce: {which}"
+        "praudit: /var/audit: behind byte 0: cannot be read: Is a directory\n"
+        "praudit: nothing: No such file or directory\n"
+        "praudit: /etc/passwd: behind byte 0: there is no record, but a byte 0x72\n")
+
+
 @pytest.mark.parametrize("line,why", [
     ("flags:xx", "there is no class xx; audit_class has those there are"),
     ("minfree:101", "101 is no percentage"),

@@ -43,18 +43,28 @@ LINES = {
         "Assay\ni386\n1\nkern.clockrate = { hz = 100, tick = 10000, profhz = 1000, "
         "stathz = 1000 }\nAssay assay 1\n", 0),
     "values that are not, and not to be set": (
-        "{ sysctl no.name; sysctl -w kern.hostname=x; sysctl -w hw.ncpu=2; "
+        "{ sysctl no.name; sysctl hw.ncpu=2; sysctl -w kern.hostname=x; sysctl -w hw.ncpu=2; "
         "sysctl -w kern.hostname=x hw.ncpu; } 2>&1; sysctl hw | wc -l",
         "sysctl: no.name: there is no such name: sysctl -a prints all\n"
+        "sysctl: hw.ncpu=2: to set a value say sysctl -w NAME=VALUE\n"
         "sysctl: kern.hostname: only root may change it\n"
         "sysctl: hw.ncpu: it can be read, but not set\n"
-        "usage: sysctl [-n] NAME... | sysctl [-n] -a | sysctl [-n] -w NAME=VALUE...\n7\n", 0),
+        "sysctl: hw.ncpu: which value? -w sets NAME=VALUE\n7\n", 0),
+    "of owners what there is": (
+        "{ owners nobody; owners --help; owners student 5; } 2>&1; owners root | head -n 1",
+        "owners: nobody: nothing is kept for this user; `owners` lists those there are\n"
+        "owners: illegal option -- -\nusage: owners [USER]\nusage: owners [USER]\n"
+        "USER     KIND          USED      MOST     LIMIT\n", 0),
     "limits of a shell and what it starts": (
         "ulimit -n 9; ulimit -n; ulimit -S -n 7; sh -c 'ulimit -n; ulimit -H -n; ulimit -S -n 9; "
-        "ulimit -n; ulimit -S -n 10; ulimit -H -n 8; ulimit -n x' 2>&1",
+        "ulimit -n; ulimit -S -n 10; ulimit -H -n 8; "
+        "ulimit -n unlimited; ulimit -n 99999999999; ulimit -n x' 2>&1",
         "9\n7\n9\n9\n"
         "sh: -c: 1: ulimit: 10: more than the hard limit, which -H shows\n"
         "sh: -c: 1: ulimit: 8: less than the limit in force, which -S shows\n"
+        "sh: -c: 1: ulimit: unlimited: only root may have more than the hard limit, which -H "
+        "shows\n"
+        "sh: -c: 1: ulimit: 99999999999: no limit is as large: say `unlimited`\n"
         "sh: -c: 1: ulimit: x: neither a number nor `unlimited`\n", 2),
     "a function and a loop": (
         "f() { while [ $1 -gt 0 ]; do echo $1; set $(($1 - 1)); done; }; f 3", "3\n2\n1\n", 0),

@@ -56,10 +56,11 @@ static bool print_owners(const char *wanted)
 	unsigned owner = 0;
 	bool found = false;
 
-	printf("USER     KIND          USED      MOST     LIMIT\n");
 	while (host_owner(mach_host_self(), &owner, &uses) == KERN_SUCCESS) {
 		name_owner(owner, name);
 		if (wanted == NULL || strcmp(wanted, name) == 0) {
+			if (!found)
+				printf("USER     KIND          USED      MOST     LIMIT\n");
 			print_owner(name, &uses);
 			found = true;
 		}
@@ -72,7 +73,7 @@ static bool print_owners(const char *wanted)
 int main(int count, char **arguments)
 {
 	program_start(arguments);
-	if (count > 2)
+	if (getopt(count, arguments, "") != -1 || count > 2)
 		usage(USAGE);
 	if (!print_owners(arguments[1])) {
 		report("%s: nothing is kept for this user; `owners` lists those there are",

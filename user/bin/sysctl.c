@@ -123,6 +123,14 @@ static void print(const struct sysctl_name *name)
 
 /* ---------------- Finding ---------------- */
 
+static void fail_to_find(const char *text)
+{
+	if (strchr(text, '=') != NULL)
+		fail(text, "to set a value say sysctl -w NAME=VALUE");
+	else
+		fail(text, "there is no such name: sysctl -a prints all");
+}
+
 /* Whether a name is this one, or below it. */
 static bool is_below(const char *name, const char *above)
 {
@@ -145,7 +153,7 @@ static void print_below(const char *above)
 			fail(above, "a table, which programs read: it is not text");
 	}
 	if (!is_there)
-		fail(above, "there is no such name: sysctl -a prints all");
+		fail_to_find(above);
 }
 
 static void print_all(void)
@@ -160,7 +168,7 @@ static const struct sysctl_name *find(const char *text)
 	for (size_t n = 0; n < n_names; n++)
 		if (strcmp(names[n].name, text) == 0)
 			return &names[n];
-	fail(text, "there is no such name: sysctl -a prints all");
+	fail_to_find(text);
 	return NULL;
 }
 
@@ -217,7 +225,7 @@ static void check_settings(char **words)
 {
 	for (; *words != NULL; words++)
 		if (strchr(*words, '=') == NULL)
-			usage(USAGE);
+			report_exit(2, "%s: which value? -w sets NAME=VALUE", *words);
 }
 
 int main(int count, char **arguments)

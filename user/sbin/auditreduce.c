@@ -189,7 +189,7 @@ static bool read_offset(const char *text, time_t *when)
 {
 	static const struct {
 		char unit;
-		int worth;
+		time_t worth;
 	} units[] = {{'d', DAY_SECONDS}, {'h', 3600}, {'m', 60}, {'s', 1}};
 	char *end;
 	long number;
@@ -341,6 +341,8 @@ int main(int count, char **arguments)
 		report_exit(1, "%s", bsm_error);
 	while ((option = getopt(count, arguments, "va:b:d:c:e:f:g:j:m:o:r:u:")) != -1)
 		read_option(option, optarg);
+	if (optind == count && isatty(STDIN_FILENO))
+		report_exit(2, "which trail? name a file, such as /var/audit/current");
 	if (optind == count)
 		is_whole = reduce_file(stdin, "standard input");
 	for (int n = optind; n < count; n++)

@@ -86,6 +86,8 @@ int main(int count, char **arguments)
 	if (!style.raw && !bsm_load())
 		report("%s: events are shown by their numbers", bsm_error);
 	bsm_print_begin(&style, stdout);
+	if (optind == count && isatty(STDIN_FILENO))
+		report_exit(2, "which trail? name a file, such as /var/audit/current");
 	if (optind == count)
 		is_whole = print_file(&style, stdin, "standard input");
 	for (int n = optind; n < count; n++)

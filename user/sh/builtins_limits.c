@@ -57,7 +57,7 @@ static int print_all(bool is_hard)
 	return 0;
 }
 
-/* A number of the limit's units, or `unlimited`. */
+/* A number of the limit's units, or `unlimited`; false with a complaint. */
 static bool read_limit(const struct limit *limit, const char *text, rlim_t *value)
 {
 	char *end;
@@ -67,11 +67,29 @@ static bool read_limit(const struct limit *limit, const char *text, rlim_t *valu
 		return true;
 	errno = 0;
 	*value = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || *text < '0' || *text > '9' ||
-	    *value > RLIM_INFINITY / limit->unit)
+	if (*end != '\0' || *text < '0' || *text > '9') {
+		complain("ulimit: %s: neither a number nor `unlimited`", text);
 		return false;
+	}
+	if (errno != 0 || *value > RLIM_INFINITY / limit->unit) {
+		complain("ulimit: %s: no limit is as large: say `unlimited`", text);
+		return false;
+	}
 	*value *= limit->unit;
 	return true;
+}
+
+static void complain_of_refusal(const char *text, bool is_less)
+{
+	if (errno == EPERM)
+		complain("ulimit: %s: only root may have more than the hard limit, which -H shows",
+			 text);
+	else if (errno == EINVAL && is_less)
+		complain("ulimit: %s: less than the limit in force, which -S shows", text);
+	else if (errno == EINVAL)
+		complain("ulimit: %s: more than the hard limit, which -H shows", text);
+	else
+		complain("ulimit: %s: %s", text, strerror(errno));
 }
 
 static int change_limit(const struct limit *limit, bool hard, bool soft, const char *text)
@@ -79,10 +97,8 @@ static int change_limit(const struct limit *limit, bool hard, bool soft, const c
 	struct rlimit now = {0, 0};
 	rlim_t value;
 
-	if (!read_limit(limit, text, &value)) {
-		complain("ulimit: %s: neither a number nor `unlimited`", text);
+	if (!read_limit(limit, text, &value))
 		return STATUS_SYNTAX;
-	}
 	getrlimit(limit->which, &now);
 	if (soft)
 		now.rlim_cur = value;
@@ -90,12 +106,7 @@ static int change_limit(const struct limit *limit, bool hard, bool soft, const c
 		now.rlim_max = value;
 	if (setrlimit(limit->which, &now) == 0)
 		return 0;
-	if (errno == EINVAL && hard && value < now.rlim_cur)
-		complain("ulimit: %s: less than the limit in force, which -S shows", text);
-	else if (errno == EINVAL)
-		complain("ulimit: %s: more than the hard limit, which -H shows", text);
-	else
-		complain("ulimit: %s: %s", text, strerror(errno));
+	complain_of_refusal(text, hard && value < now.rlim_cur);
 	return 1;
 }
 
