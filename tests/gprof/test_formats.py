@@ -224,6 +224,33 @@ def test_programs_that_will_not_do(program: Path, tmp_path: Path) -> None:
     refuse(program, tmp_path / "none", "cannot be read: No such file")
 
 
+SYMBOLS_TYPE, STRINGS_PLACE, LINK_PLACE, ENTRY_PLACE = 2, 16, 24, 36  # In a section's header.
+
+
+@pytest.mark.parametrize(("place", "value"), [
+    (STRINGS_PLACE, 0x7fffffff), (LINK_PLACE, 0), (LINK_PLACE, 9999), (ENTRY_PLACE, 8)],
+    ids=("outside", "no names", "no section", "short entries"))
+def test_symbols_that_are_nowhere(program: Path, tmp_path: Path, place: int, value: int) -> None:
+    """A table that cannot be right is not one without symbols."""
+    data = bytearray(program.read_bytes())
+    headers, = struct.unpack_from("<I", data, 32)
+    bytes_each, n = struct.unpack_from("<HH", data, 46)
+    table, = (at for at in range(headers, headers + n * bytes_each, bytes_each)
+              if struct.unpack_from("<I", data, at + 4) == (SYMBOLS_TYPE,))
+    struct.pack_into("<I", data, table + place, value)
+    damaged = write(tmp_path / "damaged", bytes(data))
+    os.utime(damaged, (0, 0))
+    refuse(damaged, write(tmp_path / "gmon.out", GOOD.gnu()),
+           "is damaged: its symbols point outside of the file")
+
+
+def test_a_file_without_end(program: Path) -> None:
+    """Memory is not; whoever limits it is told so."""
+    done = subprocess.run(["sh", "-c", 'ulimit -v 65536; exec "$@"', "sh", GPROF, program,
+                           "/dev/zero"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "gprof: out of memory for " in done.stderr, done
+
+
 def test_which_of_both_was_there_first(program: Path, tmp_path: Path) -> None:
     """Two seconds are what a clock that was set back, or a file system, may be wrong by."""
     file = write(tmp_path / "gmon.out", GOOD.gnu())

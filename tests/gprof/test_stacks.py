@@ -114,8 +114,15 @@ def test_samples_on_behalf(program: Path, tmp_path: Path) -> None:
     assert counts == [sum(sample.label == label for sample, _ in samples) for label in PIDS]
 
 
-def test_samples_on_each_s_behalf(program: Path, tmp_path: Path) -> None:
-    samples = random_samples(12)
+def first_of_its_kind(samples: list) -> list:
+    """The first sample is the only one of its label."""
+    (first, chain), *others = samples
+    return [(first, chain), *(one for one in others if one[0].label != first.label)]
+
+
+@pytest.mark.parametrize("chosen", (list, first_of_its_kind))
+def test_samples_on_each_s_behalf(program: Path, tmp_path: Path, chosen) -> None:
+    samples = chosen(random_samples(12))
     file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
     text = output("-b", "-N", "--for=each", program, file)
     flat = text[text.index("Flat profile"):]
