@@ -255,7 +255,8 @@ static bool queue_must_wait(const struct port *port, const struct message *messa
 
 /*
  * Waits until the message can go, MACH_MSG_SUCCESS, or the time is over.  The message's right keeps
- * the port.  May block.
+ * the port.  May block.  Where many are woken, each may find the room taken and wait again, one
+ * behind the other, without anybody's leaving the kernel.
  */
 static mach_msg_return_t queue_wait_for_room(struct message *message, bool limited,
 					     uint32_t timeout)
@@ -272,6 +273,7 @@ static mach_msg_return_t queue_wait_for_room(struct message *message, bool limit
 		if (woken == WAIT_TIMED_OUT)
 			return MACH_SEND_TIMED_OUT;
 		woken = thread_wait(&port->senders, due, WAIT_ROOM);
+		pause_each();
 	}
 	return MACH_MSG_SUCCESS;
 }

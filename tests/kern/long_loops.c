@@ -9,18 +9,25 @@
  *
  * machine: mem=256 arguments="${host-port} ${device-port}" append="ramdisk=4"
  */
+#include <mach/prof.h>
+
 #include "check.h"
 #include "ipc.h"
+#include "samples.h"
 
-#define PAGES   4096u /* 16 MiB. */
-#define ENTRIES 4000u
-#define NAMES   8000u
-#define RIGHTS  6000u
-#define PARTS   8000u /* Two words each: what a message has room for. */
-#define THREADS 4000u
-#define READERS 1500u
-#define WAITERS 1100u
-#define IO_LAST 0xffffu
+#define PAGES    4096u /* 16 MiB. */
+#define ENTRIES  4000u
+#define NAMES    8000u
+#define RIGHTS   6000u
+#define PARTS    8000u /* Two words each: what a message has room for. */
+#define THREADS  4000u
+#define TASKS    200u
+#define CHAIN    12000u       /* Ports in each other's queues. */
+#define MOST     (12 * PAGES) /* So many that less than TOGETHER has never been used. */
+#define TOGETHER (4 * PAGES)
+#define READERS  1500u
+#define WAITERS  1100u
+#define IO_LAST  0xffffu
 
 #define MAX_PRIORITY 6 /* The default set's. */
 
@@ -100,6 +107,53 @@ TEST(pages_lie_together)
 					 ~0ull, PAGE_SIZE),
 		  KERN_SUCCESS);
 	release(memory, PAGES);
+}
+
+/* Where pages were in use before, and every so many still are: the first places will not do. */
+TEST(pages_lie_together_among_others)
+{
+	vm_address_t memory = allocate(MOST), together = 0;
+	rpc_phys_addr_t physical;
+
+	touch(memory, MOST);
+	for (uint32_t n = 0; n < MOST / 2; n += PAGES)
+		release(memory + (n + 1) * PAGE_SIZE, PAGES - 1);
+	release(memory + MOST / 2 * PAGE_SIZE, MOST / 2);
+	EXPECT_EQ(vm_allocate_contiguous(host(), self(), &together, &physical, TOGETHER * PAGE_SIZE,
+					 0, ~0ull, PAGE_SIZE),
+		  KERN_SUCCESS);
+	release(together, TOGETHER);
+	for (uint32_t n = 0; n < MOST / 2; n += PAGES)
+		release(memory + n * PAGE_SIZE, 1);
+}
+
+/*
+ * A child that has ended leaves two objects behind, of which one has everything then: that to which
+ * fewer pages have to be moved.
+ */
+static void unite(uint32_t before, uint32_t behind)
+{
+	vm_address_t memory = allocate(PAGES);
+	mach_port_t child = MACH_PORT_NULL;
+
+	touch(memory, before);
+	EXPECT_EQ(task_create(self(), TRUE, &child), KERN_SUCCESS);
+	touch(memory + (PAGES - behind) * PAGE_SIZE, behind);
+	child_end(child);
+	EXPECT_EQ(task_create(self(), TRUE, &child), KERN_SUCCESS);
+	child_end(child);
+	touch(memory, PAGES);
+	release(memory, PAGES);
+}
+
+TEST(pages_move_to_the_object_behind)
+{
+	unite(PAGES, PAGES / 2);
+}
+
+TEST(pages_move_to_the_object_in_front)
+{
+	unite(PAGES / 2, PAGES - 1);
 }
 
 /* Read, written to another place, and the copies changed until nothing is shared. */
@@ -312,6 +366,34 @@ TEST(rights_are_given_back)
 	port_destroy(port);
 }
 
+/* Sends a receive right, which waits in the queue of `to` then. */
+static void move_port(mach_port_t port, mach_port_t to, mach_msg_type_name_t kind)
+{
+	struct message message;
+
+	message_head(&message, to, kind, MACH_PORT_NULL, 0, 1);
+	message.head.msgh_bits |= MACH_MSGH_BITS_COMPLEX;
+	message.body[0] = TYPE_INLINE(MACH_MSG_TYPE_MOVE_RECEIVE, 32, 1);
+	message.body[1] = port;
+	EXPECT_EQ(message_post(&message, 2), MACH_MSG_SUCCESS);
+}
+
+/* Each is in the next one's queue; whether there is a circle is asked of all of them at last. */
+TEST(ports_in_a_chain)
+{
+	mach_port_t first = port_new_with_send(), port = first, next;
+
+	for (uint32_t n = 1; n < CHAIN; n++) {
+		next = port_new();
+		move_port(port, next, MACH_MSG_TYPE_MAKE_SEND);
+		port = next;
+	}
+	move_port(port_new(), first, MACH_MSG_TYPE_COPY_SEND);
+	port_destroy(port);
+	EXPECT_EQ(port_refs(first, MACH_PORT_RIGHT_DEAD_NAME), 1);
+	EXPECT_EQ(mach_port_deallocate(self(), first), KERN_SUCCESS);
+}
+
 /* Nobody has received any of the messages that come when the others end. */
 TEST(a_queue_of_many_dies)
 {
@@ -455,18 +537,25 @@ static void drop_all(thread_array_t threads, mach_msg_type_number_t n)
 	EXPECT_EQ(vm_deallocate(self(), (vm_address_t)threads, n * sizeof *threads), KERN_SUCCESS);
 }
 
-TEST(threads_of_a_task)
+static mach_port_t child_with_threads(void)
 {
-	struct task_thread_times_info times;
-	mach_msg_type_number_t count = TASK_THREAD_TIMES_INFO_COUNT, n;
-	mach_port_t child = MACH_PORT_NULL, thread, set;
-	thread_array_t threads;
+	mach_port_t child = MACH_PORT_NULL, thread;
 
 	EXPECT_EQ(task_create(self(), FALSE, &child), KERN_SUCCESS);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		EXPECT_EQ(thread_create(child, &thread), KERN_SUCCESS);
 		port_drop_send(thread);
 	}
+	return child;
+}
+
+TEST(threads_of_a_task)
+{
+	struct task_thread_times_info times;
+	mach_msg_type_number_t count = TASK_THREAD_TIMES_INFO_COUNT, n;
+	mach_port_t child = child_with_threads(), set;
+	thread_array_t threads;
+
 	EXPECT_EQ(task_threads(child, &threads, &n), KERN_SUCCESS);
 	EXPECT_EQ(n, THREADS);
 	drop_all(threads, n);
@@ -484,6 +573,65 @@ TEST(threads_of_a_task)
 	EXPECT_EQ(task_suspend(child), KERN_SUCCESS);
 	EXPECT_EQ(task_resume(child), KERN_SUCCESS);
 	child_end(child);
+}
+
+static const sample_options_t whole_job = {.flags = SAMPLE_CHILDREN};
+static const sample_options_t task_only;
+
+TEST(threads_of_a_job)
+{
+	static struct collected collected;
+	mach_port_t child = child_with_threads();
+
+	samples_new(&collected);
+	EXPECT_EQ(task_sample_start(child, SAMPLED_PC_PERIODIC, 100, whole_job, collected.port),
+		  KERN_SUCCESS);
+	EXPECT_EQ(task_sample_stop(child, collected.port), KERN_SUCCESS);
+	samples_receive_all(&collected);
+	samples_forget(&collected);
+	child_end(child);
+}
+
+TEST(waits_of_many_threads)
+{
+	static struct collected collected;
+	mach_port_t child = child_with_threads();
+
+	samples_new(&collected);
+	EXPECT_EQ(host_sample_start(host(), 0, SAMPLED_PC_WAIT, 0, task_only, collected.port),
+		  KERN_SUCCESS);
+	EXPECT_EQ(host_sample_stop(host(), collected.port), KERN_SUCCESS);
+	samples_receive_all(&collected);
+	samples_forget(&collected);
+	child_end(child);
+}
+
+static void make_tasks(uint32_t unused)
+{
+	mach_port_t child;
+
+	(void)unused;
+	for (uint32_t n = 0; n < TASKS; n++)
+		task_create(mach_task_self(), FALSE, &child);
+	thread_suspend(mach_thread_self());
+}
+
+/* Who made them ends, and they with it. */
+TEST(many_tasks_of_one)
+{
+	mach_port_t child = child_new(), thread = child_start(child, 0, make_tasks, 0);
+	struct thread_basic_info state = {.suspend_count = 0};
+	mach_msg_type_number_t count;
+
+	for (uint32_t n = 0; n < 1000 && state.suspend_count == 0; n++) {
+		count = THREAD_BASIC_INFO_COUNT;
+		sleep_ms(1);
+		EXPECT_EQ(thread_info(thread, THREAD_BASIC_INFO, (thread_info_t)&state, &count),
+			  KERN_SUCCESS);
+	}
+	EXPECT_EQ(state.suspend_count, 1);
+	child_end(child);
+	port_destroy(thread);
 }
 
 /* ---------------- Many threads that wait ---------------- */
@@ -586,6 +734,47 @@ TEST(a_member_has_what_is_too_large_for_many)
 	end_waiters(memory);
 	EXPECT_EQ(mach_port_destroy(self(), set), KERN_SUCCESS);
 	end_refused(memory, port);
+}
+
+static void send_to_full(void *port)
+{
+	struct message message;
+
+	__atomic_add_fetch(&n_begun, 1, __ATOMIC_SEQ_CST);
+	message_head(&message, *(mach_port_t *)port, MACH_MSG_TYPE_MAKE_SEND, MACH_PORT_NULL, 0, 1);
+	mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, 0, MACH_PORT_NULL, 0,
+		 MACH_PORT_NULL);
+}
+
+/* All threads but this one. */
+static void for_all_others(kern_return_t (*what)(mach_port_t thread))
+{
+	mach_port_t me = mach_thread_self();
+	mach_msg_type_number_t n;
+	thread_array_t threads;
+
+	EXPECT_EQ(task_threads(self(), &threads, &n), KERN_SUCCESS);
+	for (uint32_t i = 0; i < n; i++)
+		if (threads[i] != me)
+			what(threads[i]);
+	drop_all(threads, n);
+	port_drop_send(me);
+}
+
+/* Who is stopped does not take the room that there is: the next one is asked, and so on. */
+TEST(senders_that_are_stopped)
+{
+	mach_port_t port = port_new();
+	vm_address_t memory = start_waiters(send_to_full, &port);
+	struct message message;
+
+	for_all_others(thread_suspend);
+	EXPECT_EQ(message_get(&message, port, 0), MACH_MSG_SUCCESS);
+	for_all_others(thread_resume);
+	for (uint32_t n = 1; n < WAITERS; n++)
+		EXPECT_EQ(message_get(&message, port, 1000), MACH_MSG_SUCCESS);
+	end_waiters(memory);
+	port_destroy(port);
 }
 
 static void wait_for_word(void *unused)

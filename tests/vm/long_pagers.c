@@ -52,6 +52,27 @@ TEST(pages_come_and_are_locked)
 	end_terminated();
 }
 
+/* One page, at many places: it is locked, said to be clean and taken away at all of them. */
+TEST(a_page_is_seen_at_many_places)
+{
+	static vm_address_t places[MANY];
+
+	REQUIRE(begin(false, MEMORY_OBJECT_COPY_NONE));
+	fill(0, 1, 1);
+	for (uint32_t n = 0; n < MANY; n++) {
+		places[n] = map(object, 0, PAGE_SIZE, false);
+		*(volatile uint32_t *)places[n] = n;
+	}
+	lock_request(0, 1, MEMORY_OBJECT_RETURN_DIRTY, false, VM_PROT_WRITE);
+	expect_return(0, 1, MANY - 1, true, true);
+	EXPECT(expect(LOCK_COMPLETED));
+	lock_request(0, 1, MEMORY_OBJECT_RETURN_NONE, true, VM_PROT_NONE);
+	EXPECT(expect(LOCK_COMPLETED));
+	for (uint32_t n = 0; n < MANY; n++)
+		EXPECT_EQ(vm_deallocate(SELF, places[n], PAGE_SIZE), KERN_SUCCESS);
+	end();
+}
+
 /* An error is of what was asked for; what is there is passed over. */
 TEST(pages_that_are_there_do_not_fail)
 {
