@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """No call keeps others out of the kernel for long: long loops have their pauses.
 
-tests/kern/long_loops.c makes calls with thousands of turns, and tests/vm/long_pagers.c those of
-pagers; that they work is their own business.
+tests/kern/long_loops.c and long_threads.c make calls with thousands of turns, and
+tests/vm/long_pagers.c those of pagers; that they work is their own business.
 Under the instruction clock the plugin of tools/hot counts how many instructions one CPU executes in
 the kernel without letting others in, and the same run gives the same number.  The kernel promises
 100,000; most calls are held to half of that here, so that a loop of two thousand short turns
@@ -17,7 +17,7 @@ from assay import ROOT, hot
 from assay.machine import find_kernel
 from framework.room import KIND
 
-LOOPS, PAGERS = "kern/long_loops", "vm/long_pagers"
+LOOPS, THREADS, PAGERS = "kern/long_loops", "kern/long_threads", "vm/long_pagers"
 
 PROMISED = 100_000
 MOST = PROMISED // 2
@@ -35,20 +35,17 @@ NAMES = names_of(LOOPS)
 # As many as a machine's line has room for.
 OF_PAGES = tuple(name for name in NAMES if name.startswith("pages_") and name not in COPIERS)
 OF_ENTRIES = tuple(name for name in NAMES if name.startswith("entries_"))
-OF_THREADS = tuple(name for name in NAMES if re.match("threads|waits|senders|many", name))
-OF_WAITERS = tuple(name for name in NAMES if re.match(".*many", name) and name not in OF_THREADS)
 OF_MESSAGES = tuple(name for name in NAMES if re.match("rights|words|memory|names", name))
 OTHERS = tuple(name for name in NAMES
-               if name not in OF_PAGES + OF_ENTRIES + COPIERS + OF_THREADS + OF_WAITERS +
-               OF_MESSAGES)
+               if name not in OF_PAGES + OF_ENTRIES + COPIERS + OF_MESSAGES)
 
 
 @pytest.mark.skipif(KIND == ("SAN=1",), reason="with its checks the kernel executes more")
 @pytest.mark.parametrize("program, names, most", (
-    (LOOPS, OF_PAGES, MOST), (LOOPS, OF_ENTRIES, MOST), (LOOPS, OF_THREADS, MOST),
-    (LOOPS, OF_WAITERS, MOST), (LOOPS, OF_MESSAGES, MOST), (LOOPS, OTHERS, MOST),
-    (LOOPS, COPIERS, PROMISED), (PAGERS, names_of(PAGERS), MOST)),
-    ids=("pages", "entries", "threads", "waiters", "messages", "others", "copiers", "pagers"))
+    (LOOPS, OF_PAGES, MOST), (LOOPS, OF_ENTRIES, MOST), (LOOPS, OF_MESSAGES, MOST),
+    (LOOPS, OTHERS, MOST), (LOOPS, COPIERS, PROMISED), (THREADS, names_of(THREADS), MOST),
+    (PAGERS, names_of(PAGERS), MOST)),
+    ids=("pages", "entries", "messages", "others", "copiers", "threads", "pagers"))
 def test_nobody_is_kept_out(machine, tmp_path: Path, program: str, names: tuple[str, ...],
                             most: int) -> None:
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
