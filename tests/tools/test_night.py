@@ -8,6 +8,7 @@ tests/gprof/test_corpus.py, and the builds of tests/build/test_build.py.
 
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -16,6 +17,7 @@ from assay import ROOT
 SEEDS = 200
 CALLS = 400000
 FILES = 1800  # Seconds.
+LIMIT = 4 * 3600  # Seconds for any of these, on a busy host.
 
 # What tells a make how to build, and its tests where.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG", "FAST",
@@ -25,10 +27,15 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SA
 def last_line(*command: str, without: tuple[str, ...] = ("MAKEFLAGS",)) -> str:
     """Of what the command prints; its status must be 0."""
     environment = {name: value for name, value in os.environ.items() if name not in without}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False,
-                          env=environment)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout.rstrip().rpartition("\n")[2]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=environment, start_new_session=True) as process:
+        try:
+            said, _ = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # And all that it has begun.
+            raise
+    assert process.returncode == 0, said[-4000:]
+    return said.rstrip().rpartition("\n")[2]
 
 
 @pytest.mark.nightly
