@@ -46,7 +46,7 @@ SUMS = re.compile(r"host profiling is (running|off)\n(\d+) samples, 0 lost, at (
 def said_fixture(run_cases, tmp_path_factory):
     """What each command said, and the files, all of one machine."""
     folder = tmp_path_factory.mktemp("hostprof")
-    files = Files(get=tuple(Get(f"/root/{name}", folder / name) for name in FILES))
+    files = Files(size=32, get=tuple(Get(f"/root/{name}", folder / name) for name in FILES))
     said = run_cases(COMMANDS, user="root", files=files)
     return said, {name: parse((folder / name).read_bytes()) for name in FILES}
 

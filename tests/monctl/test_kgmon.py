@@ -134,8 +134,8 @@ def test_the_cpus_are_all(said) -> None:
 
 def test_idle_time_is_the_idle_function_s(said) -> None:
     with_idle, without = (seconds(said[1] / name) for name in ("off", "busy"))
-    assert with_idle["sched_idle"] > 0.2  # It slept for so long, with two CPUs.
-    assert with_idle["sched_idle"] - without.get("sched_idle", 0) > 0.2
+    assert with_idle["sched_idle"] >= 0.2  # It slept for so long, with two CPUs.
+    assert with_idle["sched_idle"] - without.get("sched_idle", 0) >= 0.2
     others = [name for name in with_idle if name != "sched_idle"]
     assert {name: with_idle[name] for name in others} == {
         name: without[name] for name in without if name != "sched_idle"}
