@@ -318,7 +318,8 @@ void thread_kill(struct thread *thread)
 
 /*
  * The last thread of a boot program takes the task's rights with it here, where it may take its
- * time, rather than in the middle of whoever runs next.
+ * time, rather than in the middle of whoever runs next.  Of a task that is ended each thread goes
+ * here, one behind the other, without anybody's leaving the kernel.
  */
 void thread_exit(void)
 {
@@ -329,6 +330,7 @@ void thread_exit(void)
 	assert(thread->state == THREAD_RUNNING);
 	if (task != NULL && task->n_threads == 1 && task->module >= 0)
 		task_end(task, 0);
+	pause_each();
 	thread_wake_all(&thread->stop_waiters);
 	thread->state = THREAD_DEAD;
 	sched_switch();
