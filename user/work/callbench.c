@@ -106,12 +106,17 @@ static void end_trace(void)
 #define TRAIL "/tmp/callbench.trail"
 #define CLASS 1u
 
-/* There is a trail, and umask() is in it; getpid() never is. */
+/* There is a trail, and umask() is in it; getpid() never is.  The machine's own is not ended. */
 static void start_audit(void)
 {
+	int condition = AUC_NOAUDIT;
 	au_evclass_map_t class = {AUE_UMASK, CLASS};
 	auditinfo_t info = {.ai_mask = {CLASS, CLASS}};
 
+	if (auditon(A_GETCOND, &condition, sizeof condition) == 0 && condition == AUC_AUDITING) {
+		fputs("callbench: a trail is written already: `audit -t` ends it\n", stderr);
+		exit(1);
+	}
 	close(open(TRAIL, O_CREAT | O_TRUNC | O_WRONLY, 0600));
 	if (auditon(A_SETCLASS, &class, sizeof class) != 0 || setaudit(&info) != 0 ||
 	    auditctl(TRAIL) != 0)

@@ -61,7 +61,7 @@ void trace_fork(struct process *child, const struct process *parent);
 /* A program gets the rights of another user: it is traced on only if root wants that. */
 void trace_change_user(struct process *process);
 
-/* Of a process that has ended what is recorded is written soon. */
+/* A process has ended, and is traced no more. */
 void trace_exit(struct process *process);
 
 /* ---------------- Waits (trace_waits.c) ---------------- */

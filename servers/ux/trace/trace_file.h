@@ -3,9 +3,9 @@
  * Files that are traced into.
  *
  * A file has one buffer, whoever is traced into it, so its records have one order and one
- * numbering.  A thread of the server's writes it when it is half full, each second, when a process
- * that was traced has ended, before the file is read, and when nobody is traced into it any more;
- * with that the structure goes.  Only whole records are written.  Guarded by the server's lock.
+ * numbering.  A thread of the server's writes it when it is half full, each second, before the file
+ * is read, and when nobody is traced into it any more; with that the structure goes.  Only whole
+ * records are written.  Guarded by the server's lock.
  */
 #ifndef UX_TRACE_FILE_H
 #define UX_TRACE_FILE_H

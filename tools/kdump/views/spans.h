@@ -5,8 +5,8 @@
  * A call lasts from its record to its return's, a wait from when the thread stopped to when it went
  * on; all else is an instant.  Spans of a thread lie within each other or beside each other, never
  * across: a wait that outlasts its call is cut at the call's end, also where it began before, as
- * the wait for the answer does; and what has no end in the trace,
- * such as exit(), ends where the thread is heard of next, or with its process's last record.
+ * the wait for the answer does; and what has no end in the trace, such as exit(), ends where the
+ * thread is heard of next, or with its process's last record.
  */
 #ifndef KDUMP_SPANS_H
 #define KDUMP_SPANS_H
