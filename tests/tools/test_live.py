@@ -56,6 +56,12 @@ def test_no_machine_yet(tmp_path: Path) -> None:
     assert "`make qemu` makes one" in refused(Room(tmp_path / "room"), "tools/guest ls /")
 
 
+def test_there_is_swap_when_users_log_in(machine: Keyboard) -> None:
+    """It is said before the prompt, and not in the midst of what is typed."""
+    swap, welcome = (machine.screen.find(said) for said in ("pages of swap", "Welcome to Assay."))
+    assert 0 <= swap < welcome, machine.screen
+
+
 def test_what_readme_says_of_a_machine_that_runs(room: Room, machine: Keyboard) -> None:
     commands = readme_block("While `make qemu` runs, files go")
     assert len(commands) == 2

@@ -182,4 +182,17 @@ static inline void take_names(void)
 		name += 1 << 13;
 }
 
+/* ---------------- Others ---------------- */
+
+static inline void need_some_of_everything(void)
+{
+	mach_port_t name;
+
+	EXPECT_EQ(status_of_role("/bin/true", "none"), 0);
+	EXPECT_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &name),
+		  KERN_SUCCESS);
+	EXPECT_EQ(task_create(mach_task_self(), true, &name), KERN_SUCCESS);
+	EXPECT_EQ(thread_create(name, &name), KERN_SUCCESS);
+}
+
 #endif

@@ -61,18 +61,12 @@ static pid_t attack(void (*take)(void))
 	return pid;
 }
 
-/* What others do meanwhile: a user, who needs some of everything, */
+/* What others do meanwhile: a user, */
 static void work_as_ta(void)
 {
-	mach_port_t name;
-
 	EXPECT_EQ(setuid(TA), 0);
 	EXPECT_EQ(used(TA, OWNER_TASKS), 1);
-	EXPECT_EQ(status_of_role("/bin/true", "none"), 0);
-	EXPECT_EQ(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &name),
-		  KERN_SUCCESS);
-	EXPECT_EQ(task_create(mach_task_self(), true, &name), KERN_SUCCESS);
-	EXPECT_EQ(thread_create(name, &name), KERN_SUCCESS);
+	need_some_of_everything();
 }
 
 /* and root. */
