@@ -22,4 +22,14 @@ typedef unsigned *host_call_array_t; /* Of the words of such calls. */
 
 #define HOST_CALLS_ALL_CPUS (-1)
 
+/*
+ * On whose behalf a call was made, where that is told apart: a task's label, the system's own work,
+ * or anybody else.
+ */
+#define HOST_CALLS_SYSTEM 0u
+#define HOST_CALLS_OTHERS 0xffffffffu
+
+#define HOST_CALLS_LABELS \
+	32u /* That can have counts of their own at once, the system's among them. */
+
 #endif

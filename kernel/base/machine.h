@@ -142,23 +142,32 @@ const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t 
 /* Calls of the kernel's that can be counted: sites, each with a number. */
 uint32_t machine_call_count(void);
 
-/* How much memory their counters take, on all CPUs, and one of them. */
-uint32_t machine_call_counters_size(void);
-uint32_t machine_call_counter(const void *counters, uint32_t cpu, uint32_t n);
+/* A set of their counters, those of all CPUs: zeroes; NULL without memory.  And one of them. */
+struct machine_call_counters;
+struct machine_call_counters *machine_call_counters_make(void);
+void machine_call_counters_free(struct machine_call_counters *counters);
+uint32_t machine_call_counter(const struct machine_call_counters *counters, uint32_t cpu,
+			      uint32_t n);
 
 /*
  * From now on each call is counted in `counters`, until machine_calls_end(); false, and nothing has
- * changed, without memory.  All under the kernel lock; these two pause.
+ * changed, without memory.  All under the kernel lock; these three pause.
  */
-bool machine_calls_count(void *counters);
+bool machine_calls_count(struct machine_call_counters *counters);
 void machine_calls_end(void);
+
+/*
+ * While calls are counted: those made on behalf of `label`, which has no set yet, are counted in
+ * `counters` from now on.  The first such label is HOST_CALLS_SYSTEM.
+ */
+void machine_calls_follow(uint32_t label, struct machine_call_counters *counters);
 
 /* Calls are counted already, since the start, as the kernel's file has it: `counters` goes on. */
 bool machine_calls_are_counted(void);
 
 /* At one moment: no count of before is there afterwards, and none of later is lost. */
-void machine_calls_clear(void *counters);
-void machine_calls_copy(void *to, const void *counters);
+void machine_calls_clear(struct machine_call_counters *counters);
+void machine_calls_copy(struct machine_call_counters *to, const struct machine_call_counters *from);
 
 /*
  * Each site: where its call returns to (0: it is a function's address in a table), and who is

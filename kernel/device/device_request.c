@@ -17,6 +17,7 @@
 #include "base/string.h"
 #include "base/zone.h"
 #include "device/device.h"
+#include "i386/patch/label_site.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
@@ -217,7 +218,7 @@ void request_done(struct device_request *request, io_return_t result)
 
 	assert(kernel_locked());
 	assert(result != D_IO_QUEUED && request->done <= request->size);
-	thread->label = request->label;
+	machine_label_set(thread, request->label);
 	if (result != D_SUCCESS)
 		request->done = 0;
 	if (result != D_SUCCESS || request->write)
@@ -229,5 +230,5 @@ void request_done(struct device_request *request, io_return_t result)
 		message_free(request->answer);
 	request_drop_data(request);
 	zone_free(&request_zone, request);
-	thread->label = label;
+	machine_label_back(thread, label);
 }

@@ -28,6 +28,7 @@
 #include "base/assert.h"
 #include "base/string.h"
 #include "i386/mmu/pmap.h"
+#include "i386/patch/label_site.h"
 #include "ipc/inbox.h"
 #include "ipc/kernel_object.h"
 #include "ipc/message.h"
@@ -159,7 +160,7 @@ static inline mach_msg_return_t fast_path_wait(const struct mach_msg_words *word
 	if (receive->result == MACH_MSG_SUCCESS && receive->message == NULL)
 		return inbox_copyout(thread, words->message);
 	if (answered)
-		thread->label = thread->home;
+		machine_label_set(thread, thread->home);
 	return mach_msg_received(words, receive->result);
 }
 

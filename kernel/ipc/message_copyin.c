@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "i386/mmu/copy.h"
+#include "i386/patch/label_site.h"
 #include "ipc/mach_msg.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
@@ -149,7 +150,7 @@ static inline void copyin_take_label(struct message *message, const struct port 
 	if (right != MACH_MSG_TYPE_PORT_SEND_ONCE)
 		return;
 	if (dest->label == thread->label)
-		thread->label = thread->home;
+		machine_label_set(thread, thread->home);
 	message->label = dest->label;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "i386/mmu/copy.h"
+#include "i386/patch/label_site.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
 #include "ipc/request.h"
@@ -127,7 +128,7 @@ static inline void copyout_set_label(const struct message *message, const struct
 		      MACH_PORT_VALID(header->msgh_local_port) ||
 		      (header->msgh_bits & BITS_KERNEL_REQUEST) != 0 || dest->one_way_counts;
 
-	thread->label = counts ? message->label : thread->home;
+	machine_label_set(thread, counts ? message->label : thread->home);
 }
 
 /*

@@ -5,8 +5,12 @@
  * The machine has each call site count in a counter of 32 bits of each CPU's.  They are added up
  * here: of a sum the lower half is what its counter was when it was looked at last, so that nobody
  * but the CPU ever writes to a counter.  A timer looks at all of them in turn, sooner than one can
- * go round.  What is told is as of one moment.  The memory is there from the first count to a reset
- * while nothing is counted.
+ * go round.
+ *
+ * There is a table of counters and sums for whatever is told apart: calls on behalf of a label, if
+ * somebody has asked for it, of the system then, and of all others.  A call is counted in one of
+ * them.  What is told of one is as of one moment.  The memory is there from the first count, or the
+ * first label, to a reset while nothing is counted.
  *
  * Guarded by the kernel lock.
  */
@@ -23,26 +27,35 @@
 #include "base/timer.h"
 #include "ipc/kernel_object.h"
 #include "mach/assay_server.h"
+#include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/work.h"
 #include "vm/map/copy.h"
 #include "vm/page/kernel_memory.h"
 
-/* Counters of each CPU that are looked at in a tick: all of them well within a second. */
+/* Counters of each CPU that are looked at in a tick: all of a table well within a second. */
 #define AT_A_TICK 128u
+
+/* Of a label. */
+struct calls_table {
+	uint32_t label;
+	struct machine_call_counters *counters;
+	uint64_t *sums; /* Of each CPU's first site, its second, and so on. */
+};
 
 static struct calls {
 	bool counts;
-	void *counters; /* NULL: nothing has been counted. */
-	void *moment;   /* As they were when somebody asked. */
-	uint64_t *sums; /* Of each CPU's first site, its second, and so on. */
+	uint32_t n; /* Tables that there are; others' is the first. */
+	struct calls_table tables[1 + HOST_CALLS_LABELS];
+	struct machine_call_counters *moment; /* A table's counters when somebody asked. */
 	struct timer timer;
-	uint32_t next; /* That the timer looks at. */
+	uint32_t next_table; /* That the timer looks at, */
+	uint32_t next;       /* from this site on. */
 } calls;
 
-static uint64_t *calls_sum_of(uint32_t cpu, uint32_t n)
+static uint64_t *calls_sum_of(const struct calls_table *table, uint32_t cpu, uint32_t n)
 {
-	return &calls.sums[cpu * machine_call_count() + n];
+	return &table->sums[cpu * machine_call_count() + n];
 }
 
 static uint32_t calls_sums_size(void)
@@ -52,78 +65,123 @@ static uint32_t calls_sums_size(void)
 
 /* ---------------- Sums ---------------- */
 
-static void calls_add_up(uint32_t n, const void *counters)
+static void calls_add_up(const struct calls_table *table, uint32_t n,
+			 const struct machine_call_counters *counters)
 {
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
-		uint64_t *sum = calls_sum_of(cpu, n);
+		uint64_t *sum = calls_sum_of(table, cpu, n);
 
 		*sum += machine_call_counter(counters, cpu, n) - (uint32_t)*sum;
 	}
 }
 
-/* Has the sums be those of one moment, which they are as long as the timer does not look. */
-static void calls_look(void)
+/* Has a table's sums be those of one moment, which they are as long as the timer does not look. */
+static void calls_look(const struct calls_table *table)
 {
 	assert(!timer_is_set(&calls.timer));
-	machine_calls_copy(calls.moment, calls.counters);
+	machine_calls_copy(calls.moment, table->counters);
 	for (uint32_t n = 0; n < machine_call_count(); n++) {
-		calls_add_up(n, calls.moment);
+		calls_add_up(table, n, calls.moment);
 		pause_each();
 	}
 }
 
 static void calls_tick(struct timer *timer)
 {
-	for (uint32_t i = 0; i < AT_A_TICK; i++) {
-		calls_add_up(calls.next, calls.counters);
-		calls.next = (calls.next + 1) % machine_call_count();
+	const struct calls_table *table = &calls.tables[calls.next_table];
+
+	for (uint32_t i = 0; i < AT_A_TICK && calls.next < machine_call_count(); i++)
+		calls_add_up(table, calls.next++, table->counters);
+	if (calls.next == machine_call_count()) {
+		calls.next = 0;
+		calls.next_table = (calls.next_table + 1) % calls.n;
 	}
 	timer_set(timer, timer_now() + 1);
 }
 
 /* ---------------- Memory ---------------- */
 
-static void calls_free_one(void *memory, uint32_t size)
+static void calls_free_table(struct calls_table *table)
 {
-	if (memory != NULL)
-		kernel_memory_free(memory, size);
+	machine_call_counters_free(table->counters);
+	kernel_memory_free(table->sums, calls_sums_size());
+}
+
+static void calls_clear_sums(uint64_t *sums)
+{
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		memset(sums + cpu * machine_call_count(), 0, machine_call_count() * sizeof *sums);
+		kernel_pause();
+	}
+}
+
+/* Another table, for a label; NULL without memory. */
+static struct calls_table *calls_add_table(uint32_t label)
+{
+	struct machine_call_counters *counters = machine_call_counters_make();
+	uint64_t *sums = kernel_memory_alloc(calls_sums_size());
+
+	if (counters == NULL || sums == NULL) {
+		if (counters != NULL)
+			machine_call_counters_free(counters);
+		if (sums != NULL)
+			kernel_memory_free(sums, calls_sums_size());
+		return NULL;
+	}
+	calls_clear_sums(sums);
+	calls.tables[calls.n] = (struct calls_table){label, counters, sums};
+	return &calls.tables[calls.n++];
 }
 
 static void calls_free(void)
 {
-	calls_free_one(calls.counters, machine_call_counters_size());
-	calls_free_one(calls.moment, machine_call_counters_size());
-	calls_free_one(calls.sums, calls_sums_size());
-	calls.counters = NULL;
+	while (calls.n > 0)
+		calls_free_table(&calls.tables[--calls.n]);
+	if (calls.moment != NULL)
+		machine_call_counters_free(calls.moment);
+	calls.moment = NULL;
 }
 
+/* What there is always, if it is not there yet. */
 static bool calls_allocate(void)
 {
-	calls.counters = kernel_memory_alloc(machine_call_counters_size());
-	calls.moment = kernel_memory_alloc(machine_call_counters_size());
-	calls.sums = kernel_memory_alloc(calls_sums_size());
-	if (calls.counters == NULL || calls.moment == NULL || calls.sums == NULL) {
-		calls_free();
-		return false;
-	}
-	memset(calls.counters, 0, machine_call_counters_size());
-	memset(calls.sums, 0, calls_sums_size());
-	return true;
+	if (calls.n > 0)
+		return true;
+	calls.moment = machine_call_counters_make();
+	if (calls.moment != NULL && calls_add_table(HOST_CALLS_OTHERS) != NULL)
+		return true;
+	calls_free();
+	return false;
+}
+
+static const struct calls_table *calls_table_of(uint32_t label)
+{
+	for (uint32_t n = 0; n < calls.n; n++)
+		if (calls.tables[n].label == label)
+			return &calls.tables[n];
+	return NULL;
 }
 
 /* ---------------- Calls of programs ---------------- */
 
+static void calls_follow(uint32_t first)
+{
+	for (uint32_t n = first; n < calls.n; n++)
+		machine_calls_follow(calls.tables[n].label, calls.tables[n].counters);
+}
+
 static kern_return_t calls_begin(void)
 {
-	bool is_new = calls.counters == NULL;
+	bool is_new = calls.n == 0;
 
-	if (is_new && !calls_allocate())
+	if (!calls_allocate())
 		return KERN_RESOURCE_SHORTAGE;
-	if (!machine_calls_count(calls.counters)) {
+	if (!machine_calls_count(calls.tables[0].counters)) {
 		if (is_new)
 			calls_free();
 		return KERN_RESOURCE_SHORTAGE;
 	}
+	calls_follow(1);
 	kernel_object_find_stubs();
 	timer_init(&calls.timer, calls_tick);
 	timer_set(&calls.timer, timer_now() + 1);
@@ -164,20 +222,57 @@ kern_return_t host_calls_reset(struct host *host)
 {
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	if (calls.counters == NULL)
-		return KERN_SUCCESS;
-	if (!calls.counts) {
+	if (!calls.counts)
 		calls_free();
-		return KERN_SUCCESS;
+	for (uint32_t n = 0; n < calls.n; n++) {
+		machine_calls_clear(calls.tables[n].counters);
+		calls_clear_sums(calls.tables[n].sums);
 	}
-	machine_calls_clear(calls.counters);
-	memset(calls.sums, 0, calls_sums_size());
 	return KERN_SUCCESS;
 }
 
-/* What is told of whom, and how far it is. */
+/* ---------------- By label ---------------- */
+
+/* With the first label comes the system's. */
+static bool calls_add_label(uint32_t label)
+{
+	uint32_t first = calls.n;
+
+	if (first == 1 && calls_add_table(HOST_CALLS_SYSTEM) == NULL)
+		return false;
+	if (calls_add_table(label) == NULL) {
+		if (first == 1)
+			calls_free_table(&calls.tables[--calls.n]);
+		return false;
+	}
+	if (calls.counts)
+		calls_follow(first);
+	return true;
+}
+
+kern_return_t host_calls_for(struct host *host, struct task *task, unsigned *label)
+{
+	if (host == NULL)
+		return KERN_INVALID_HOST;
+	if (task == NULL)
+		return KERN_INVALID_ARGUMENT;
+	*label = task->id;
+	if (!calls_allocate())
+		return KERN_RESOURCE_SHORTAGE;
+	if (calls_table_of(task->id) != NULL)
+		return KERN_SUCCESS;
+	if (calls.n > HOST_CALLS_LABELS || !calls_add_label(task->id))
+		return KERN_RESOURCE_SHORTAGE;
+	return KERN_SUCCESS;
+}
+
+/* ---------------- What is told ---------------- */
+
+/* Of which tables and CPUs, and how far it is. */
 struct calls_list {
 	struct host_call *next;
+	const struct calls_table *first;
+	const struct calls_table *end;
 	uint32_t first_cpu;
 	uint32_t end_cpu;
 };
@@ -187,49 +282,76 @@ static void calls_list_one(void *context, uint32_t n, uint32_t from, uint32_t to
 	struct calls_list *list = context;
 	uint64_t count = 0;
 
-	for (uint32_t cpu = list->first_cpu; cpu < list->end_cpu; cpu++)
-		count += *calls_sum_of(cpu, n);
+	for (const struct calls_table *table = list->first; table < list->end; table++)
+		for (uint32_t cpu = list->first_cpu; cpu < list->end_cpu; cpu++)
+			count += *calls_sum_of(table, cpu, n);
 	if (count != 0)
 		*list->next++ =
 			(struct host_call){from, to, {(uint32_t)count, (uint32_t)(count >> 32)}};
 }
 
-/* All of them, as a copy to be sent: NULL if there are none.  False without memory. */
-static bool calls_list(uint32_t first_cpu, uint32_t end_cpu, struct copy **copy, uint32_t *n)
+static void calls_look_at(const struct calls_list *list)
 {
-	uint32_t size = machine_call_count() * sizeof(struct host_call);
+	timer_cancel(&calls.timer);
+	for (const struct calls_table *table = list->first; table < list->end; table++)
+		calls_look(table);
+}
+
+/* As a copy to be sent: NULL if there are none.  False without memory. */
+static bool calls_list_all(struct calls_list *list, host_call_array_t *to,
+			   mach_msg_type_number_t *n_words)
+{
+	uint32_t size = machine_call_count() * sizeof(struct host_call), n;
 	struct host_call *all = kernel_memory_alloc(size);
-	struct calls_list list = {all, first_cpu, end_cpu};
+	struct copy *copy;
 
 	if (all == NULL)
 		return false;
-	timer_cancel(&calls.timer);
-	calls_look();
-	machine_calls_read(calls_list_one, &list);
+	list->next = all;
+	calls_look_at(list);
+	machine_calls_read(calls_list_one, list);
 	if (calls.counts)
 		timer_set(&calls.timer, timer_now() + 1);
-	*n = (uint32_t)(list.next - all);
-	*copy = *n > 0 ? copy_of_kernel(all, *n * sizeof *all) : NULL;
+	n = (uint32_t)(list->next - all);
+	copy = n > 0 ? copy_of_kernel(all, n * sizeof *all) : NULL;
 	kernel_memory_free(all, size);
-	return *n == 0 || *copy != NULL;
+	*to = (host_call_array_t)copy;
+	*n_words = n * HOST_CALL_WORDS;
+	return n == 0 || copy != NULL;
 }
 
 kern_return_t host_calls_get(struct host *host, int cpu, boolean_t *on, host_call_array_t *list,
 			     mach_msg_type_number_t *n_words)
 {
-	uint32_t first = cpu == HOST_CALLS_ALL_CPUS ? 0 : (uint32_t)cpu;
-	uint32_t end = cpu == HOST_CALLS_ALL_CPUS ? n_cpus : first + 1;
-	struct copy *copy = NULL;
-	uint32_t n = 0;
+	struct calls_list all = {
+		.first = calls.tables,
+		.end = calls.tables + calls.n,
+		.first_cpu = cpu == HOST_CALLS_ALL_CPUS ? 0 : (uint32_t)cpu,
+		.end_cpu = cpu == HOST_CALLS_ALL_CPUS ? n_cpus : (uint32_t)cpu + 1,
+	};
 
 	if (host == NULL)
 		return KERN_INVALID_HOST;
-	if (first >= n_cpus)
+	if (all.first_cpu >= n_cpus)
 		return KERN_INVALID_ARGUMENT;
-	if (calls.counters != NULL && !calls_list(first, end, &copy, &n))
-		return KERN_RESOURCE_SHORTAGE;
 	*on = calls.counts;
-	*list = (host_call_array_t)copy;
-	*n_words = n * HOST_CALL_WORDS;
+	*list = NULL;
+	*n_words = 0;
+	if (calls.n > 0 && !calls_list_all(&all, list, n_words))
+		return KERN_RESOURCE_SHORTAGE;
 	return KERN_SUCCESS;
+}
+
+kern_return_t host_calls_get_for(struct host *host, unsigned label, host_call_array_t *list,
+				 mach_msg_type_number_t *n_words)
+{
+	const struct calls_table *table = calls_table_of(label);
+	struct calls_list one = {.first = table, .end_cpu = n_cpus};
+
+	if (host == NULL)
+		return KERN_INVALID_HOST;
+	if (table == NULL)
+		return KERN_INVALID_ARGUMENT;
+	one.end = table + 1;
+	return calls_list_all(&one, list, n_words) ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }

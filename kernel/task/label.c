@@ -12,6 +12,7 @@
  */
 #include "task/label.h"
 
+#include "i386/patch/label_site.h"
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "task/task.h"
@@ -65,6 +66,6 @@ TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 
 	if (entry == NULL || !label_of_right(entry, current_task(), &label))
 		return KERN_INVALID_ARGUMENT;
-	current_thread()->label = label;
+	machine_label_set(current_thread(), label);
 	return KERN_SUCCESS;
 }

@@ -70,7 +70,7 @@ struct cpu {
 	struct sampler_cpu sampler;
 
 	struct machine_cpu machine;
-};
+} __attribute__((aligned(CPU_ALIGNMENT)));
 
 extern struct cpu cpus[MAX_CPUS];
 

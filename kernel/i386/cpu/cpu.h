@@ -22,6 +22,9 @@ struct thread_extra;
 
 #define DOUBLE_FAULT_STACK_SIZE 4096
 
+/* Whole pages, so that no two CPUs have a page of counters together (i386/patch/counters.c). */
+#define CPU_ALIGNMENT 4096
+
 #define IO_PORTS 65536
 
 /* Where the task state says that its bitmap is: behind its end, so that no port is the user's. */
@@ -44,6 +47,14 @@ struct machine_cpu {
 
 	/* Set by this CPU: the last time that it was held, by number; i386/patch/hold.c. */
 	uint32_t held_in;
+
+	/*
+	 * Where it counts calls by label (i386/patch/follow.c): the set of counters that it is
+	 * shown, and how deep it is in what interrupts have it do.  Written by this CPU, or while
+	 * it is held.
+	 */
+	const struct machine_call_counters *counts_in;
+	uint32_t event_depth;
 
 	/* Constant after start. */
 	uint32_t apic_id;

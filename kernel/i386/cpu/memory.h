@@ -8,6 +8,7 @@
  *   0xf8000000  DEVICE_BASE   device_map()
  *   0xfd000000  KERNEL_MEMORY_BASE  kernel memory of more than a page (vm/page/kernel_memory.c)
  *   0xff000000  PATCH_WINDOW  the text that is being patched, two pages at a time
+ *   0xff010000  COUNTERS_WINDOW  each CPU's counters of calls (i386/patch/counters.h)
  *   0xffffe000  LAPIC_BASE    this CPU's local APIC
  *
  * The upper gigabyte is one page directory, shared by all address spaces.
@@ -27,6 +28,10 @@
 #define KERNEL_MEMORY_BASE 0xfd000000
 #define KERNEL_MEMORY_END  0xff000000
 #define PATCH_WINDOW       0xff000000
+
+/* Under one table with PATCH_WINDOW. */
+#define COUNTERS_WINDOW      0xff010000
+#define COUNTERS_WINDOW_SIZE 0xf0000
 
 #ifndef __ASSEMBLER__
 

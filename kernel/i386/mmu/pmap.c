@@ -254,6 +254,23 @@ void pmap_window_close(void)
 	shootdown_kernel_range(PATCH_WINDOW, PATCH_WINDOW + WINDOW_PAGES * PAGE_SIZE);
 }
 
+void pmap_window_show_page(uint32_t address, const void *page)
+{
+	pte_set(pmap_entry(&kernel_pmap, address),
+		virt_to_phys(page) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
+	shootdown_kernel_page_here(address);
+}
+
+void pmap_window_hide_page(uint32_t address)
+{
+	pte_clear(pmap_entry(&kernel_pmap, address));
+}
+
+void pmap_window_tell(uint32_t start, uint32_t size)
+{
+	shootdown_kernel_range(start, start + size);
+}
+
 bool pmap_kernel_is_mapped(uint32_t address)
 {
 	pte_t directory = kernel_directory[address / LARGE_SIZE % TABLE_ENTRIES];

@@ -153,6 +153,15 @@ bool pmap_window_open(void);
 void pmap_window_show(uint32_t address);
 void pmap_window_close(void);
 
+/*
+ * Other windows under that one's table: has one show a page, instead of the one before if there was
+ * one and never none in between, or nothing.  Another CPU that looks through it knows after
+ * pmap_window_tell().  A CPU may do it for itself at any time, with interrupts off too.
+ */
+void pmap_window_show_page(uint32_t address, const void *page);
+void pmap_window_hide_page(uint32_t address);
+void pmap_window_tell(uint32_t start, uint32_t size);
+
 /* Whether the kernel can read at `address`, which is in its gigabyte. */
 bool pmap_kernel_is_mapped(uint32_t address);
 

@@ -14,6 +14,8 @@
 #include "i386/cpu/stack_size.h"
 #include "i386/entry/entry.h"
 #include "i386/mmu/pmap.h"
+#include "i386/patch/follow.h"
+#include "i386/patch/label_site.h"
 #include "i386/thread/extra.h"
 #include "i386/thread/fpu.h"
 #include "i386/thread/io_permission.h"
@@ -142,7 +144,8 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 /* One of the two threads is none like most. */
 static void thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
-	cpu->machine.apart = next->machine.apart;
+	LABEL_SITE_STORE(cpu, offsetof(struct cpu, machine.apart), next->machine.apart,
+			 follow_switch);
 	if (previous->watched || next->watched)
 		waits_switched(previous, next);
 	if (cpu->machine.extra != next->machine.extra)
@@ -170,7 +173,7 @@ void machine_watch_switches(struct thread *thread, bool watch)
 {
 	thread->machine.apart = watch || thread->machine.extra != NULL ? thread : NULL;
 	if (thread->state == THREAD_RUNNING)
-		thread->cpu->machine.apart = thread->machine.apart;
+		thread->cpu->machine.apart = follow_apart(thread->machine.apart);
 }
 
 void machine_thread_store(struct thread *thread)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of calls, and the window in which each CPU has some.
+ *
+ * A thunk counts in a word at the same distance from each CPU's structure.  What is there is a
+ * window: pages of the set of counters that the CPU is shown, which are its own in every set.  So
+ * whose calls are counted is a matter of what a few entries of the page table say, and a thunk need
+ * not know.
+ */
+#ifndef I386_PATCH_COUNTERS_H
+#define I386_PATCH_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "base/machine.h"
+
+#define COUNTER_PAGES    16u /* Of each CPU's, at most. */
+#define COUNTERS_IN_PAGE (4096u / sizeof(uint32_t))
+
+/* A set.  All of its pages are there. */
+struct machine_call_counters {
+	uint32_t *pages[MAX_CPUS][COUNTER_PAGES];
+};
+
+/* The distance of the counter of site `n`, in the window, from a CPU's structure. */
+uint32_t counters_distance(uint32_t n);
+
+/* The page with it in a set, for `cpu`, and its place there. */
+static inline uint32_t *counters_word(const struct machine_call_counters *counters, uint32_t cpu,
+				      uint32_t n)
+{
+	return &counters->pages[cpu][n / COUNTERS_IN_PAGE][n % COUNTERS_IN_PAGE];
+}
+
+/*
+ * Shows a CPU a set instead of the one before: page by page, and an interrupt or NMI in between
+ * counts in one or the other.  Of another CPU, which is held, it is known there only after
+ * counters_tell().
+ */
+void counters_show(uint32_t cpu, const struct machine_call_counters *counters);
+void counters_tell(void);
+
+/* No CPU counts any more: shows nothing. */
+void counters_hide(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting calls by label: each CPU is shown the counters of whoever it works for.
+ *
+ * Whose that is changes where a CPU takes another thread, where the running thread's label is set
+ * (label_site.h), and where interrupts and what they leave behind begin and end: that is the
+ * system's work, until it is known whose (request_done()).  All these places are as they always are
+ * while nobody counts so.
+ */
+#ifndef I386_PATCH_FOLLOW_H
+#define I386_PATCH_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/machine.h"
+#include "i386/cpu/frame.h"
+#include "thread/thread.h"
+
+/* What `cpu->machine.apart` is while labels are followed: the slow way at every switch. */
+#define FOLLOWS_ALL ((const struct thread *)1)
+
+extern bool follow_is_on;
+
+static inline const struct thread *follow_apart(const struct thread *apart)
+{
+	return follow_is_on ? FOLLOWS_ALL : apart;
+}
+
+/* Called by stand_in.S, in place of what there is else. */
+void follow_label(void);
+void follow_label_or_event(void);
+void follow_other_thread(void);
+const struct machine_call_counters *follow_begin_event(void); /* What was shown until now. */
+void follow_end_event(const struct machine_call_counters *before);
+void follow_end_interrupt(const struct frame *frame, const struct machine_call_counters *before);
+
+/* All CPUs are shown `others`, whoever they work for, */
+void follow_nobody(const struct machine_call_counters *others);
+
+/* From follow_begin() to follow_end(), with the text open, they are shown what is added here. */
+void follow_add(uint32_t label, const struct machine_call_counters *counters);
+void follow_begin(void);
+void follow_refresh(void); /* At once, also if a CPU's label does not change. */
+void follow_end(void);
+
+/*
+ * The function that stands in for `function` while labels are followed, or `function`; and the one
+ * that it stands in for.  All of them lie between these addresses.
+ */
+uint32_t follow_stand_in(uint32_t function);
+uint32_t follow_original(uint32_t function);
+extern const char stand_ins[], stand_ins_end[];
+
+#endif

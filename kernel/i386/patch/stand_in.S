@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is called while calls are counted by label (follow.c): from where labels are set, and in
+ * place of functions that do what interrupts want.  The callers may know which registers the code
+ * that always stands there leaves alone, so these leave alone all of them.
+ */
+#include "i386/cpu/cpu_offsets.h"
+#include "i386/cpu/frame.h"
+#include "i386/cpu/vectors.h"
+
+	.macro	FUNCTION name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.endm
+
+	.macro	END name
+	.size	\name, . - \name
+	.endm
+
+	.macro	KEEPING function
+	pushl	%eax
+	pushl	%ecx
+	pushl	%edx
+	call	\function
+	popl	%edx
+	popl	%ecx
+	popl	%eax
+	.endm
+
+	.text
+	.globl	stand_ins
+stand_ins:
+FUNCTION follow_set
+	KEEPING	follow_label
+	ret
+END follow_set
+
+FUNCTION follow_switch
+	KEEPING	follow_other_thread
+	ret
+END follow_switch
+
+FUNCTION follow_back
+	KEEPING	follow_label_or_event
+	ret
+END follow_back
+
+	/*
+	 * With a frame, for those who walk the stack, and in it what was shown before.  An
+	 * exception is the thread's own.
+	 */
+FUNCTION interrupt_apart
+	cmpl	$VECTOR_EXCEPTIONS, FRAME_VECTOR(%eax)
+	jae	1f
+	jmp	interrupt
+1:	pushl	%ebp
+	movl	%esp, %ebp
+	pushl	%eax
+	call	follow_begin_event
+	pushl	%eax
+	movl	-4(%ebp), %eax
+	call	interrupt
+	popl	%edx
+	popl	%eax
+	call	follow_end_interrupt
+	leave
+	ret
+END interrupt_apart
+
+FUNCTION interrupt_work_apart
+	pushl	%ebp
+	movl	%esp, %ebp
+	subl	$4, %esp
+	pushl	%eax
+	pushl	%ecx
+	pushl	%edx
+	call	follow_begin_event
+	movl	%eax, -4(%ebp)
+	popl	%edx
+	popl	%ecx
+	popl	%eax
+	call	interrupt_work
+	pushl	%eax
+	pushl	%ecx
+	pushl	%edx
+	movl	-4(%ebp), %eax
+	call	follow_end_event
+	popl	%edx
+	popl	%ecx
+	popl	%eax
+	leave
+	ret
+END interrupt_work_apart
+	.globl	stand_ins_end
+stand_ins_end:
