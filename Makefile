@@ -189,7 +189,7 @@ LIBRARIES := $(addprefix $(SDK)/lib/,crt0.o gcrt0.o moncrt0.o $(addsuffix .a,$(a
 
 # ---------------- Programs for the guest ----------------
 # What needs no Unix server, static, where Mach's programs lie; each with its symbols and disassembly.
-UNIX_FOLDERS  := user/auditd user/bin user/hostprof user/monctl user/sbin user/work user/sh servers/snames
+UNIX_FOLDERS  := user/auditd user/bin user/hostprof user/monctl user/pkgmon user/sbin user/work user/sh servers/snames
 USER_PROGRAMS := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
 UX_VARIANTS   := $(patsubst %,$(OUT)/servers/ux-%,none sample pg)
@@ -221,7 +221,7 @@ $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_
 	$(Q)tools/sdk $(SDK) $(GEN) $(SDK_HEADERS)
 # Every program is a file of its name, or a folder; user/bin/common is what they share.  Tests that run
 # under the server are programs too, and a server may be its process.
-UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
+UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof user/pkgmon \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
 UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump $(basename $(notdir $(UNIX_SOURCES))))) $(OUT)/servers/snames
 UNIX_TESTS    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
@@ -239,7 +239,7 @@ $(OUT)/servers/snames: $(call generated,servers/netname_server)
 # These read symbols as gprof does, and collect samples as profiled programs do; top adds up alike.
 $(OUT)/user/monctl $(OUT)/user/hostprof: $(call objects_of,lib/elfsym,unix/)
 $(OUT)/user/monctl $(OUT)/user/hostprof $(OUT)/user/top: $(call objects_of,lib/rollup,unix/)
-$(OUT)/user/monctl $(OUT)/user/hostprof: private EXTRA := -lprof1 -lnetname
+$(addprefix $(OUT)/user/,monctl hostprof pkgmon): private EXTRA := -lprof1 -lnetname
 $(addprefix $(OUT)/user/,audit auditd auditreduce praudit init su): private EXTRA := -lbsm
 $(OUT)/user/auditd: $(call generated,servers/audit_triggers_user servers/audit_triggers_server)
 $(OUT)/user/ktrace: $(call objects_of,lib/ktrace,unix/)

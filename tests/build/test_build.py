@@ -43,7 +43,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in 
 
 
 # Programs in user/ and servers/ that are built with the SDK.
-UNIX_FOLDERS = ("auditd", "bin", "sbin", "work", "sh", "hostprof", "monctl", "snames")
+UNIX_FOLDERS = ("auditd", "bin", "sbin", "work", "sh", "hostprof", "monctl", "pkgmon",
+                "snames")
 
 
 def make(tree: Path, *arguments: str) -> subprocess.CompletedProcess:

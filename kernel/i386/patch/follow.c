@@ -173,17 +173,19 @@ void follow_add(uint32_t label, const struct machine_call_counters *counters)
 #define CALL_FIRST(distance) (0xe8 | (distance) << 8)
 #define CALL_REST(distance)  ((distance) >> 8 | 0x90u << 24)
 
-/* Its six bytes; the last four begin in the midst of the first. */
+/* Its last four bytes begin in the midst of the first four. */
+#define REST (LABEL_SITE_SIZE - sizeof(uint32_t))
+
 static void follow_write_site(const struct label_site *site, uint32_t first, uint32_t rest)
 {
 	text_write(site->address, first);
-	text_write(site->address + LABEL_SITE_SIZE - sizeof rest, rest);
+	text_write(site->address + REST, rest);
 }
 
 static void follow_call_at_sites(void)
 {
 	for (const struct label_site *site = label_sites; site < label_sites_end; site++) {
-		uint32_t distance = site->stub - (site->address + CALL_SIZE);
+		uint32_t distance = label_site_stub(site) - (site->address + CALL_SIZE);
 
 		follow_write_site(site, CALL_FIRST(distance), CALL_REST(distance));
 	}
@@ -193,8 +195,9 @@ static void follow_call_at_sites(void)
 static void follow_store_at_sites(void)
 {
 	for (const struct label_site *site = label_sites; site < label_sites_end; site++) {
-		const struct unaligned *first = (const struct unaligned *)site->stub;
-		const struct unaligned *rest = (const struct unaligned *)(site->stub + 2);
+		uint32_t stub = label_site_stub(site);
+		const struct unaligned *first = (const struct unaligned *)stub;
+		const struct unaligned *rest = (const struct unaligned *)(stub + REST);
 
 		follow_write_site(site, first->word, rest->word);
 	}

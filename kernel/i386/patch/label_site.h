@@ -16,20 +16,26 @@
 
 struct thread;
 
+/* No address of a stub stands here: it would be taken for one of a function, and patched itself. */
 struct label_site {
 	uint32_t address; /* Of the instruction, */
-	uint32_t stub;    /* and what is called instead: the same instruction, and then the rest. */
+	uint32_t to_stub; /* and how far it is from this word to what is called instead. */
 };
+
+static inline uint32_t label_site_stub(const struct label_site *site)
+{
+	return (uint32_t)&site->to_stub + site->to_stub;
+}
 
 #define LABEL_SITE_SIZE 6u
 
 /* In the longer form of the instruction, so that a call has room. */
 #define LABEL_STORE "%{disp32%} movl %1, %c2(%0)"
 
-#define LABEL_SITE(rest)                                                                           \
-	"1: " LABEL_STORE "\n"                                                                     \
-	".pushsection .text.label_stubs, \"ax\"; 2: " LABEL_STORE "; jmp " #rest "; .popsection\n" \
-	".pushsection .label_sites, \"a\"; .long 1b, 2b; .popsection"
+#define LABEL_SITE(rest)                                                                    \
+	"1: " LABEL_STORE "\n"                                                              \
+	".pushsection .stand_ins, \"ax\"; 2: " LABEL_STORE "; jmp " #rest "; .popsection\n" \
+	".pushsection .label_sites, \"a\"; .long 1b, 2b - .; .popsection"
 
 /* Stores a word `offset` bytes behind `base`; the stub goes on at `rest` (stand_in.S). */
 #define LABEL_SITE_STORE(base, offset, word, rest) \

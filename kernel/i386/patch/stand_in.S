@@ -29,9 +29,7 @@
 	popl	%eax
 	.endm
 
-	.text
-	.globl	stand_ins
-stand_ins:
+	.section .stand_ins, "ax"
 FUNCTION follow_set
 	KEEPING	follow_label
 	ret
@@ -93,5 +91,3 @@ FUNCTION interrupt_work_apart
 	leave
 	ret
 END interrupt_work_apart
-	.globl	stand_ins_end
-stand_ins_end:

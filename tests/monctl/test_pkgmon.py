@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""pkgmon and pkgprof: what was done for a process, by the kernel, the servers and itself.
+
+Who knows it from elsewhere is the emulator's plugin, which reads from the machine's memory on whose
+behalf each instruction is executed, and GNU's gprof, which reads what pkgprof has put together.
+"""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from assay import ROOT, hot, unix
+from assay.files import Files, Get
+from assay.machine import find_kernel
+from libprof.gmon_reader import calls, parse
+
+from prof import test_call_labels as labels
+
+PKGPROF = ROOT / "tools" / "pkgprof"
+FLAT = re.compile(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(?:(\d+) +[\d.]+ +[\d.]+ +)?(\S+)$", re.MULTILINE)
+
+
+def measure(unix_machine, folder: Path, command: str, files: tuple[str, ...], **options):
+    """Its files, in a folder of the host's."""
+    get = tuple(Get(f"/root/gmon.out.{name}", folder / f"gmon.out.{name}") for name in files)
+    run = unix_machine(command, user="root", files=Files(get=get), **options)
+    assert (run.outcome, run.status) == ("exit", 0), run.output
+    return run
+
+
+def counted_in(file: Path) -> Counter:
+    counted: Counter = Counter()
+    for _, to, count in calls(parse(file.read_bytes())):
+        counted[to] += count
+    return counted
+
+
+# How a process's last thread goes, when its parent has been told already and counting has ended.
+ITS_END = ("kernel_stack_free", "mach_msg_received", "stream_target_ended", "user_return",
+           "page_free", "interrupt_work", "machine_switch", "trap_return", "thread_release",
+           "work_do_thread_work", "work_do_asked", "profil_pay", "sched_switch", "thread_reap",
+           "thread_exit", "zone_free", "thread_do_asked")
+
+
+def test_counts_are_the_process_s(unix_machine, tmp_path: Path) -> None:
+    """All of its life, from the first instruction on, in the kernel and by the server for it."""
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    out = tmp_path / "counts"
+    run = measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -c cat f f >/dev/null",
+                  ("12k.cat", "-k.kernel"),
+                  plugin=hot.plugin_option(out, kernel, by=("label",)))
+    assert b"process 12 (cat)" in run.log
+    ours = counted_in(tmp_path / "gmon.out.12k.cat")
+    system = counted_in(tmp_path / "gmon.out.-k.kernel")
+    counts = hot.read_counts(out)
+    executed = labels.executed_by_label(kernel, counts)
+    mine = max(label for label, name in counts.names.items()
+               if label in executed and name == "cat")
+    assert sum(ours.values()) > 400
+    differing = labels.differing(kernel, ours, executed[mine])
+    for name, (counted, known) in differing.items():
+        missing = known - counted
+        assert name.startswith(ITS_END) and missing == 1 or \
+            0 < missing <= system[kernel.function(name).start], (name, differing)
+
+
+def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:
+    return subprocess.run([PKGPROF, folder, *options], text=True, capture_output=True, check=False)
+
+
+def flat(text: str) -> dict[str, str]:
+    """Counts of calls by name, as far as there are some."""
+    return {name: calls or "" for calls, name in FLAT.findall(text)}
+
+
+@pytest.fixture(name="measured", scope="module")
+def measured_fixture(tmp_path_factory) -> Path:
+    """A program that computes and asks the server, sampled often and counted."""
+    folder = tmp_path_factory.mktemp("measured")
+    measure(unix.run, folder, "seq 9000 >f; pkgmon -r 10000 sort -r f >/dev/null",
+            ("12.sort", "12k.sort", "12u.sort", "12x.sort", "-k.kernel", "-k.other"))
+    return folder
+
+
+def test_all_parts_are_in_one_listing(measured: Path) -> None:
+    done = put_together(measured, "--", "-b", "-p")
+    assert done.returncode == 0, done.stderr
+    rows = flat(done.stdout)
+    assert {"12u:key_of", "12k:fault", "other:trap_mach_msg"} <= set(rows)
+    assert int(rows["12k:trap_mach_msg"]) > 20
+    known = counted_in(measured / "gmon.out.12k.sort")
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    fault = kernel.function("fault")
+    assert fault is not None and int(rows["12k:fault"]) == known[fault.start]
+
+
+def test_gnu_gprof_reads_the_same(measured: Path) -> None:
+    gnu = shutil.which("gprof")
+    assert gnu is not None
+    ours = put_together(measured, "--", "-b", "-p")
+    theirs = put_together(measured, "--gprof", gnu, "--", "-b", "-p")
+    assert theirs.returncode == 0, theirs.stderr
+    counts = {name: calls for name, calls in flat(ours.stdout).items() if calls}
+    assert len(counts) > 50
+    assert counts == {name: calls for name, calls in flat(theirs.stdout).items() if calls}
+
+
+def test_the_kernel_is_called_from_the_program(measured: Path) -> None:
+    graph = put_together(measured, "--", "-b", "-q").stdout
+    block = next(block for block in graph.split("-----\n")
+                 if re.search(r"^\[\d+\].* 12k:kernel_start", block, re.MULTILINE))
+    assert re.search(r"^ .* 12u:", block, re.MULTILINE), block
+
+
+def test_what_cannot_be_read_is_said(measured: Path, tmp_path: Path) -> None:
+    assert "pkgmon has left no files there" in put_together(tmp_path).stderr
+    assert "no files of process 77" in put_together(measured, "--pid", "77").stderr
+    broken = tmp_path / "broken"
+    shutil.copytree(measured, broken)
+    whole = (broken / "gmon.out.12k.sort").read_bytes()
+    (broken / "gmon.out.12k.sort").write_bytes(whole[:-3])
+    done = put_together(broken)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gmon.out.12k.sort is cut off" in done.stderr
+    (broken / "gmon.out.12k.sort").write_bytes(b"nothing")
+    assert "no gmon.out of pkgmon's" in put_together(broken).stderr
+
+
+WRONG = {
+    "pkgmon": "say a command, or a process by -p PID",
+    "pkgmon -c -s true": "that leaves nothing to be measured",
+    "pkgmon -p 99": "process 99: there is none; ps -a lists them",
+    "pkgmon -p x": "-p x: say a whole number from 1",
+    "pkgmon -r 0 true": "-r 0: say a whole number from 1 to 10000",
+    "pkgmon nix": "nix: there is no such command",
+    "kgmon -b; pkgmon true; kgmon -h -r": "kgmon -h -r ends and forgets that",
+    "cd /proc 2>/dev/null; pkgmon false; echo status $?": "status 1",
+    "su student -c '/sbin/pkgmon true'": "only root may do that",
+}
+
+
+def test_what_cannot_be_done_is_said(unix_machine) -> None:
+    run = unix_machine("; ".join(WRONG), user="root")
+    said = (run.output + run.log).decode()
+    for expected in WRONG.values():
+        assert expected in said, said
+
+
+def test_a_process_that_runs(unix_machine, tmp_path: Path) -> None:
+    """For so long; and a client's work is not its server's."""
+    run = measure(unix_machine, tmp_path,
+                  "yes >/dev/null & p=$!; pkgmon -t 1 -p $p; kill $p; pkgmon -s true; kgmon",
+                  ("10k.yes", "10u.yes"))
+    assert b"process 10 (yes)" in run.log
+    assert sum(counted_in(tmp_path / "gmon.out.10k.yes").values()) > 1000

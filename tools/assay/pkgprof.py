@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""Puts pkgmon's files together: one profile, and one file of symbols that it is a profile of.
+
+Each part (137u, 137k, ...) is a program of its own with addresses of its own.  In the whole it
+lies somewhere else, one part behind the other, and its functions have its name before theirs:
+137k:fault.  So a gprof that knows one program and one profile prints all parts in one listing.
+"""
+
+import re
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Iterator, NamedTuple, Optional
+
+from assay import OUT, ROOT, ToolError, hot
+
+MAGIC = b"gmon\x01\0\0\0" + bytes(12)
+HISTOGRAM, ARC = 0, 1
+HISTOGRAM_HEADER = struct.Struct("<4I15sc")
+ARC_RECORD = struct.Struct("<3I")
+
+# include/gmon.h
+EXTRA_VALUE, EXTRA_PC, EXTRA_END = 0x010, 0x100, 0x1000
+RATE, FORMAT = 4, 1
+USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
+
+INFORMATION = re.compile(r"gmon\.out\.(\d+)\.(.+)")
+SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
+KERNEL_FILE = "/mach_kernel"
+
+FIRST_ADDRESS = 0x01000000
+PAGE = 0x1000
+BIN = 4  # Bytes of code for one of a histogram's bins.
+MOST_IN_BIN = 0xFFFF
+
+
+class Part(NamedTuple):
+    name: str  # What stands before its functions' names.
+    file: Path
+    program: str  # As the machine has it.
+
+
+class Data(NamedTuple):
+    rate: int
+    samples: Counter  # By address, where the part itself ran.
+    called_from: Counter  # By address, samples of the kernel that it had called from there.
+    arcs: Counter  # By caller and called.
+
+
+class Placed(NamedTuple):
+    part: Part
+    data: Data
+    image: hot.Image
+    low: int  # The program's own first address,
+    high: int
+    base: int  # and where the whole has it.
+
+    def move(self, address: int) -> int:
+        return address - self.low + self.base
+
+
+# ---------------- Reading ----------------
+
+
+def read_program(text: str) -> tuple[str, Path]:
+    guest, _, host = text.partition("=")
+    if not guest.startswith("/") or not host:
+        raise ToolError(f"--program {text}: say GUEST=HOST, as in /bin/try=out/try")
+    return guest, Path(host)
+
+
+def manifest() -> dict[str, Path]:
+    """Where the disk's programs come from."""
+    found = {KERNEL_FILE: OUT / "mach_kernel"}
+    for line in (ROOT / "boot" / "manifest").read_text().splitlines():
+        words = line.split()
+        if words[:1] == ["program"]:
+            found[words[1]] = OUT / Path(words[5]).relative_to("out")
+    return found
+
+
+def find_program(guest: str, named: dict[str, Path]) -> Path:
+    known = named | {} if guest in named else manifest()
+    path = known.get(guest, OUT / "user" / Path(guest).name)
+    if not path.is_file():
+        raise ToolError(f"{guest}: there is no such program here; say --program {guest}=FILE")
+    return path
+
+
+def parts_of(information: Path, name: str) -> Iterator[Part]:
+    """By the file that tells what was measured."""
+    suffix = ""
+    for line in information.read_text().splitlines():
+        word, _, value = line.partition(" ")
+        if word == "part":
+            suffix = value
+        elif word == "of":
+            yield Part(suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
+        elif word not in ("pid", "program"):
+            raise ToolError(f"{information}: {line!r} is nothing that pkgmon says")
+
+
+def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
+    found: list[Part] = []
+    there: set[int] = set()
+    for path in sorted(folder.glob("gmon.out.*")):
+        match = INFORMATION.fullmatch(path.name)
+        if match is not None and (pids is None or int(match[1]) in pids):
+            there.add(int(match[1]))
+            found += parts_of(path, match[2])
+        elif path.name in SYSTEM_PARTS and pids is None:
+            found.append(Part(SYSTEM_PARTS[path.name], path, KERNEL_FILE))
+    missing = set(pids or ()) - there
+    if missing or not found:
+        whose = f" of process {min(missing)}" if missing else ""
+        raise ToolError(f"{folder}: pkgmon has left no files{whose} there")
+    return found
+
+
+def read_data(path: Path) -> Data:
+    data = path.read_bytes()
+    if data[:len(MAGIC)] != MAGIC:
+        raise ToolError(f"{path} is no gmon.out of pkgmon's")
+    rate, samples, called_from, arcs = 0, Counter(), Counter(), Counter()
+    at = len(MAGIC)
+    try:
+        while at < len(data):
+            tag, at = data[at], at + 1
+            if tag == HISTOGRAM:  # The same as the exact places, which come later.
+                at += HISTOGRAM_HEADER.size + 2 * HISTOGRAM_HEADER.unpack_from(data, at)[2]
+                continue
+            if tag != ARC:
+                raise ToolError(f"{path}: there is no record of kind {tag}, {at} bytes into it")
+            caller, called, count = ARC_RECORD.unpack_from(data, at)
+            at += ARC_RECORD.size
+            if caller == USER_MODE:
+                samples[called] += count
+            elif caller == KERNEL_MODE:
+                called_from[called] += count
+            elif caller == EXTRA_VALUE and called == RATE:
+                rate = count
+            elif caller >= EXTRA_END:
+                arcs[caller, called] += count
+    except struct.error as error:
+        raise ToolError(f"{path} is cut off") from error
+    return Data(rate, samples, called_from, arcs)
+
+
+# ---------------- The whole ----------------
+
+
+def extent(image: hot.Image) -> tuple[int, int]:
+    """The code's, as whole pages."""
+    sections = [(s[3], s[3] + s[5]) for s in image.sections if s[2] & hot.SHF_EXECINSTR]
+    if not sections:
+        raise ToolError(f"{image.name} has no code")
+    low = min(start for start, _ in sections) // PAGE * PAGE
+    return low, -(-max(end for _, end in sections) // PAGE) * PAGE
+
+
+class Whole:
+    def __init__(self, placed: list[Placed]) -> None:
+        self.placed = placed
+        self.rate = max((p.data.rate for p in placed), default=0) or 1
+        self.low = FIRST_ADDRESS
+        self.high = max(p.base + p.high - p.low for p in placed)
+        if any(p.data.rate not in (0, self.rate) for p in placed):
+            raise ToolError("the files are of measurements at different rates: sample them anew")
+
+    # -- the profile --
+
+    def _bins(self) -> list[int]:
+        bins = [0] * ((self.high - self.low) // BIN)
+        for p in self.placed:
+            for address, count in p.data.samples.items():
+                if p.low <= address < p.high:
+                    bins[(p.move(address) - self.low) // BIN] += count
+        return bins
+
+    def _histograms(self) -> Iterator[bytes]:
+        """Readers add up what does not fit into one."""
+        bins = self._bins()
+        header = HISTOGRAM_HEADER.pack(self.low, self.high, len(bins), self.rate, b"seconds", b"s")
+        while True:
+            part = [min(count, MOST_IN_BIN) for count in bins]
+            yield bytes([HISTOGRAM]) + header + struct.pack(f"<{len(part)}H", *part)
+            bins = [count - taken for count, taken in zip(bins, part)]
+            if not any(bins):
+                return
+
+    def arcs(self) -> Counter:
+        arcs: Counter = Counter()
+        for p in self.placed:
+            for (caller, called), count in p.data.arcs.items():
+                arcs[p.move(max(caller, p.low)), p.move(called)] += count
+        return arcs + self._boundaries()
+
+    def _boundaries(self) -> Counter:
+        """From where a program or a server called the kernel.  How often each place did is not
+        counted; how often the kernel was entered is, and samples tell the places' shares."""
+        arcs: Counter = Counter()
+        for kernel in (p for p in self.placed if p.part.program == KERNEL_FILE):
+            whose = kernel.part.name.rstrip("k")
+            users = [p for p in self.placed if p is not kernel
+                     and p.part.name.startswith(whose) and p.part.name != kernel.part.name]
+            entries = sum(count for (caller, _), count in kernel.data.arcs.items()
+                          if caller == kernel.low)
+            sampled = sum(sum(p.data.called_from.values()) for p in users)
+            for p in users:
+                for address, count in p.data.called_from.items():
+                    if p.low <= address < p.high:
+                        share = max(1, round(entries * count / sampled))
+                        arcs[p.move(address), kernel.base] += share
+        return arcs
+
+    def profile(self) -> bytes:
+        arcs = b"".join(bytes([ARC]) + ARC_RECORD.pack(caller, called, min(count, 0x7FFFFFFF))
+                        for (caller, called), count in sorted(self.arcs().items()))
+        return MAGIC + b"".join(self._histograms()) + arcs
+
+    # -- the symbols --
+
+    def functions(self) -> Iterator[tuple[str, int, int]]:
+        """Name, address and size."""
+        for p in self.placed:
+            for n, function in enumerate(p.image.functions):
+                if not p.low <= function.start < p.high:
+                    continue
+                following = p.image.starts[n + 1:n + 2] or [p.high]
+                end = function.end if function.end > function.start else following[0]
+                yield f"{p.part.name}:{function.name}", p.move(function.start), \
+                    end - function.start
+
+    def symbols(self) -> bytes:
+        """An ELF file of one section of code, which is all zeroes."""
+        names, table = b"\0", bytes(16)
+        for name, start, size in self.functions():
+            table += struct.pack("<IIIBBH", len(names), start, size, 0x12, 0, 1)
+            names += name.encode() + b"\0"
+        return elf_file(self.low, self.high - self.low, table, names)
+
+
+SECTION_NAMES = b"\0.text\0.symtab\0.strtab\0.shstrtab\0"
+
+
+def elf_file(address: int, size: int, symbols: bytes, names: bytes) -> bytes:
+    header_size, segment_size, section_size = 52, 32, 40
+    at = PAGE
+    code_at, symbols_at = at, at + size
+    names_at = symbols_at + len(symbols)
+    section_names_at = names_at + len(names)
+    sections_at = -(-(section_names_at + len(SECTION_NAMES)) // 4) * 4
+    header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack(
+        "<HHIIIIIHHHHHH", 2, 3, 1, address, header_size, sections_at, 0, header_size, segment_size,
+        1, section_size, 5, 4)
+    segment = struct.pack("<8I", 1, code_at, address, address, size, size, 5, PAGE)
+    sections = (
+        struct.pack("<10I", *(0,) * 10),
+        struct.pack("<10I", 1, 1, 6, address, code_at, size, 0, 0, 16, 0),
+        struct.pack("<10I", 7, 2, 0, 0, symbols_at, len(symbols), 3, 1, 4, 16),
+        struct.pack("<10I", 15, 3, 0, 0, names_at, len(names), 0, 0, 1, 0),
+        struct.pack("<10I", 23, 3, 0, 0, section_names_at, len(SECTION_NAMES), 0, 0, 1, 0))
+    head = (header + segment).ljust(PAGE, b"\0") + bytes(size) + symbols + names + SECTION_NAMES
+    return head.ljust(sections_at, b"\0") + b"".join(sections)
+
+
+def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]) -> Whole:
+    placed: list[Placed] = []
+    images: dict[Path, hot.Image] = {}
+    base = FIRST_ADDRESS
+    for part in find_parts(folder, pids):
+        path = find_program(part.program, named)
+        if path not in images:
+            images[path] = hot.Image(part.program, path)
+        low, high = extent(images[path])
+        placed.append(Placed(part, read_data(part.file), images[path], low, high, base))
+        base += high - low + PAGE
+    return Whole(placed)

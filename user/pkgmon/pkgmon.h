@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pkgmon: profiles of processes, each with what the kernel and the servers do for it.
+ *
+ * main.c reads the command line, command.c has the command run that is measured, collect.c has the
+ * machine sampled and the kernel's calls counted, by label, and files.c writes what there is of
+ * each part.  A part is one program's work for one process: the process's own, the kernel's, a
+ * server's.
+ */
+#ifndef PKGMON_H
+#define PKGMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <gmon_program.h>
+#include <mach/mach_types.h>
+#include <prof/collector.h>
+
+#define KERNEL_FILE  "/mach_kernel"
+#define SUBJECTS_MAX 24 /* Fewer than the kernel can count calls for. */
+#define NAME_ROOM    20 /* Of a program, as the Unix server tells it. */
+
+enum exit_status {
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+};
+
+struct wanted {
+	bool calls;
+	bool samples;
+	unsigned rate;
+	unsigned seconds; /* 0: until all have ended. */
+	char **command;   /* NULL: there is none. */
+	pid_t pids[SUBJECTS_MAX];
+	unsigned n_pids;
+};
+
+/* A program's file. */
+struct program {
+	char *path;
+	struct gmon_program of; /* Which it is, and where its text lies. */
+};
+
+/* One program's work for one process, or the kernel's for nobody or for all others. */
+struct part {
+	struct part *next;
+	char suffix[NAME_ROOM]; /* Of files' names: 137k, 137u, 137x; -k. */
+	char name[NAME_ROOM];   /* And behind it: whose process it is. */
+	const struct program *program;
+	uint32_t task; /* In which it was done, if not in the kernel. */
+	struct prof_collector *collector;
+	uint64_t samples;
+};
+
+/* A process that is measured. */
+struct subject {
+	pid_t pid;
+	mach_port_t task;
+	uint32_t label; /* Its task's number. */
+	char name[NAME_ROOM];
+	struct program program;
+	struct part *parts; /* The kernel's first. */
+};
+
+/* ---- program.c ---- */
+
+/* Reads which program a file is; false with a report. */
+bool program_read(struct program *program, const char *path);
+
+/* Finds the process, and its program; false with a report. */
+bool subject_find(struct subject *subject, pid_t pid);
+bool subject_has_ended(const struct subject *subject);
+
+/* ---- command.c ---- */
+
+/* Starts the command, up to before its first instruction; its pid, or exits as a shell would. */
+pid_t command_start(char **command);
+
+/* Lets it go on; the status that it ended with, as a shell has it. */
+void command_continue(pid_t pid);
+bool command_has_ended(pid_t pid);
+int command_status(void);
+
+/* ---- collect.c ---- */
+
+struct collection {
+	const struct wanted *wanted;
+	mach_port_t host;
+	struct subject subjects[SUBJECTS_MAX];
+	unsigned n_subjects;
+	struct program kernel;
+	struct part *system;           /* The kernel's work for nobody, and */
+	struct part *others;           /* for those who are not measured. */
+	struct prof_collector *stream; /* NULL: no samples are wanted. */
+	struct prof_begin began;       /* What the stream said of itself. */
+	uint64_t delivered;            /* Samples. */
+	bool failed;
+};
+
+/* Makes what is filled, and begins.  False with a report. */
+bool collect_begin(struct collection *collection);
+
+/* Handles a message that comes within this time; false with a report if that is over. */
+bool collect_serve(struct collection *collection, unsigned milliseconds);
+
+/* Afterwards all that was taken is in the parts. */
+void collect_end(struct collection *collection);
+
+/* ---- parts.c ---- */
+
+/* The part of the kernel's work; and of a server's, or the process's own.  NULL: no memory. */
+struct part *part_of_kernel(struct collection *collection, struct subject *subject,
+			    const char *suffix, const char *name);
+struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task);
+
+/* ---- files.c ---- */
+
+/* Writes all files to the folder where pkgmon was started; false with a report. */
+bool files_write(const struct collection *collection);
+
+#endif
