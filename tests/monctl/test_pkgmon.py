@@ -149,6 +149,15 @@ def test_what_cannot_be_done_is_said(unix_machine) -> None:
         assert expected in said, said
 
 
+def test_who_was_killed_leaves_nothing_for_ever(unix_machine) -> None:
+    run = unix_machine("yes >/dev/null & y=$!; pkgmon -p $y & sleep 1; kill -9 $!; pkgmon true;"
+                       "kgmon -h -r; pkgmon true && echo fine; pkgmon -p $y & sleep 1; kgmon -h;"
+                       "kill $!; wait $!; echo status $?; kill $y", user="root")
+    assert b"are counted already" in run.log
+    assert b"fine" in run.output and b"status 1" in run.output
+    assert b"those after that are missing" in run.log
+
+
 def test_a_process_that_runs(unix_machine, tmp_path: Path) -> None:
     """For so long; and a client's work is not its server's."""
     run = measure(unix_machine, tmp_path,

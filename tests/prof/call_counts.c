@@ -239,6 +239,19 @@ static void work_together(void)
 	await_callers();
 }
 
+/* As always, or by label, whose memory is given back at once. */
+static void switch_on_and_off(bool by_label)
+{
+	unsigned label;
+
+	if (by_label)
+		EXPECT_EQ(host_calls_for(host(), mach_task_self_cached(), &label), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+	if (by_label)
+		EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+}
+
 /* Calls go on, on all CPUs, and NMIs come, while they are pointed here and there. */
 TEST(on_and_off_under_load)
 {
@@ -252,8 +265,7 @@ TEST(on_and_off_under_load)
 		KERN_SUCCESS);
 	start_callers(0);
 	while (rounds-- > 0) {
-		EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
-		EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+		switch_on_and_off(rounds % 2 != 0);
 		samples_receive(&collected, 0);
 	}
 	await_callers();

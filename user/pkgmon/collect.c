@@ -184,19 +184,27 @@ static bool begin_samples(struct collection *collection)
 	return result == KERN_SUCCESS || fail("samples", result);
 }
 
+/* Whether calls are being counted, and whether there are counts. */
+static kern_return_t look_at_calls(const struct collection *collection, boolean_t *on,
+				   mach_msg_type_number_t *n)
+{
+	host_call_array_t words = NULL;
+	kern_return_t result = host_calls_get(collection->host, HOST_CALLS_ALL_CPUS, on, &words, n);
+
+	if (result == KERN_SUCCESS && *n != 0)
+		vm_deallocate(mach_task_self(), (vm_address_t)words, *n * sizeof(*words));
+	return result;
+}
+
 /* Somebody else's counts would be mixed up with these, and be forgotten with them. */
 static bool calls_are_free(const struct collection *collection)
 {
 	mach_msg_type_number_t n = 0;
-	host_call_array_t words = NULL;
 	boolean_t on = FALSE;
-	kern_return_t result =
-		host_calls_get(collection->host, HOST_CALLS_ALL_CPUS, &on, &words, &n);
+	kern_return_t result = look_at_calls(collection, &on, &n);
 
 	if (result != KERN_SUCCESS)
 		return fail("calls", result);
-	if (n != 0)
-		vm_deallocate(mach_task_self(), (vm_address_t)words, n * sizeof(*words));
 	if (on || n != 0)
 		report("the kernel's calls are counted already: kgmon -h -r ends and forgets that");
 	return !on && n == 0;
@@ -246,13 +254,29 @@ bool collect_serve(struct collection *collection, unsigned milliseconds)
 	return fail("samples", result);
 }
 
+/* `kgmon -h` ends it for all. */
+static kern_return_t end_calls(struct collection *collection)
+{
+	mach_msg_type_number_t n = 0;
+	boolean_t on = FALSE;
+	kern_return_t result = look_at_calls(collection, &on, &n);
+
+	if (result != KERN_SUCCESS)
+		return result;
+	if (!on) {
+		report("calls: kgmon has ended the counting meanwhile; those after that are missing");
+		collection->failed = true;
+	}
+	return host_calls_count(collection->host, FALSE);
+}
+
 void collect_end(struct collection *collection)
 {
 	sampled_pc_flavor_t none = 0;
 	kern_return_t result = KERN_SUCCESS;
 
 	if (collection->wanted->calls)
-		result = host_calls_count(collection->host, FALSE);
+		result = end_calls(collection);
 	if (result == KERN_SUCCESS && collection->stream != NULL)
 		result = prof_collector_switch(collection->stream, &none);
 	if (result != KERN_SUCCESS)

@@ -31,7 +31,7 @@
 
 /* Under one table with PATCH_WINDOW. */
 #define COUNTERS_WINDOW      0xff010000
-#define COUNTERS_WINDOW_SIZE 0xf0000
+#define COUNTERS_WINDOW_SIZE 0x1f0000
 
 #ifndef __ASSEMBLER__
 

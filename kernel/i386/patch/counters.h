@@ -16,7 +16,7 @@
 #include "base/config.h"
 #include "base/machine.h"
 
-#define COUNTER_PAGES    16u /* Of each CPU's, at most. */
+#define COUNTER_PAGES    40u /* Of each CPU's, at most: the checked kernel has 32,000 sites. */
 #define COUNTERS_IN_PAGE (4096u / sizeof(uint32_t))
 
 /* A set.  All of its pages are there. */

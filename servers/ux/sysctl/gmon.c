@@ -83,11 +83,14 @@ static int gmon_begin(void)
 	return error;
 }
 
+/* Calls may be counted for somebody else, who was killed: that ends too. */
 static int gmon_end(void)
 {
 	gmon_await();
-	if (_gmonparam.state == GMON_PROF_OFF)
+	if (_gmonparam.state == GMON_PROF_OFF) {
+		gmon_calls_end();
 		return 0;
+	}
 	gmon_become(GMON_PROF_BUSY);
 	gmon_ticks_end();
 	gmon_calls_end();
