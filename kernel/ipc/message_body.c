@@ -111,7 +111,7 @@ static inline mach_msg_type_name_t body_name_of_word(const char *at)
 	return *(const uint8_t *)at;
 }
 
-/* Takes the walk past words that are not rights. */
+/* Takes the walk past words that are not rights: a word that it then stands at is one. */
 static inline void body_skip_words(struct body_walk *walk)
 {
 	char *at = walk->at;
@@ -123,41 +123,33 @@ static inline void body_skip_words(struct body_walk *walk)
 	walk->at = at;
 }
 
-/* Takes the walk past one word that is a right; false: what comes next is something else. */
-static inline bool body_next_right(struct body_walk *walk, struct part *part)
+/* Takes the walk past the word that it stands at, which is a right. */
+static inline void body_take_right(struct body_walk *walk, struct part *part)
 {
 	char *at = walk->at;
-	mach_msg_type_name_t name = body_name_of_word(at);
 
-	if (!body_is_word(at, walk->end) || !MACH_MSG_TYPE_PORT_ANY(name))
-		return false;
 	part->type = (mach_msg_type_t *)at;
-	part->name = name;
+	part->name = body_name_of_word(at);
 	part->length = sizeof(uint32_t);
 	part->data = (uint32_t *)(at + sizeof(mach_msg_type_t));
 	part->rights = true;
 	part->in_line = true;
 	walk->at = at + WORD_SIZE;
-	return true;
 }
 
-/* One word that may be a right and is none. */
-static inline bool body_is_no_right(const char *at, const char *end)
+/* Whether the place for a right, a word, has none. */
+static inline bool body_is_no_right(const char *at)
 {
-	return body_is_word(at, end) && MACH_MSG_TYPE_PORT_ANY(body_name_of_word(at)) &&
-	       ((const uint32_t *)at)[1] == MACH_PORT_NULL;
+	return ((const uint32_t *)at)[1] == MACH_PORT_NULL;
 }
 
-/* Takes the walk past such a word, of which there is nothing to take but its kind; or false. */
-static inline bool body_skip_no_right(struct body_walk *walk)
+/* Takes the walk past such a word, of which there is nothing to take but its kind. */
+static inline void body_skip_no_right(struct body_walk *walk)
 {
-	char *at = walk->at;
+	mach_msg_type_t *type = (mach_msg_type_t *)walk->at;
 
-	if (!body_is_no_right(at, walk->end))
-		return false;
-	((mach_msg_type_t *)at)->msgt_name = right_after(body_name_of_word(at));
-	walk->at = at + WORD_SIZE;
-	return true;
+	type->msgt_name = right_after(body_name_of_word(walk->at));
+	walk->at += WORD_SIZE;
 }
 
 /* ---------------- Whole bodies ---------------- */
@@ -202,8 +194,9 @@ static mach_msg_return_t body_note_all(struct message *message, struct body *bod
 	body_begin(&walk, message);
 	for (uint32_t i = 0; i < body->n_parts;) {
 		const struct part *part = body_next(&walk);
+		const char *at = (const char *)part->type;
 
-		if (!body_is_no_right((const char *)part->type, walk.end))
+		if (!body_is_word(at, walk.end) || !body_is_no_right(at))
 			parts[i++] = *part;
 	}
 	return MACH_MSG_SUCCESS;
@@ -215,7 +208,6 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 
 	body_refuse(body, MACH_MSG_SUCCESS);
 	body->parts = body->few;
-	body->moved = NULL;
 	if ((message->header.msgh_bits & MACH_MSGH_BITS_COMPLEX) == 0)
 		return MACH_MSG_SUCCESS;
 	body_begin(&walk, message);
@@ -225,12 +217,15 @@ mach_msg_return_t body_check(struct message *message, struct body *body)
 		mach_msg_return_t result = MACH_MSG_SUCCESS;
 
 		pause_each();
-		if (body_skip_no_right(&walk)) {
+		if (!body_is_word(walk.at, walk.end)) {
+			result = body_check_other(&walk, part);
+		} else if (body_is_no_right(walk.at)) {
+			body_skip_no_right(&walk);
 			body->rights = true;
 			continue;
+		} else {
+			body_take_right(&walk, part);
 		}
-		if (!body_next_right(&walk, part))
-			result = body_check_other(&walk, part);
 		if (result != MACH_MSG_SUCCESS)
 			return body_refuse(body, result);
 		if (part_is_special(part))
@@ -254,9 +249,12 @@ struct part *body_next(struct body_walk *walk)
 	struct part *part = &walk->part;
 
 	for (body_skip_words(walk); walk->at < walk->end; body_skip_words(walk)) {
-		if (!body_next_right(walk, part))
-			body_next_other(walk);
 		pause_each();
+		if (body_is_word(walk->at, walk->end)) {
+			body_take_right(walk, part);
+			return part;
+		}
+		body_next_other(walk);
 		if (part_is_special(part))
 			return part;
 	}

@@ -82,6 +82,7 @@ mach_msg_return_t body_bring_memory(struct body *body)
 	mach_msg_return_t result = MACH_MSG_SUCCESS;
 	struct part *moved = NULL;
 
+	body->moved = NULL;
 	for (uint32_t i = 0; i < body->n_parts; i++) {
 		struct part *part = &body->parts[i];
 
