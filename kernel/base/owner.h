@@ -44,7 +44,7 @@ void owner_module_init(void);
 /* Each event is looked at by all streams: others than the system have no more than these. */
 #define OWNER_STREAMS_MOST 56u
 
-/* One of this kind takes so many bytes of memory: for owner_limits_set(). */
+/* Says that a thing of the kind takes so many bytes of memory, which owner_limits_set() goes by. */
 void owner_set_price(enum owner_kind kind, uint32_t bytes);
 
 /*

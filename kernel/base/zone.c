@@ -200,7 +200,7 @@ static void zone_trim(struct zone *zone)
 	zone->current = &no_page;
 }
 
-/* There is so little that no pause is needed: by the constants, not by what was done before. */
+/* Needs no pause: what zones keep is little, by their constants, whatever was done before. */
 void zones_trim(void)
 {
 	list_for_each_object (struct zone, zone, &zones, link)

@@ -28,7 +28,7 @@
 #include "base/alloc_site.h"
 #include <assay/list.h>
 
-/* So many elements are kept of what comes and goes in hot paths. */
+/* How many free elements a zone keeps at most for what comes and goes in hot paths. */
 #define ZONE_KEPT 64u
 
 struct zone {

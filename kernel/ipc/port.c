@@ -31,7 +31,7 @@ void port_module_init(void)
 	owner_set_price(OWNER_PORTS, sizeof(struct port));
 }
 
-/* Of who pays for a port, if anybody does. */
+/* Gives back the charge for a port; `owner` is NULL if nobody pays for it. */
 static inline void port_uncharge(struct owner *owner)
 {
 	if (owner != NULL)

@@ -38,7 +38,7 @@ struct stream;
 
 #define PORT_MAGIC 0x504f5254u
 
-/* Who has the receive right. */
+/* Where the port's receive right is. */
 enum port_state {
 	PORT_HELD,   /* A space has it, as `name`, */
 	PORT_MOVING, /* a message has it, */

@@ -22,7 +22,7 @@ void request_module_init(void)
 	zone_init(&request_zone, "requests", sizeof(struct request), 4);
 }
 
-/* One with its message; NULL when there is no memory. */
+/* A request with the message of its notification; NULL when there is no memory. */
 static struct request *request_alloc(void)
 {
 	struct request *request = zone_alloc(&request_zone);

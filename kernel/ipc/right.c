@@ -47,7 +47,7 @@ static void right_drop_entry(struct entry *entry)
 	space_free_entry(entry);
 }
 
-/* One user reference of a dead name. */
+/* Takes one user reference of a dead name into a message: there is no port any more. */
 static struct port *right_take_dead_name(struct entry *entry)
 {
 	if (--entry->refs == 0)

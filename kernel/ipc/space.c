@@ -107,7 +107,7 @@ static struct node *space_node_create(struct space *space)
 	return node;
 }
 
-/* Of a free entry only the type is defined. */
+/* A leaf all of whose entries are free: of a free entry only the type is defined. */
 static struct leaf *space_leaf_create(struct space *space)
 {
 	struct leaf *leaf = space_alloc(space, &leaf_zone);

@@ -61,7 +61,7 @@ static void pc_sampling_read_ring(const struct pc_ring *ring, uint32_t n, sample
 		samples[i] = *ring_place(ring, first + i);
 }
 
-/* Those after *seqno, as far as they are there yet: none for a number that is still to come. */
+/* Reads the ring's samples after number *seqno: none if that number is still to come. */
 static kern_return_t pc_sampling_fetch(struct sampler_target target, unsigned *seqno,
 				       sampled_pc_t *samples, mach_msg_type_number_t *n_samples)
 {

@@ -144,7 +144,7 @@ bool profil_pay(struct thread *thread)
 			continue;
 		if (thread_is_interrupted(thread))
 			return false;
-		/* It may have been replaced meanwhile, and the old bins be gone for that. */
+		/* profil() may have been called meanwhile, and the bins found before be gone. */
 		if (profil_find(task->profil, thread->profil_pc, &again) && again == bin)
 			profil_forget(task);
 	}

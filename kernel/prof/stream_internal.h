@@ -36,7 +36,7 @@ struct port;
 #define STREAMS_SHARE 48u /* and those that are begun on behalf of one task, or for one user. */
 #define STREAMS_JOBS  24u /* Of the 32 of jobs, those of one task, or of one user. */
 
-/* One is being filled; the others wait for a receiver that is late. */
+/* A stream's buffers: one is being filled, the others wait for a receiver that is late. */
 #define STREAM_BUFFERS 4u
 
 #define STREAM_MAGIC 0x5354524du
@@ -183,7 +183,7 @@ bool stream_supply(struct stream *stream);
 /* The current buffer becomes one of the full ones. */
 void stream_close_buffer(struct stream *stream);
 
-/* There is something for the delivery thread to look at. */
+/* Tells the delivery thread that there is something to look at. */
 void delivery_wake(void);
 
 /* As delivery_wake(), with the next work of this CPU: for whoever must not wake. */

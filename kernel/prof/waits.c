@@ -136,7 +136,7 @@ void waits_change(struct thread *thread, enum prof_wait_reason reason)
 	uint64_t now = clock_now();
 
 	assert(kernel_locked() && thread->watched);
-	/* Else it is not switched from yet. */
+	/* A thread that was not switched from yet has no wait whose reason could change. */
 	if (thread->waits_for == 0)
 		return;
 	waits_close(thread, now);

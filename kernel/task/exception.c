@@ -56,7 +56,7 @@ static bool exception_is_success(struct thread *thread, struct message *message)
 	if (message == NULL)
 		return exception_answer_is_success(&thread->receive.inbox.message);
 	success = exception_answer_is_success(message);
-	/* Its right to the answer port has been used, and is not to be told of as if it had not. */
+	/* The answer's send-once right was used: no send-once notification is due for it. */
 	port_use_send_once(message_remote(message));
 	message_set_ports(message, PORT_NULL, message_local(message));
 	message_destroy(message);

@@ -258,7 +258,7 @@ static void task_over(struct task *task)
 	bootstrap_task_ended(module, status);
 }
 
-/* Those at the edge of user mode are gone when this returns, and the task with the last of them. */
+/* Kills all threads.  Those at the edge of user mode are gone on return, the task with the last. */
 static void task_kill_threads(struct task *task)
 {
 	task_reference(task);
@@ -307,7 +307,7 @@ static void task_end_made(struct task *task)
 	}
 }
 
-/* Its own end comes last: with that of the last boot program everything is counted. */
+/* The task goes after all that it made: everything is counted when the last boot program goes. */
 void task_end(struct task *task, int status)
 {
 	assert(task->magic == TASK_MAGIC);

@@ -101,7 +101,7 @@ static struct thread *task_thread_in_motion(struct task *task)
 	return NULL;
 }
 
-/* Until all threads have stopped, or somebody resumes the task. */
+/* Waits until all threads of the task have stopped, or somebody resumes it. */
 static kern_return_t task_await_stop(struct task *task)
 {
 	struct thread *thread;

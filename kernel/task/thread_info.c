@@ -10,7 +10,7 @@
 #include "thread/cpu_state.h"
 #include "thread/thread.h"
 
-/* Its share of a CPU since it was made. */
+/* The thread's share of a CPU since it was made. */
 static integer_t thread_info_usage(const struct thread *thread)
 {
 	uint64_t age = clock_cycles_to_ns(machine_cycles() - thread->created);

@@ -32,7 +32,7 @@ kern_return_t thread_create(task_t task, thread_t *child)
 	return KERN_SUCCESS;
 }
 
-/* Until `thread`, which is to end, is gone; or the caller has to go itself. */
+/* Waits until `thread`, which is to end, is gone, or the caller has to go itself. */
 static void thread_await_end(struct thread *thread)
 {
 	while (thread->state != THREAD_DEAD)

@@ -42,7 +42,7 @@ void vtimer_note_change(struct task *task)
 	tick_want_jitter(timed);
 }
 
-/* As many whole ticks as cover the time; what no count can hold is the longest one. */
+/* The least number of whole ticks that cover the time; of a longer time the largest number. */
 static uint32_t vtimer_ticks_of(uint64_t microseconds)
 {
 	uint64_t ticks = divide(microseconds, TICK_US);

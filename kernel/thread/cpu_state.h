@@ -51,7 +51,7 @@ struct cpu {
 	uint32_t kernel_tick;   /* The last tick that came in the kernel, by its number. */
 	uint32_t switches;
 
-	/* This CPU's tick interrupt. */
+	/* Written by this CPU's tick interrupt. */
 	uint32_t ticks;        /* The number of the last tick. */
 	uint64_t next_tick;    /* In cycles; the schedule is absolute, so it does not drift. */
 	uint32_t jitter_state; /* Generator behind the jitter of the tick. */
@@ -63,10 +63,10 @@ struct cpu {
 	uint32_t charged_ticks;
 	uint32_t parked_ticks;
 
-	/* This CPU's thread code. */
+	/* Written by this CPU's thread code. */
 	uint32_t race_state; /* Generator behind race(); 0: none. */
 
-	/* This CPU's sampling interrupt. */
+	/* Written by this CPU's sampling interrupt. */
 	struct sampler_cpu sampler;
 
 	struct machine_cpu machine;

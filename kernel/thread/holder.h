@@ -45,7 +45,7 @@ extern bool cpus_in_turn;
 /* Finds out; when all CPUs run. */
 void holder_start(void);
 
-/* This CPU executes. */
+/* Notes that this CPU has the turn: it executes. */
 void holder_note(void);
 
 /* This CPU is about to give the turn away: the next that does not halt will have it. */

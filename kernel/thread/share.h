@@ -58,7 +58,7 @@ extern struct run_queue sched_common;
 
 void share_init(struct share *share);
 
-/* Its owner is gone: nobody pays with it, and no thread waits in it. */
+/* The share's owner is gone: no CPU has it as its payer any more, and no thread waits in it. */
 void share_end(const struct share *share);
 
 /* Puts a thread's entry into its group, and takes it out. */

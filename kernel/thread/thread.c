@@ -223,7 +223,7 @@ void thread_release(struct thread *thread)
 		task_release(task);
 }
 
-/* Its reference on itself goes first: when the last task of all is over, everything is counted. */
+/* The thread's reference on itself goes first: all is counted when the last task is over. */
 void thread_reap(struct thread *thread)
 {
 	struct task *task = thread->task;
@@ -311,7 +311,7 @@ void thread_kill(struct thread *thread)
 		thread_kill_at_edge(thread);
 	} else {
 		thread_interrupt(thread);
-		/* Who ends it waits for that, and not for the turns of others before it. */
+		/* Who ends the thread does not wait for the turns of others before it. */
 		sched_set_priority(thread, PRIORITY_SYSTEM);
 	}
 }
@@ -426,7 +426,7 @@ enum wait_result thread_wait_handoff(struct wait_queue *queue, enum wait_kind ki
 	return thread->wait_result;
 }
 
-/* Of one that is asked something, or watched. */
+/* thread_end_wait() of a thread that is asked something, or watched. */
 static __attribute__((noinline)) bool thread_end_noted_wait(struct thread *thread)
 {
 	bool stops = (thread->asked & (uint8_t)~THREAD_ASKED_EXPIRED) == THREAD_ASKED_STOP &&

@@ -193,7 +193,7 @@ struct thread {
 
 	struct receive_wait receive; /* From its inbox on nothing is cleared for a new thread. */
 
-	/* Of one that is watched (prof/waits.h). */
+	/* The wait of a thread that is watched (prof/waits.h). */
 	uint32_t waits_for;  /* PROF_WAIT_*; 0: it runs. */
 	uint32_t wait_label; /* On whose behalf it waits, */
 	uint64_t wait_since; /* and since when: nanoseconds. */

@@ -193,7 +193,7 @@ static size_t main_append(char *strings, size_t size, const char *string)
 	return size + length;
 }
 
-/* Its arguments are its path and the words; a word for which there is no room is left out. */
+/* init's arguments are its path and the words; one for which there is no room is left out. */
 static int main_execute_init(struct process *process, int n_words, char **words)
 {
 	char strings[STRINGS_MAX];

@@ -144,7 +144,7 @@ void start_cpus(const struct acpi_machine *machine, unsigned most)
 		if (!smp_cpu_prepare(cpu, n_cpus, machine->apic_ids[n]) || !smp_cpu_start(cpu)) {
 			klog("cpu: the one with APIC id %u does not start; going on with %u\n",
 			     machine->apic_ids[n], n_cpus);
-			/* It may still come, and needs the page to get to where it waits. */
+			/* The page stays: that CPU may come yet, and needs it. */
 			return;
 		}
 		n_cpus++;

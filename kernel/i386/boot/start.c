@@ -215,7 +215,7 @@ static void start_memory_report(void)
 
 /* ---------------- The story ---------------- */
 
-/* Until here a fault could not even be told of. */
+/* The boot CPU's tables and stacks: before this a fault could not even be told of. */
 static void boot_cpu_init(void)
 {
 	struct cpu *cpu = &cpus[0];

@@ -21,10 +21,10 @@ bool ioapic_has(unsigned irq);
 void ioapic_route_all(unsigned irq, uint8_t vector);
 void ioapic_route_all_nmi(unsigned irq);
 
-/* As ioapic_route_all_nmi(), by vector to one CPU, by the id of its local APIC. */
+/* Sends ISA interrupt `irq` by vector to the one CPU whose local APIC has the id `apic_id`. */
 void ioapic_route_to(unsigned irq, uint8_t vector, uint32_t apic_id);
 
-/* It comes no more until it is routed again. */
+/* ISA interrupt `irq` comes no more until it is routed again. */
 void ioapic_mask(unsigned irq);
 
 #endif

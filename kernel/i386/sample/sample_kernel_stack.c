@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool kernel_walk_pass_interrupt(struct walk *wa
 	pc = thunk_see_through(frame->eip);
 	if (!kernel_walk_is_kernel_code(pc))
 		return false;
-	/* As if it had been called from there: a reader looks at the byte before an address. */
+	/* Like a return address: a reader looks at the byte before an address. */
 	frames[(*n)++] = pc + 1;
 	walk->address = &frame->eflags;
 	walk->frame_pointer = frame->ebp;

@@ -45,7 +45,7 @@ void io_permissions_free(struct io_permissions *io)
 	zone_free(&permissions_zone, io);
 }
 
-/* One that permits nothing; NULL when there is no memory. */
+/* Permissions for no port at all; NULL when there is no memory. */
 static struct io_permissions *permissions_create(void)
 {
 	struct io_permissions *io = zone_alloc(&permissions_zone);

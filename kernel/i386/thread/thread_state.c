@@ -141,7 +141,7 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 	thread->machine.fpu_cpu = cpu;
 }
 
-/* One of the two threads is none like most. */
+/* Switches between threads of which one has a state that most have not. */
 static void thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
 	LABEL_SITE_STORE(cpu, offsetof(struct cpu, machine.apart), next->machine.apart,

@@ -58,7 +58,7 @@ static struct copy *copy_alloc(enum copy_kind kind, uint32_t offset, uint32_t si
 	return copy;
 }
 
-/* Its contents have gone elsewhere. */
+/* Frees a copy whose contents have gone elsewhere. */
 static void copy_free(struct copy *copy)
 {
 	assert(list_empty(&copy->pages) && list_empty(&copy->entries));

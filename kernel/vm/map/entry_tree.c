@@ -93,7 +93,7 @@ static void entry_tree_balance(struct map_entry **root, struct map_entry *entry)
 	}
 }
 
-/* Of two neighbours the lower has nothing on its right, or the upper nothing on its left. */
+/* There is room: the lower of two neighbours has no right child, or the upper no left one. */
 void entry_tree_insert(struct map_entry **root, struct map_entry *entry, struct map_entry *before,
 		       struct map_entry *after)
 {

@@ -129,7 +129,7 @@ static inline void map_release(struct vm_map *map)
 /* Unmaps all and frees the page tables; loaded on no CPU.  Takes no reference. */
 void map_terminate(struct vm_map *map);
 
-/* Both, for a map that nobody else has seen. */
+/* Terminates and releases a map that nobody else has seen. */
 void map_destroy(struct vm_map *map);
 
 /* ---------------- Entries: map_entry.c ---------------- */

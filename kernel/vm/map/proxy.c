@@ -105,7 +105,7 @@ static kern_return_t proxy_make_part(struct proxy *part, struct port **proxy)
 	return KERN_RESOURCE_SHORTAGE;
 }
 
-/* One part, as in GNU Mach, and it is the proxy's beginning. */
+/* Makes a proxy of one part, as in GNU Mach, which begins where the proxy begins. */
 kern_return_t
 memory_object_create_proxy(ipc_space_t space, vm_prot_t max_rights,
 			   const memory_object_array_t ports, mach_msg_type_number_t n_ports,

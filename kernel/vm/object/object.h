@@ -113,7 +113,7 @@ void object_module_init(void);
 struct object *object_create(uint32_t size);
 #define object_create(size) ALLOC_SITE((object_create)(size))
 
-/* The same, whose pages `payer` pays for if that is not NULL. */
+/* As object_create(); `payer`, which may be NULL, pays for the pages. */
 struct object *object_create_paid(struct owner *payer, uint32_t size);
 
 static inline struct object *object_create_for(struct owner *payer, uint32_t size)

@@ -209,7 +209,7 @@ kern_return_t object_copy(struct owner *payer, struct object *object, uint32_t i
 		*copy_index = index;
 		return KERN_SUCCESS;
 	}
-	/* It is to be there after a wait, whatever becomes of the entry. */
+	/* The object is to be there after a wait, whatever becomes of the entry. */
 	object_reference(object);
 	if (object->kernel) {
 		*copy_index = 0;

@@ -144,7 +144,7 @@ struct page *page_alloc_run(enum page_use use, uint32_t n, uint32_t alignment, u
 #define page_alloc_run(use, n, alignment, least, end) \
 	ALLOC_SITE((page_alloc_run)(use, n, alignment, least, end))
 
-/* Of PAGE_USER: one that is nobody's, not wired, mapped nowhere and on no queue. */
+/* Frees a page.  One of PAGE_USER is nobody's, not wired, mapped nowhere and on no queue. */
 void page_free(struct page *page);
 
 /*

@@ -44,7 +44,7 @@
 /* A page that is dropped while the default pager has no room makes up for so many sent in vain. */
 #define DROP_WORTH 64
 
-/* So many pages whose pagers are busy are enough for a pass. */
+/* A pass that has met so many pages whose pagers are busy ends. */
 #define BUSY_MAX 64
 
 /* What came of looking at a page. */

@@ -16,7 +16,7 @@
 /* Makes the daemon, which has something to do from page_levels_set() on. */
 void pageout_start(void);
 
-/* There is little memory.  Costs little when the daemon knows. */
+/* Tells the daemon that there is little memory; costs little when it knows. */
 void pageout_wake(void);
 
 /*

@@ -258,7 +258,7 @@ kern_return_t memory_object_get_attributes(ipc_port_t control, boolean_t *ready,
 	return KERN_SUCCESS;
 }
 
-/* Who touches what is not here finds that there is no pager any more, whatever the reason. */
+/* Whatever the reason: who touches a page that is not here finds no pager any more. */
 kern_return_t memory_object_destroy(ipc_port_t control, kern_return_t reason)
 {
 	struct pager *pager = pager_of_control(control);

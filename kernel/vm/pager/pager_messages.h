@@ -33,7 +33,7 @@ void pager_send_terminate(struct pager *pager, struct message *message);
 void pager_send_copy(struct pager *pager, struct message *message, uint32_t index, uint32_t size,
 		     struct port *copy);
 
-/* One page.  The receiver may be left in *woken: as message_send_before_wait(). */
+/* These ask for one page.  They leave in *woken what message_send_before_wait() leaves there. */
 void pager_send_request(struct pager *pager, struct message *message, uint32_t index,
 			uint32_t rights, struct thread **woken);
 void pager_send_unlock(struct pager *pager, struct message *message, uint32_t index,

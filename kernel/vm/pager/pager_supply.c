@@ -191,7 +191,7 @@ kern_return_t memory_object_data_supply(ipc_port_t control, vm_offset_t offset, 
 
 /* ---------------- No data ---------------- */
 
-/* Of what a default pager was given it cannot have nothing. */
+/* Marks what has no data.  A default pager that has none has lost what it was given. */
 static kern_return_t pager_supply_answer(ipc_port_t control, uint32_t offset, uint32_t size,
 					 struct page *mark)
 {

@@ -94,7 +94,7 @@ static void queue_tell_of_file(void)
 
 /* ---------------- Writing ---------------- */
 
-/* All of the group and its way there, on the disk: 0 or an errno.  Unlocks. */
+/* Writes the whole group and its way there to the disk: 0 or an errno.  Unlocks. */
 static int queue_write_whole(struct vnode *trail, const struct group *group)
 {
 	static const struct credentials root;

@@ -116,7 +116,7 @@ static int routine_get_class(const struct exchange *words)
 	return 0;
 }
 
-/* Of an event that only programs record there is nothing to be noted. */
+/* The server keeps no class of an event that only programs record: nothing is to be set. */
 static int routine_set_class(const struct exchange *words)
 {
 	au_class_t *class = audit_class_of(words->given[0]);

@@ -23,7 +23,7 @@ enum {
 
 static uint32_t lock_word;
 
-/* Until `*word` may be another than `value`. */
+/* Waits until `*word` may be another than `value`. */
 static void lock_await_word(const uint32_t *word, uint32_t value)
 {
 	gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, 0, 0);

@@ -81,7 +81,7 @@ int descriptor_replace(struct process *process, int fd, struct open_file *file, 
 
 /* ---------------- Open files ---------------- */
 
-/* One with a reference; null without memory.  `vnode`, which may be null, gets one more. */
+/* A file with a reference; null without memory.  `vnode`, which may be null, gets one more. */
 struct open_file *open_file_new(const struct file_operations *operations, struct vnode *vnode,
 				int flags);
 struct open_file *open_file_reference(struct open_file *file);

@@ -5,7 +5,7 @@
 #include "file/device.h"
 #include "signal/signal.h"
 
-/* Of one writer, before others have their turn and signals are looked for. */
+/* What one writer writes before others have their turn and signals are looked for. */
 #define PIECE 4096u
 
 int device_stream_open(struct device_stream *stream)
@@ -37,7 +37,7 @@ static int stream_write_piece(mach_port_t port, const char *bytes, size_t size, 
 	return 0;
 }
 
-/* One piece, or nothing if a signal came while others wrote. */
+/* Waits for the turn to write a piece; it is not taken if a signal came while others wrote. */
 static int device_stream_take_turn(struct device_stream *stream, struct thread *caller,
 				   const char *bytes, size_t size, size_t *done)
 {

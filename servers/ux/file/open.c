@@ -149,7 +149,7 @@ static int open_empty(const struct opening *opening)
 	return error == 0 && vnode->size > 0 ? vnode_truncate(vnode, 0) : error;
 }
 
-/* It counts as open for writing before it is emptied: then nobody can begin to execute it. */
+/* The file counts as open for writing before it is emptied: nobody can begin to execute it. */
 static int open_begin_all(const struct opening *opening)
 {
 	struct open_file *file = opening->file;

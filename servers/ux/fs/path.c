@@ -160,7 +160,7 @@ static int path_find(struct walk *walk, struct vnode **found)
 	return directory_lookup(walk->place, walk->name, found);
 }
 
-/* One part further, by a link's text if it is one that is to be followed. */
+/* Goes one part of the path further, by a link's text if that is to be followed. */
 static int path_step(struct walk *walk, bool follows_last)
 {
 	struct vnode *found;

@@ -63,7 +63,7 @@ static void halt_await_others(const struct process *own)
 		ux_sleep_until(channel, ux_now() + STEP);
 }
 
-/* One that is not ending yet; the list may change with each that does. */
+/* A process that is not ending yet; the list may change with each that does. */
 static struct process *halt_find_living(void)
 {
 	struct list *link;

@@ -62,7 +62,7 @@ static kern_return_t info_tell_path(bool may_know, const char *path, path_t resu
 	return 0;
 }
 
-/* Those who may read the kernel's memory could find it there. */
+/* Who may have the server's task could find the path in its memory, and so is told. */
 kern_return_t ux_executable(caller_t caller, int pid, path_t path)
 {
 	const struct process *one = caller->process, *other;

@@ -56,7 +56,7 @@ static bool process_is_group(pid_t pgrp)
 	return false;
 }
 
-/* One that is neither a process's nor a group's. */
+/* A number that is neither a process's nor a group's. */
 static pid_t process_free_pid(void)
 {
 	do {
@@ -92,7 +92,7 @@ static bool process_may_be_made(const struct process *parent)
 	       (by_root || limits_allow_process(parent));
 }
 
-/* Of processes=; init, which is not counted, is told when somebody wants to have more. */
+/* Whether processes= allows no more; init, which is not counted, is told of who wanted one. */
 static bool process_is_too_many(const struct process *parent)
 {
 	struct process *init = process_by_pid(PID_FIRST);

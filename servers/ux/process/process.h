@@ -17,10 +17,10 @@
 #include "signal/signal.h"
 #include "signal/timer.h"
 
-/* Of the process that is there from the beginning, and whose end is the end of all. */
+/* The process that is there from the beginning, and whose end is the end of all. */
 #define PID_FIRST 1
 
-/* Who asks for the task of these is given the server's own, and the host's control port. */
+/* Who asks for the tasks of these pids is given the server's own, and the host's control port. */
 #define PID_SERVER 0
 #define PID_HOST   (-1)
 

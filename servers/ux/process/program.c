@@ -51,7 +51,7 @@ static void program_leave_vnode(struct program *program)
 	vnode_release(vnode);
 }
 
-/* Of a script and its interpreter the latter's. */
+/* Notes the path of what is executed: of a script and its interpreter the latter's. */
 static int program_take_name(struct program *program, const char *path)
 {
 	executed_release(program->executed);

@@ -232,7 +232,7 @@ static void thread_end_perhaps_last(struct thread *thread, int status)
 		process_exit(process, status);
 }
 
-/* Its task may have been ended, of which the kernel tells separately. */
+/* The thread's task may have been ended, of which the kernel tells separately. */
 static void thread_has_died(struct thread *thread)
 {
 	struct process *process = thread->process;

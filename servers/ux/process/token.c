@@ -59,7 +59,7 @@ static void token_hash_add(struct hash *hash, uint64_t word)
 	hash->a ^= word;
 }
 
-/* Of a message of eight bytes. */
+/* The hash of a message of eight bytes. */
 static uint64_t token_hash_of(uint64_t word)
 {
 	struct hash hash = {

@@ -22,7 +22,7 @@
 #include "signal/signal.h"
 #include "trace/trace.h"
 
-/* Of a user's processes so many are told at once, and one more after each rest. */
+/* So many ends of a user's processes are told at once, and one more after each rest. */
 #define TOLD_AT_ONCE 10u
 #define REST         (4 * (uint64_t)NANOS_PER_SECOND)
 #define N_QUOTAS     16u /* Users share one whose numbers are so far apart. */
@@ -221,7 +221,7 @@ static void fault_write_why(char why[WHY_ROOM], const struct process *process,
 
 /* ---------------- Where ---------------- */
 
-/* Not where memory was out, as the cache may need some.  Unlocks. */
+/* Finds the function; not where memory was out, as the cache may need some.  Unlocks. */
 static bool fault_find_function(const struct process *process, const struct signal_info *info,
 				struct function *function)
 {

@@ -222,7 +222,7 @@ void signal_take(struct thread *thread, int signal)
 
 /* ---------------- Sending ---------------- */
 
-/* Its threads run when what was pending has been taken: a signal that ends it comes before them. */
+/* The threads run when what was pending is taken: a signal that ends the process comes first. */
 static void signal_let_go_on(struct process *process)
 {
 	if (!process->signals.is_stopped)

@@ -96,7 +96,7 @@ void signals_fork(struct process_signals *child, const struct process_signals *p
 void signals_exec(struct process_signals *signals);
 void thread_signals_init(struct thread_signals *signals);
 
-/* Of a process or thread that ends: nothing is pending any more. */
+/* A process or thread ends: nothing is pending for it any more. */
 void signals_end(struct process *process);
 void thread_signals_end(struct thread *thread);
 
@@ -151,7 +151,7 @@ void signal_force(struct thread *thread, const struct signal_info *info);
  */
 void fault_end(struct thread *thread, const struct signal_info *info);
 
-/* The same for a thread that the server has not made; `kernel` is the kernel's name of it. */
+/* As fault_end(), of a thread that the server has not made; `kernel` is the kernel's name of it. */
 void fault_end_stranger(struct process *process, mach_port_t kernel,
 			const struct signal_info *info);
 

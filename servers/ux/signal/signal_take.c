@@ -21,7 +21,7 @@
 
 /* ---------------- Which ---------------- */
 
-/* Of the process's signals those that no thread before this one would take. */
+/* Those of the process's signals that no thread before this one would take. */
 static sigset_t signal_left_to(const struct thread *thread)
 {
 	sigset_t left = thread->process->signals.pending.set;
@@ -105,7 +105,7 @@ void signal_go_on(struct process *process)
 	if (!signals->is_held || signals->is_stopped || process->is_exiting)
 		return;
 	signals->is_held = false;
-	/* It can only fail if the task is no more, and then nothing is to go on. */
+	/* task_resume() can only fail if the task is no more, and then nothing is to go on. */
 	task_resume(process->task);
 }
 

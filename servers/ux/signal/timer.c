@@ -118,7 +118,7 @@ static void timer_expire(struct process *process, uint64_t now)
 	signal_check_later(process);
 }
 
-/* Until the first is due; returns at once when one is. */
+/* Waits until the first timer is due; returns at once when one is. */
 static void timer_await_first(void)
 {
 	if (list_empty(&running))
@@ -214,7 +214,7 @@ void timers_new_task(struct process *process)
 	for (int which = ITIMER_VIRTUAL; which <= ITIMER_PROF; which++) {
 		const struct itimerval value = process->timers.virtual_timers[which];
 
-		/* It fails only for a task that has been ended, and then no timer is missed. */
+		/* timer_set_virtual() fails only for a task that has been ended. */
 		if (timer_microseconds_of(&value.it_value) != 0)
 			timer_set_virtual(process, which, &value);
 	}

@@ -25,7 +25,7 @@ int gmon_set(uintptr_t what, const char *data, size_t size);
 /* Begins, as if by GPROF_STATE; false if it cannot, which is said in the log.  Unlocks. */
 bool gmon_start(void);
 
-/* There was no room for what is counted: the profile ends, and its state says why. */
+/* The profile ends, as there was no room for what is counted, and its state says why. */
 void gmon_fail(void);
 
 /* ---------------- What was lost (gmon_account.c) ---------------- */
@@ -67,7 +67,7 @@ void gmon_calls_end(void);
 void gmon_calls_reset(void);
 int gmon_calls_bring(void);
 
-/* Which function an idle CPU is in. */
+/* Says which function an idle CPU is in, before ticks are counted. */
 void gmon_ticks_prepare(uint32_t idle);
 
 #endif

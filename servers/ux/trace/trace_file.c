@@ -102,7 +102,7 @@ int trace_file_append_all(struct trace_file *file, const char *records, size_t s
 	return error;
 }
 
-/* Who is traced into the file is so no more; what could not be written is lost. */
+/* Ends all tracing into the file; what could not be written is lost. */
 static void trace_file_fail(struct trace_file *file, int error)
 {
 	struct list *link;
@@ -201,7 +201,7 @@ static void trace_file_want_all(void)
 	}
 }
 
-/* Until a file is to be written, as long as there is none at all. */
+/* Waits until there is a file to be written. */
 static void trace_file_await(void)
 {
 	if (list_empty(&files)) {

@@ -174,7 +174,7 @@ static int trace_clear_file(const struct process *caller, const struct trace_fil
 
 /* ---------------- The file ---------------- */
 
-/* One that the caller may read and write; not by a link, which could lead anywhere.  Unlocks. */
+/* A file that the caller may read and write; not by a link, which leads anywhere.  Unlocks. */
 static int trace_find_file(struct process *caller, const char *path, struct vnode **vnode)
 {
 	int error = path_lookup(caller, path, false, vnode);
@@ -264,7 +264,7 @@ void trace_change_user(struct process *process)
 		trace_stop(process);
 		return;
 	}
-	/* Its new task is not the old one's child, and so not watched with it. */
+	/* The process's new task is not the old one's child, and so not watched with it. */
 	trace_waits_end(process);
 	if (trace_set_waits(process) != 0)
 		ux_log("ktrace: waits of process %d are not recorded any more", process->pid);

@@ -96,14 +96,14 @@ void trace_waits_gather(struct trace_waits *waits);
 /* Batches have been written: they, streams that have ended and nobody's waiters go. */
 void trace_waits_settle(struct trace_waits *waits, uint64_t gathered);
 
-/* So many waits it tells; and its memory goes. */
+/* How many waits the batch tells; and the end of its memory. */
 uint32_t trace_batch_waits(const struct trace_batch *batch);
 void trace_batch_free(const struct trace_batch *batch);
 
 /* What could not be written is not to be: of waits until now none is anybody's. */
 void trace_waits_drop(struct trace_waits *waits);
 
-/* Who waited; null: nobody who was traced then.  The wait is cut to the time in which he was. */
+/* Who waited; null if nobody who was traced then.  Cuts the wait to the time in which he was. */
 const struct trace_waiter *trace_waiter_of(struct trace_waits *waits, uint32_t kernel,
 					   uint64_t *begin, uint64_t *end);
 
