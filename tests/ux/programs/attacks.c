@@ -4,7 +4,11 @@
  * everybody's way.  Root's shell answers soon meanwhile, another user works, and afterwards
  * everything is back.
  *
+ * It is tried without a seed: with one, a CPU gives the turn away at each unlock to one that
+ * computes, and how long root takes is how long that one keeps it.
+ *
  * guest: user=root limit=600
+ * guest: user=root limit=600 cpus=2
  */
 #include <signal.h>
 #include <time.h>
