@@ -96,5 +96,12 @@
 #define SYS_auditctl          87
 #define SYS_getaudit          88
 #define SYS_setaudit          89
+#define SYS_shm_open          90
+#define SYS_shm_unlink        91
+#define SYS_sem_open          92
+#define SYS_sem_unlink        93
+#define SYS_sem_wait          94
+#define SYS_sem_post          95
+#define SYS_sem_getvalue      96
 
 #endif

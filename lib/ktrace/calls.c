@@ -114,6 +114,13 @@ static const struct ktrace_call calls[] = {
 	CALL(auditctl, NOTHING, PATH),
 	CALL(getaudit, NOTHING, NOTHING),
 	CALL(setaudit, NOTHING, BYTES),
+	CALL(shm_open, NUMBER, PATH, OF(OPEN), MODE),
+	CALL(shm_unlink, NOTHING, PATH),
+	CALL(sem_open, NUMBER, PATH, OF(SEMAPHORE), MODE, NUMBER),
+	CALL(sem_unlink, NOTHING, PATH),
+	CALL(sem_wait, NOTHING, NUMBER, NUMBER),
+	CALL(sem_post, NOTHING, NUMBER),
+	CALL(sem_getvalue, NUMBER, NUMBER),
 };
 
 const struct ktrace_call *ktrace_call(int code)

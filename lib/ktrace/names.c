@@ -207,6 +207,7 @@ static const struct names_flag open_flags[] = {
 	FLAG(O_SYNC),
 };
 static const struct names_flag pipe_flags[] = {FLAG(O_NONBLOCK), FLAG(O_CLOEXEC)};
+static const struct names_flag semaphore_flags[] = {FLAG(O_CREAT), FLAG(O_EXCL)};
 static const struct names_flag access_flags[] = {
 	{7, 0, "F_OK"}, {4, 4, "R_OK"}, {2, 2, "W_OK"}, {1, 1, "X_OK"}};
 static const struct names_flag wait_flags[] = {{1, 1, "WNOHANG"}, {2, 2, "WUNTRACED"}};
@@ -284,6 +285,7 @@ static const struct names_table {
 	[KTRACE_SIGNAL] = {INDEXED(signals), .others = names_of_real_time},
 	[KTRACE_OPEN] = {FLAGS(open_flags)},
 	[KTRACE_PIPE] = {FLAGS(pipe_flags)},
+	[KTRACE_SEMAPHORE] = {FLAGS(semaphore_flags)},
 	[KTRACE_ACCESS] = {FLAGS(access_flags)},
 	[KTRACE_WHENCE] = {INDEXED(whences)},
 	[KTRACE_FCNTL] = {INDEXED(fcntls), .others = names_of_fcntl},

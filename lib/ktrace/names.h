@@ -10,9 +10,10 @@
 enum ktrace_names {
 	KTRACE_ERRNO,
 	KTRACE_SIGNAL,
-	KTRACE_OPEN,   /* Flags of open() */
-	KTRACE_PIPE,   /* of pipe() */
-	KTRACE_ACCESS, /* and of access(). */
+	KTRACE_OPEN,      /* Flags of open() */
+	KTRACE_PIPE,      /* of pipe() */
+	KTRACE_SEMAPHORE, /* of sem_open() */
+	KTRACE_ACCESS,    /* and of access(). */
 	KTRACE_WHENCE,
 	KTRACE_FCNTL, /* Its commands. */
 	KTRACE_WAIT,  /* Flags of wait4(). */

@@ -36,7 +36,8 @@ static struct event_class classes[] = {
 	{AUE_DUP2, 0},       {AUE_AUDIT, 0},   {AUE_SETEGID, 0},     {AUE_SETEUID, 0},
 	{AUE_UMASK, 0},      {AUE_MKFIFO, 0},  {AUE_SYSCTL, 0},      {AUE_AUDITCTL, 0},
 	{AUE_TASKFORPID, 0}, {AUE_KTRACE, 0},  {AUE_DEVICE_PORT, 0}, {AUE_HOST_PORT, 0},
-	{AUE_EXCEPTION, 0},
+	{AUE_EXCEPTION, 0},  {AUE_SEMOPEN, 0}, {AUE_SEMUNLINK, 0},   {AUE_SHMOPEN, 0},
+	{AUE_SHMUNLINK, 0},
 };
 
 #define N_CLASSES (sizeof classes / sizeof classes[0])

@@ -61,6 +61,10 @@ static const struct audited_call audited_calls[] = {
 	CALL(AUDITCTL) = {AUE_AUDITCTL, {NULL}},
 	CALL(GETAUDIT) = {AUE_GETAUDIT, {NULL}},
 	CALL(SETAUDIT) = {AUE_SETAUDIT, {NULL}},
+	CALL(SHM_OPEN) = {AUE_SHMOPEN, {"flags", "mode"}},
+	CALL(SHM_UNLINK) = {AUE_SHMUNLINK, {NULL}},
+	CALL(SEM_OPEN) = {AUE_SEMOPEN, {"flags", "mode", "value"}},
+	CALL(SEM_UNLINK) = {AUE_SEMUNLINK, {NULL}},
 };
 
 #define N_CALLS (sizeof audited_calls / sizeof audited_calls[0])

@@ -20,7 +20,7 @@ struct open_file;
 
 /*
  * Each may unlock and wait.  `caller` is whose call it is: waits are interrupted by its signals.
- * A null member is an operation that the file has not: EINVAL, or ESPIPE for seek.
+ * A null member is an operation that the file has not: EINVAL, ESPIPE for seek, ENODEV for map.
  */
 struct file_operations {
 	int (*read)(struct open_file *file, struct thread *caller, void *buffer, size_t size,
@@ -30,6 +30,8 @@ struct file_operations {
 	int (*seek)(struct open_file *file, off_t offset, int whence, off_t *position);
 	void (*stat)(struct open_file *file, struct stat *result);
 	void (*close)(struct open_file *file); /* The last reference goes.  May be null. */
+	int (*set_size)(struct open_file *file, const struct process *process, off_t size);
+	int (*map)(const struct open_file *file, mach_port_t *object, off_t *size);
 	size_t read_max;                       /* Of one read, which may wait; 0: no limit. */
 };
 

@@ -8,6 +8,7 @@
 #include <sys/unistd.h>
 
 #include "file/descriptors.h"
+#include "paging/paging.h"
 
 #define OFF_MAX ((off_t)(~(uint64_t)0 >> 1))
 
@@ -181,12 +182,22 @@ static void file_regular_close(struct open_file *file)
 	file->vnode->writers--;
 }
 
+/* Contents may come from a pager: a proxy, by which they can be read, or mapped as copies. */
+static int file_regular_map(const struct open_file *file, mach_port_t *object, off_t *size)
+{
+	int error = paging_proxy(file->vnode, object);
+
+	*size = file->vnode->size;
+	return error;
+}
+
 const struct file_operations regular_file = {
 	.read = file_regular_read,
 	.write = file_regular_write,
 	.seek = file_regular_seek,
 	.stat = file_vnode_file_stat,
 	.close = file_regular_close,
+	.map = file_regular_map,
 };
 
 /* ---------------- Directories ---------------- */

@@ -151,7 +151,9 @@ kern_return_t ux_ftruncate(struct thread *caller, int fd, int64_t size)
 
 	if (file == NULL)
 		return EBADF;
-	if (file->vnode != NULL && file_is_writable(file))
+	if (file->operations->set_size != NULL && file_is_writable(file))
+		error = file->operations->set_size(file, caller->process, size);
+	else if (file->vnode != NULL && file_is_writable(file))
 		error = attributes_set_size(caller->process, file->vnode, size);
 	open_file_release(file);
 	return error;

@@ -7,7 +7,6 @@
 #include <ux/bsd_server.h>
 
 #include "file/descriptors.h"
-#include "paging/paging.h"
 #include "trace/trace.h"
 
 /* The file of a descriptor, as it is when all that was recorded of processes is in it.  Unlocks. */
@@ -273,13 +272,13 @@ kern_return_t ux_fstat(struct thread *caller, int fd, struct stat *result)
 	return 0;
 }
 
-static int file_object_of(const struct open_file *file, mach_port_t *object)
+static int file_object_of(const struct open_file *file, mach_port_t *object, int64_t *size)
 {
 	if (!file_is_readable(file))
 		return EBADF;
-	if (file->operations != &regular_file)
+	if (file->operations->map == NULL)
 		return ENODEV;
-	return paging_proxy(file->vnode, object);
+	return file->operations->map(file, object, size);
 }
 
 kern_return_t ux_file_object(struct thread *caller, int fd, mach_port_t *object, int64_t *size)
@@ -289,9 +288,7 @@ kern_return_t ux_file_object(struct thread *caller, int fd, mach_port_t *object,
 
 	if (file == NULL)
 		return EBADF;
-	error = file_object_of(file, object);
-	if (error == 0)
-		*size = file->vnode->size;
+	error = file_object_of(file, object, size);
 	open_file_release(file);
 	return error;
 }

@@ -6,8 +6,10 @@
  * guest: user=root limit=60
  */
 #include <mach.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/ktrace.h>
 #include <sys/ux.h>
 #include <time.h>
@@ -19,6 +21,7 @@
 
 #include "help.h"
 
+#define SHARED  "/audits"
 #define TRAIL   "/tmp/audits.trail"
 #define SECOND  "/tmp/audits.second"
 #define STUDENT 100
@@ -456,6 +459,10 @@ static void try_all(void)
 	EXPECT_EQ(task_by_pid(0), MACH_PORT_NULL);
 	EXPECT(open(TRAIL, O_RDONLY) == -1 && errno == EACCES);
 	EXPECT(open(TRAIL, O_WRONLY) == -1 && errno == EACCES);
+	EXPECT(shm_open(SHARED, O_RDONLY, 0) == -1 && errno == EACCES);
+	EXPECT(shm_unlink(SHARED) == -1 && errno == EACCES);
+	EXPECT(sem_open(SHARED, 0) == SEM_FAILED && errno == EACCES);
+	EXPECT(sem_unlink(SHARED) == -1 && errno == EACCES);
 }
 
 /* So many records of an event, each of a student whose audit id is that of who logged in. */
@@ -477,10 +484,13 @@ static void expect_attempts(uint16_t event, unsigned count, int error)
 TEST(what_is_refused_is_in_the_trail)
 {
 	static const uint16_t events[] = {AUE_KTRACE,   AUE_AUDITCTL,   AUE_AUDITON, AUE_AUDIT,
-					  AUE_SETAUDIT, AUE_TASKFORPID, AUE_OPEN_R,  AUE_OPEN_W};
+					  AUE_SETAUDIT, AUE_TASKFORPID, AUE_OPEN_R,  AUE_OPEN_W,
+					  AUE_SHMOPEN,  AUE_SHMUNLINK,  AUE_SEMOPEN, AUE_SEMUNLINK};
 
 	for (unsigned n = 0; n < sizeof events / sizeof events[0]; n++)
 		set_class(events[n], CLASS);
+	close(shm_open(SHARED, O_RDWR | O_CREAT, 0600));
+	sem_close(sem_open(SHARED, O_CREAT, 0600, 1));
 	begin();
 	set_own_mask(0, CLASS);
 	EXPECT(all_is_well_in_a_child(try_all));
@@ -496,7 +506,13 @@ TEST(what_is_refused_is_in_the_trail)
 	expect_attempts(AUE_TASKFORPID, 2, EPERM);
 	expect_attempts(AUE_OPEN_R, 1, EACCES);
 	expect_attempts(AUE_OPEN_W, 1, EACCES);
+	expect_attempts(AUE_SHMOPEN, 1, EACCES);
+	expect_attempts(AUE_SHMUNLINK, 1, EACCES);
+	expect_attempts(AUE_SEMOPEN, 1, EACCES);
+	expect_attempts(AUE_SEMUNLINK, 1, EACCES);
 	unlink("/tmp/audits.own");
+	EXPECT_EQ(shm_unlink(SHARED), 0);
+	EXPECT_EQ(sem_unlink(SHARED), 0);
 }
 
 /* ---------------- The port ---------------- */

@@ -8,8 +8,10 @@
  */
 #include <mach.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/ux.h>
 
@@ -143,6 +145,38 @@ TEST(paths_that_are_looked_up)
 		"path " F "2",  "path /none/at/all", "path ",      "path " F "2",
 	};
 	EXPECT_TRACE(lines, pid);
+}
+
+TEST(names_of_what_is_shared)
+{
+	const pid_t pid = getpid();
+	sem_t *semaphore;
+
+	begin(KTRFAC_NAMEI | CALLS);
+	EXPECT_FAILS(shm_open("/none", O_RDWR, 0), ENOENT);
+	semaphore = sem_open("/trace.s", O_CREAT, 0600, 1);
+	sem_wait(semaphore);
+	EXPECT_FAILS(sem_unlink("none"), EINVAL);
+	ktrace(NULL, KTROP_CLEAR, CALLS | KTRFAC_NAMEI, pid);
+	EXPECT_EQ(sem_unlink("/trace.s"), 0);
+
+	const char *const lines[] = {
+		"ret 83 0",
+		trace_line("call 90 5 %d 0", O_RDWR),
+		"path /none",
+		trace_line("ret 90 error %d", ENOENT),
+		trace_line("call 92 8 %d 384 1", O_CREAT),
+		"path /trace.s",
+		"ret 92 3",
+		"call 94 3 1",
+		"ret 94 0",
+		"call 93 4",
+		"path none",
+		trace_line("ret 93 error %d", EINVAL),
+		trace_line("call 83 0 1 %d %d", CALLS | KTRFAC_NAMEI, pid),
+	};
+	EXPECT_TRACE(lines, pid);
+	sem_close(semaphore);
 }
 
 TEST(a_script_and_its_interpreter)

@@ -640,3 +640,51 @@ TEST(attributes_that_student_cannot_change)
 	REQUIRE(has_files());
 	EXPECT(all_is_well_in_a_child(change_attributes_as_student));
 }
+
+/* ---------------- Shared memory and semaphores ---------------- */
+
+TEST(shared_memory_that_cannot_be)
+{
+	const int makes = O_RDWR | O_CREAT | O_EXCL;
+	mach_port_t object = MACH_PORT_NULL;
+	int64_t size;
+	int fd, other;
+
+	WRONG(bsd_shm_open(UX, "", makes, 0600, &fd), EINVAL);
+	WRONG(bsd_shm_open(UX, "/", makes, 0600, &fd), EINVAL);
+	WRONG(bsd_shm_open(UX, "/a/b", makes, 0600, &fd), EINVAL);
+	WRONG(bsd_shm_open(UX, "/none", O_RDWR, 0600, &fd), ENOENT);
+	WRONG(bsd_shm_open(UX, "/none", O_WRONLY, 0600, &fd), EINVAL);
+	WRONG(bsd_shm_open(UX, "/none", -1, 0600, &fd), EINVAL);
+	WRONG(bsd_shm_unlink(UX, "none"), EINVAL);
+	WRONG(bsd_shm_unlink(UX, "/none"), ENOENT);
+	REQUIRE(bsd_shm_open(UX, "/wrong", makes, 0600, &fd) == 0);
+	WRONG(bsd_shm_open(UX, "/wrong", makes, 0600, &other), EEXIST);
+	WRONG(bsd_file_object(UX, fd, &object, &size), ENXIO);
+	WRONG(bsd_ftruncate(UX, fd, INT64_MIN), EINVAL);
+	WRONG(bsd_ftruncate(UX, fd, INT64_MAX), ENOMEM);
+	WRONG(bsd_sem_wait(UX, fd, 0), EINVAL);
+	WRONG(bsd_shm_unlink(UX, "/wrong"), 0);
+	WRONG(bsd_close(UX, fd), 0);
+}
+
+TEST(semaphores_that_cannot_be)
+{
+	unsigned number, value;
+	int fd;
+
+	WRONG(bsd_sem_open(UX, "", O_CREAT, 0600, 1, &fd, &number), EINVAL);
+	WRONG(bsd_sem_open(UX, "/none", 0, 0600, 1, &fd, &number), ENOENT);
+	WRONG(bsd_sem_open(UX, "/none", -1, 0600, 1, &fd, &number), EINVAL);
+	WRONG(bsd_sem_open(UX, "/none", O_CREAT, 0600, UINT_MAX, &fd, &number), EINVAL);
+	WRONG(bsd_sem_unlink(UX, "none"), EINVAL);
+	WRONG(bsd_sem_unlink(UX, "/none"), ENOENT);
+	WITH_NO_FD(bsd_sem_wait(UX, fd, 0));
+	WITH_NO_FD(bsd_sem_post(UX, fd));
+	WITH_NO_FD(bsd_sem_getvalue(UX, fd, &value));
+	fd = open("/etc/passwd", O_RDONLY);
+	WRONG(bsd_sem_wait(UX, fd, 1), EINVAL);
+	WRONG(bsd_sem_post(UX, fd), EINVAL);
+	WRONG(bsd_sem_getvalue(UX, fd, &value), EINVAL);
+	close(fd);
+}
