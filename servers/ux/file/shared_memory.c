@@ -26,8 +26,10 @@ static uint64_t memory_of_machine(void)
 {
 	struct host_basic_info info = {.memory_size = 0};
 	mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
+	mach_port_t host = mach_host_self();
 
-	host_info(mach_host_self(), HOST_BASIC_INFO, (host_info_t)&info, &count);
+	host_info(host, HOST_BASIC_INFO, (host_info_t)&info, &count);
+	syscall_mach_port_deallocate(mach_task_self_cached(), host);
 	return info.memory_size;
 }
 

@@ -412,6 +412,27 @@ TEST(one_at_a_time)
 	close(fd);
 }
 
+/* Each waits until the other has come. */
+TEST(one_wakes_the_other)
+{
+	sem_t *other = sem_open("/other", O_CREAT, secret, 0);
+	pid_t pid;
+
+	semaphore = sem_open(S, O_CREAT, secret, 0);
+	pid = fork();
+	for (unsigned n = 0; n < MANY; n++) {
+		EXPECT_EQ(sem_post(pid == 0 ? other : semaphore), 0);
+		EXPECT_EQ(sem_wait(pid == 0 ? semaphore : other), 0);
+	}
+	if (pid == 0)
+		_exit(check_failures != 0);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(sem_close(semaphore), 0);
+	EXPECT_EQ(sem_close(other), 0);
+	EXPECT_EQ(sem_unlink(S), 0);
+	EXPECT_EQ(sem_unlink("/other"), 0);
+}
+
 static void do_nothing(int signal)
 {
 	(void)signal;
