@@ -32,7 +32,7 @@ struct file_operations {
 	void (*close)(struct open_file *file); /* The last reference goes.  May be null. */
 	int (*set_size)(struct open_file *file, const struct process *process, off_t size);
 	int (*map)(const struct open_file *file, mach_port_t *object, off_t *size);
-	size_t read_max;                       /* Of one read, which may wait; 0: no limit. */
+	size_t read_max; /* Of one read, which may wait; 0: no limit. */
 };
 
 struct open_file {
@@ -42,6 +42,7 @@ struct open_file {
 	struct vnode *vnode;  /* With a reference; null for pipes. */
 	unsigned errors_seen; /* Of the vnode's writes: vnode_sync(). */
 	off_t position;
+	off_t own_end;  /* Of a trace into which its reader is traced: file.c; 0: not known yet. */
 	bool is_moving; /* Somebody reads or writes at the position, or sets it (file.c). */
 	void *data;     /* For the operations. */
 };

@@ -81,13 +81,30 @@ static void file_give_position(struct open_file *file)
 
 /* ---------------- Regular files ---------------- */
 
+/*
+ * Reading makes records, and waits.  Who is traced into what he reads would run after its end for
+ * ever: so the end is where it was when he first read, until he seeks.  At most `size` bytes.
+ */
+static size_t file_before_own_end(struct open_file *file, const struct thread *caller, size_t size)
+{
+	const struct trace_file *trace = file->vnode->trace;
+	off_t left;
+
+	if (trace == NULL || caller->process->trace_file != trace)
+		return size;
+	if (file->own_end == 0)
+		file->own_end = file->vnode->size;
+	left = file->own_end > file->position ? file->own_end - file->position : 0;
+	return left < (off_t)size ? (size_t)left : size;
+}
+
 static int file_regular_read(struct open_file *file, struct thread *caller, void *buffer,
 			     size_t size, size_t *done)
 {
 	int error;
 
-	(void)caller;
 	file_take_position(file);
+	size = file_before_own_end(file, caller, size);
 	error = vnode_read(file->vnode, file->position, buffer, size, done);
 	file->position += *done;
 	file_give_position(file);
@@ -163,6 +180,8 @@ static int file_regular_seek(struct open_file *file, off_t offset, int whence, o
 		error = offset > 0 ? EOVERFLOW : EINVAL;
 	if (error == 0 && target < 0)
 		error = EINVAL;
+	if (error == 0 && target != file->position)
+		file->own_end = 0;
 	if (error == 0)
 		*position = file->position = target;
 	file_give_position(file);

@@ -340,6 +340,42 @@ TEST(while_it_goes_on)
 	EXPECT_EQ(status_of(pid), SIGKILL);
 }
 
+/* How many bytes come until the end, in a thousand reads at most; -1: no end. */
+static int read_to_the_end(int fd)
+{
+	static char some[512];
+	int sum = 0;
+
+	for (unsigned n = 0; n < 1000; n++) {
+		ssize_t size = read(fd, some, sizeof some);
+
+		if (size <= 0)
+			return sum;
+		sum += size;
+	}
+	return -1;
+}
+
+/* Each read makes more records than it reads. */
+TEST(who_reads_his_own_comes_to_the_end)
+{
+	int fd, first;
+
+	begin_with(ALL | KTRFAC_CSW);
+	nap(NAP_US);
+	fd = open(TRACE, O_RDONLY);
+	first = read_to_the_end(fd);
+	EXPECT_LT(0, first);
+	EXPECT_EQ(read_to_the_end(fd), 0);
+	EXPECT_EQ(lseek(fd, first, SEEK_SET), first); /* He is there already. */
+	EXPECT_EQ(read_to_the_end(fd), 0);
+	EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+	EXPECT_LT(first, read_to_the_end(fd));
+	end();
+	EXPECT_LT(0, read_to_the_end(fd)); /* He is not traced any more. */
+	close(fd);
+}
+
 /* With its end nothing is recorded, and another trace begins anew. */
 TEST(an_end)
 {
