@@ -85,7 +85,7 @@ typedef struct auditinfo {
 
 typedef struct au_qctrl {
 	uint32_t aq_hiwater; /* With so many waiting, callers wait until they are being written. */
-	uint32_t aq_lowater; /* BSM's; kept for who asks, and nothing more. */
+	uint32_t aq_lowater; /* BSM's; a queue that has room again is empty, and so below it. */
 	uint32_t aq_bufsz;   /* Bytes of a record at most. */
 	uint32_t aq_delay;   /* Milliseconds until a group is written that is not full. */
 	int32_t aq_minfree;  /* Percent of the disk, below which auditd is told. */

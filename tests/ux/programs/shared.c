@@ -4,6 +4,7 @@
  * live; what is charged and to whom; and what is not allowed.
  *
  * guest: user=root limit=60
+ * guest: user=root cpus=2 seed=1 limit=60
  */
 #include <mach.h>
 #include <mach/host_info.h>
