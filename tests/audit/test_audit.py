@@ -108,6 +108,23 @@ def test_attempts_are_recorded_as_the_disk_comes(audited) -> None:
     assert {record.subject.auid for record in student} == {0}
 
 
+def test_who_logs_in_is_who_tried(unix_machine, tmp_path: Path) -> None:
+    """A student at the terminal, with the flags that the disk comes with."""
+    rc, trail = tmp_path / "rc", tmp_path / "trail"
+    begin = "/sbin/auditd\nln /var/audit/*.not_terminated /var/audit/live\n"
+    rc.write_text((ROOT / "boot/disk/etc/rc").read_text() + begin)
+    result = unix_machine(
+        "ktrace -f t -p 1; cat /var/audit/live; /sbin/audit -t; echo mine >t",
+        user="student", limit=60,
+        files=Files(put=(Put(rc, "/etc/rc"),), get=(Get("/var/audit/live", trail),)))
+    assert (result.outcome, result.status) == ("exit", 0), result.log
+    tried = [record for record in bsm.read(trail.read_bytes()) if record.subject.auid == STUDENT]
+    assert [record.error for record in named(tried, "AUE_KTRACE")] == [1]
+    assert {record.error for record in named(tried, "AUE_HOST_PORT")} == {1}
+    assert {record.subject.ruid for record in tried} == {STUDENT}
+    assert not named(tried, "AUE_OPEN_WTC"), "what succeeds is not asked for"
+
+
 def test_su_is_recorded_and_who_it_was_stays(audited) -> None:
     trail = audited("auditd\nsu student -c 'echo done'\n", control=ALL)
     record = named(trail.records, "AUE_su")[0]
