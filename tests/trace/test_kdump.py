@@ -205,6 +205,9 @@ def test_the_table_of_calls_is_that_of_the_interface() -> None:
     ("ktrace", (4, 4, 0x40000006, -5),
      "ktrace(4,KTROP_SET|KTRFLAG_DESCEND,KTRFAC_SYSCALL|KTRFAC_SYSRET|KTRFAC_INHERIT,-5)"),
     ("pipe", (0o2000000,), "pipe(O_CLOEXEC)"),
+    ("sem_open", (2, 0o300, 0o600, 1), "sem_open(2,O_CREAT|O_EXCL,0600,1)"),
+    ("sem_wait", (3, 1), "sem_wait(3,1)"),
+    ("shm_open", (4, 0o102, 0o644), "shm_open(4,O_RDWR|O_CREAT,0644)"),
     ("getpid", (), "getpid()"),
     (999, (1, 2, 3, 4, 5, 6, 7, 8), "[999](1,2,3,4,5,6,7,8)"),
 ])
