@@ -264,7 +264,7 @@ static kern_return_t end_calls(struct collection *collection)
 	if (result != KERN_SUCCESS)
 		return result;
 	if (!on) {
-		report("calls: kgmon has ended the counting meanwhile; those after that are missing");
+		report("calls: kgmon has ended the counting, and those after that are missing");
 		collection->failed = true;
 	}
 	return host_calls_count(collection->host, FALSE);
