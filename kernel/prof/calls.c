@@ -101,10 +101,15 @@ static void calls_tick(struct timer *timer)
 
 /* ---------------- Memory ---------------- */
 
-static void calls_free_table(struct calls_table *table)
+/* The last one.  The timer begins anew: it may be about to look at this. */
+static void calls_free_table(void)
 {
+	const struct calls_table *table = &calls.tables[--calls.n];
+
 	machine_call_counters_free(table->counters);
 	kernel_memory_free(table->sums, calls_sums_size());
+	calls.next_table = 0;
+	calls.next = 0;
 }
 
 static void calls_clear_sums(uint64_t *sums)
@@ -136,7 +141,7 @@ static struct calls_table *calls_add_table(uint32_t label)
 static void calls_free(void)
 {
 	while (calls.n > 0)
-		calls_free_table(&calls.tables[--calls.n]);
+		calls_free_table();
 	if (calls.moment != NULL)
 		machine_call_counters_free(calls.moment);
 	calls.moment = NULL;
@@ -242,7 +247,7 @@ static bool calls_add_label(uint32_t label)
 		return false;
 	if (calls_add_table(label) == NULL) {
 		if (first == 1)
-			calls_free_table(&calls.tables[--calls.n]);
+			calls_free_table();
 		return false;
 	}
 	if (calls.counts)
