@@ -64,8 +64,13 @@ def test_calls_are_whose_they_are(machine, tmp_path: Path, cpus: int) -> None:
     plugins = executed_by_label(kernel, hot.read_counts(out))
     mine = next(label for label in ours if label not in (SYSTEM, OTHERS))
     assert sum(ours[mine].values()) > 3000
-    moved = differing(kernel, ours[mine], plugins[mine])
+    named = call_oracle.named_functions()  # Whose calls are not counted, as of a timer's function.
+    moved = {name: counts for name, counts
+             in differing(kernel, ours[mine], plugins[mine]).items() if name not in named}
     for name, (counted, executed) in moved.items():
         start = kernel.function(name).start
         assert 0 < executed - counted <= ours.get(SYSTEM, Counter())[start], moved
+    # There were ticks, which are nobody's work, wherever they came; one always leads to this.
+    ticks = next(f.start for f in kernel.functions if f.name.startswith("calls_add_up"))
+    assert ours[mine][ticks] == 0 < ours[SYSTEM][ticks]
     assert set(ours) <= {mine, SYSTEM}  # Nobody else did anything.

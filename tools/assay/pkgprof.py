@@ -6,6 +6,7 @@ lies somewhere else, one part behind the other, and its functions have its name 
 137k:fault.  So a gprof that knows one program and one profile prints all parts in one listing.
 """
 
+import argparse
 import re
 import struct
 from collections import Counter
@@ -20,7 +21,7 @@ HISTOGRAM_HEADER = struct.Struct("<4I15sc")
 ARC_RECORD = struct.Struct("<3I")
 
 # include/gmon.h
-EXTRA_VALUE, EXTRA_PC, EXTRA_END = 0x010, 0x100, 0x1000
+EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x031, 0x100, 0x1000
 RATE, FORMAT = 4, 1
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
@@ -32,9 +33,14 @@ FIRST_ADDRESS = 0x01000000
 PAGE = 0x1000
 BIN = 4  # Bytes of code for one of a histogram's bins.
 MOST_IN_BIN = 0xFFFF
+MOST_IN_ARC = 0x7FFFFFFF
+
+TRAP = bytes((0x9A, 0, 0, 0, 0, 7, 0))  # lcall $7, $0: how programs call the kernel.
+FAULTS_ENTRY = "interrupt_entry"
 
 
 class Part(NamedTuple):
+    pid: Optional[int]  # For whom; None: the kernel's own work, and others'.
     name: str  # What stands before its functions' names.
     file: Path
     program: str  # As the machine has it.
@@ -45,6 +51,7 @@ class Data(NamedTuple):
     samples: Counter  # By address, where the part itself ran.
     called_from: Counter  # By address, samples of the kernel that it had called from there.
     arcs: Counter  # By caller and called.
+    code: tuple[int, int, int]  # So much of the program, from an address on, has this sum.
 
 
 class Placed(NamedTuple):
@@ -58,6 +65,15 @@ class Placed(NamedTuple):
     def move(self, address: int) -> int:
         return address - self.low + self.base
 
+    def is_entry(self, function: int, is_trap: bool) -> bool:
+        """Of the kernel's functions: one that a trap leads to, or the one that a fault does."""
+        there = self.image.function_at(function)
+        name = there.name if there is not None else ""
+        return name.startswith("trap_") if is_trap else name == "fault"
+
+    def is_behind_trap(self, address: int) -> bool:
+        return self.image.bytes_at(address - len(TRAP), len(TRAP)) == TRAP
+
 
 # ---------------- Reading ----------------
 
@@ -65,7 +81,7 @@ class Placed(NamedTuple):
 def read_program(text: str) -> tuple[str, Path]:
     guest, _, host = text.partition("=")
     if not guest.startswith("/") or not host:
-        raise ToolError(f"--program {text}: say GUEST=HOST, as in /bin/try=out/try")
+        raise argparse.ArgumentTypeError(f"{text}: say GUEST=HOST, as in /bin/try=out/try")
     return guest, Path(host)
 
 
@@ -87,15 +103,15 @@ def find_program(guest: str, named: dict[str, Path]) -> Path:
     return path
 
 
-def parts_of(information: Path, name: str) -> Iterator[Part]:
+def parts_of(information: Path, pid: int, name: str) -> Iterator[Part]:
     """By the file that tells what was measured."""
     suffix = ""
-    for line in information.read_text().splitlines():
+    for line in information.read_text(errors="replace").splitlines():
         word, _, value = line.partition(" ")
         if word == "part":
             suffix = value
         elif word == "of":
-            yield Part(suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
+            yield Part(pid, suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
         elif word not in ("pid", "program"):
             raise ToolError(f"{information}: {line!r} is nothing that pkgmon says")
 
@@ -107,9 +123,9 @@ def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
         match = INFORMATION.fullmatch(path.name)
         if match is not None and (pids is None or int(match[1]) in pids):
             there.add(int(match[1]))
-            found += parts_of(path, match[2])
+            found += parts_of(path, int(match[1]), match[2])
         elif path.name in SYSTEM_PARTS and pids is None:
-            found.append(Part(SYSTEM_PARTS[path.name], path, KERNEL_FILE))
+            found.append(Part(None, SYSTEM_PARTS[path.name], path, KERNEL_FILE))
     missing = set(pids or ()) - there
     if missing or not found:
         whose = f" of process {min(missing)}" if missing else ""
@@ -121,13 +137,16 @@ def read_data(path: Path) -> Data:
     data = path.read_bytes()
     if data[:len(MAGIC)] != MAGIC:
         raise ToolError(f"{path} is no gmon.out of pkgmon's")
-    rate, samples, called_from, arcs = 0, Counter(), Counter(), Counter()
+    values, samples, called_from, arcs = Counter(), Counter(), Counter(), Counter()
+    first, size, code_sum = 0, 0, 0
     at = len(MAGIC)
     try:
         while at < len(data):
             tag, at = data[at], at + 1
             if tag == HISTOGRAM:  # The same as the exact places, which come later.
                 at += HISTOGRAM_HEADER.size + 2 * HISTOGRAM_HEADER.unpack_from(data, at)[2]
+                if at > len(data):
+                    raise ToolError(f"{path} is cut off")
                 continue
             if tag != ARC:
                 raise ToolError(f"{path}: there is no record of kind {tag}, {at} bytes into it")
@@ -137,13 +156,19 @@ def read_data(path: Path) -> Data:
                 samples[called] += count
             elif caller == KERNEL_MODE:
                 called_from[called] += count
-            elif caller == EXTRA_VALUE and called == RATE:
-                rate = count
+            elif caller == EXTRA_VALUE:
+                values[called] = count
+            elif caller == EXTRA_CODE:
+                first, size = called, count
+            elif caller == EXTRA_CODE_SUM:
+                code_sum = count
             elif caller >= EXTRA_END:
                 arcs[caller, called] += count
     except struct.error as error:
         raise ToolError(f"{path} is cut off") from error
-    return Data(rate, samples, called_from, arcs)
+    if values[FORMAT] == 0:
+        raise ToolError(f"{path} is cut off")
+    return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum))
 
 
 # ---------------- The whole ----------------
@@ -156,6 +181,29 @@ def extent(image: hot.Image) -> tuple[int, int]:
         raise ToolError(f"{image.name} has no code")
     low = min(start for start, _ in sections) // PAGE * PAGE
     return low, -(-max(end for _, end in sections) // PAGE) * PAGE
+
+
+def boundary(kernel: Placed, callers: list[Placed], is_trap: bool) -> Counter:
+    """How often each place came into the kernel by a trap, or by a fault, is not counted.  How
+    often all did is, and samples tell the places' shares."""
+    leads_to = kernel.low if is_trap else kernel.image.label(FAULTS_ENTRY)
+    entries = sum(count for (_, called), count in kernel.data.arcs.items()
+                  if kernel.is_entry(called, is_trap))
+    places = {p.move(address): count for p in callers
+              for address, count in p.data.called_from.items()
+              if p.low <= address < p.high and p.is_behind_trap(address) == is_trap}
+    if leads_to is None or not places:
+        return Counter()
+    sampled = sum(places.values())
+    return +Counter({(place, kernel.move(leads_to)): round(entries * count / sampled)
+                     for place, count in places.items()})
+
+
+def pieces(count: int) -> Iterator[int]:
+    """A count as the records of a gmon.out can have it."""
+    while count > 0:
+        yield min(count, MOST_IN_ARC)
+        count -= MOST_IN_ARC
 
 
 class Whole:
@@ -196,27 +244,21 @@ class Whole:
         return arcs + self._boundaries()
 
     def _boundaries(self) -> Counter:
-        """From where a program or a server called the kernel.  How often each place did is not
-        counted; how often the kernel was entered is, and samples tell the places' shares."""
+        """From where a program or a server came into the kernel: by a trap, or by a fault."""
         arcs: Counter = Counter()
-        for kernel in (p for p in self.placed if p.part.program == KERNEL_FILE):
-            whose = kernel.part.name.rstrip("k")
-            users = [p for p in self.placed if p is not kernel
-                     and p.part.name.startswith(whose) and p.part.name != kernel.part.name]
-            entries = sum(count for (caller, _), count in kernel.data.arcs.items()
-                          if caller == kernel.low)
-            sampled = sum(sum(p.data.called_from.values()) for p in users)
-            for p in users:
-                for address, count in p.data.called_from.items():
-                    if p.low <= address < p.high:
-                        share = max(1, round(entries * count / sampled))
-                        arcs[p.move(address), kernel.base] += share
+        for kernel in self.placed:
+            if kernel.part.pid is None or kernel.part.program != KERNEL_FILE:
+                continue
+            callers = [p for p in self.placed if p.part.pid == kernel.part.pid and p is not kernel]
+            for is_trap in (True, False):
+                arcs += boundary(kernel, callers, is_trap)
         return arcs
 
     def profile(self) -> bytes:
-        arcs = b"".join(bytes([ARC]) + ARC_RECORD.pack(caller, called, min(count, 0x7FFFFFFF))
-                        for (caller, called), count in sorted(self.arcs().items()))
-        return MAGIC + b"".join(self._histograms()) + arcs
+        records = (bytes([ARC]) + ARC_RECORD.pack(caller, called, part)
+                   for (caller, called), count in sorted(self.arcs().items())
+                   for part in pieces(count))
+        return MAGIC + b"".join(self._histograms()) + b"".join(records)
 
     # -- the symbols --
 
@@ -264,6 +306,30 @@ def elf_file(address: int, size: int, symbols: bytes, names: bytes) -> bytes:
     return head.ljust(sections_at, b"\0") + b"".join(sections)
 
 
+def sum_of_code(code: bytes) -> int:
+    """As include/gmon_program.h has it."""
+    total = 0
+    for (word,) in struct.iter_unpack("<I", code[:len(code) // 4 * 4]):
+        total ^= word
+        total = ((total << 13 | total >> 19) & 0xFFFFFFFF) * 0x9E3779B1 & 0xFFFFFFFF
+    return total ^ len(code)
+
+
+def check_program(part: Part, data: Data, image: hot.Image, path: Path) -> None:
+    """Whoever reads a profile with a file of another program reads nonsense."""
+    first, size, code_sum = data.code
+    if size != 0 and sum_of_code(image.bytes_at(first, size)) != code_sum:
+        raise ToolError(f"{part.file} is of another program than {path}: the kernel or the program "
+                        "was made anew since, or it is to be named by --program")
+
+
+def read_image(name: str, path: Path) -> hot.Image:
+    try:
+        return hot.Image(name, path)
+    except (struct.error, ValueError, IndexError) as error:
+        raise ToolError(f"{path} is a program that is cut off") from error
+
+
 def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]) -> Whole:
     placed: list[Placed] = []
     images: dict[Path, hot.Image] = {}
@@ -271,8 +337,10 @@ def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]
     for part in find_parts(folder, pids):
         path = find_program(part.program, named)
         if path not in images:
-            images[path] = hot.Image(part.program, path)
+            images[path] = read_image(part.program, path)
+        data = read_data(part.file)
+        check_program(part, data, images[path], path)
         low, high = extent(images[path])
-        placed.append(Placed(part, read_data(part.file), images[path], low, high, base))
+        placed.append(Placed(part, data, images[path], low, high, base))
         base += high - low + PAGE
     return Whole(placed)

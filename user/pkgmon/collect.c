@@ -5,6 +5,7 @@
  */
 #include <mach.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -210,6 +211,15 @@ static bool calls_are_free(const struct collection *collection)
 	return !on && n == 0;
 }
 
+/* However pkgmon ends, but by force. */
+static mach_port_t counting_host;
+
+static void end_counting(void)
+{
+	host_calls_count(counting_host, FALSE);
+	host_calls_reset(counting_host);
+}
+
 static bool begin_calls(struct collection *collection)
 {
 	kern_return_t result = KERN_SUCCESS;
@@ -223,8 +233,11 @@ static bool begin_calls(struct collection *collection)
 	}
 	if (result == KERN_SUCCESS)
 		result = host_calls_count(collection->host, TRUE);
-	if (result == KERN_SUCCESS)
+	if (result == KERN_SUCCESS) {
+		counting_host = collection->host;
+		atexit(end_counting);
 		return true;
+	}
 	host_calls_reset(collection->host);
 	return fail("calls", result);
 }

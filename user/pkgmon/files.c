@@ -144,9 +144,6 @@ bool files_write(const struct collection *collection)
 
 	for (unsigned n = 0; n < collection->n_subjects && done; n++)
 		done = write_subject(collection, &collection->subjects[n]);
-	done = done && write_part(collection, collection->system, &system) &&
+	return done && write_part(collection, collection->system, &system) &&
 	       write_part(collection, collection->others, &others);
-	if (collection->wanted->calls)
-		host_calls_reset(collection->host);
-	return done;
 }

@@ -115,6 +115,15 @@ static void note_signal(int signal)
 	is_asked_to_end = 1;
 }
 
+/* Who ends it early gets what there is, and nothing goes on being counted. */
+static void set_signals(void)
+{
+	signal(SIGINT, note_signal);
+	signal(SIGQUIT, note_signal);
+	signal(SIGTERM, note_signal);
+	signal(SIGHUP, note_signal);
+}
+
 /* A command ends it; without one, all whom it is about. */
 static bool is_over(const struct collection *collection, pid_t command)
 {
@@ -153,17 +162,14 @@ static int measure(struct collection *collection, pid_t command)
 {
 	bool has_ended, done;
 
+	set_signals();
 	if (!collect_begin(collection)) {
 		if (command != 0)
 			kill(command, SIGKILL);
 		return EXIT_FAILED;
 	}
-	if (command != 0) {
+	if (command != 0)
 		command_continue(command);
-	} else {
-		signal(SIGINT, note_signal);
-		signal(SIGTERM, note_signal);
-	}
 	has_ended = serve(collection, command);
 	collect_end(collection);
 	done = files_write(collection);

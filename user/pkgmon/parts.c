@@ -87,7 +87,17 @@ static void name_server_part(char suffix[NAME_ROOM], pid_t pid, pid_t server, co
 		snprintf(suffix, NAME_ROOM, "%ds%d", pid, server);
 }
 
-/* The program that a task runs, once for all parts; NULL with a report. */
+/* Whose task it is, and what that runs: the Unix server's is no process's.  False: nobody knows. */
+static bool ask_for_program(uint32_t task, struct ux_task_program *program)
+{
+	if (ux_task_program(task, program) == 0)
+		return true;
+	*program = (struct ux_task_program){.pid = PID_SERVER};
+	return task == task_number(task_by_pid(PID_SERVER)) &&
+	       ux_executable(PID_SERVER, program->path, sizeof(program->path)) == 0;
+}
+
+/* The program that a task runs, once for all parts; NULL, with a report if it cannot be read. */
 static const struct program *find_server(uint32_t task, pid_t *pid, char command[NAME_ROOM])
 {
 	static struct server {
@@ -98,7 +108,7 @@ static const struct program *find_server(uint32_t task, pid_t *pid, char command
 		struct program program;
 		bool is_known;
 	} * servers;
-	struct ux_task_program program = {.pid = PID_SERVER};
+	struct ux_task_program program;
 	struct server *server = servers;
 
 	while (server != NULL && server->task != task)
@@ -107,11 +117,10 @@ static const struct program *find_server(uint32_t task, pid_t *pid, char command
 		server = allocate(sizeof(*server));
 		*server = (struct server){.next = servers, .task = task};
 		servers = server;
-		if (ux_task_program(task, &program) != 0)
-			ux_executable(PID_SERVER, program.path, sizeof(program.path));
+		server->is_known = ask_for_program(task, &program) &&
+				   program_read(&server->program, program.path);
 		server->pid = program.pid;
 		strlcpy(server->command, program.command, sizeof(server->command));
-		server->is_known = program_read(&server->program, program.path);
 	}
 	*pid = server->pid;
 	strlcpy(command, server->command, NAME_ROOM);

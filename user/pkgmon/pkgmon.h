@@ -70,6 +70,9 @@ struct subject {
 /* Reads which program a file is; false with a report. */
 bool program_read(struct program *program, const char *path);
 
+/* What the kernel calls a task; 0 if it has ended. */
+uint32_t task_number(mach_port_t task);
+
 /* Finds the process, and its program; false with a report. */
 bool subject_find(struct subject *subject, pid_t pid);
 bool subject_has_ended(const struct subject *subject);

@@ -37,7 +37,7 @@ bool program_read(struct program *program, const char *path)
 	return done;
 }
 
-static uint32_t task_number(mach_port_t task)
+uint32_t task_number(mach_port_t task)
 {
 	struct task_id_info info = {0};
 	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;

@@ -101,13 +101,16 @@ const struct machine_call_counters *follow_begin_event(void)
 	return before;
 }
 
+/* Of an event in an event, as before that; else whose turn it is may be another's meanwhile. */
 void follow_end_event(const struct machine_call_counters *before)
 {
 	struct cpu *cpu = cpu_self();
 
+	if (cpu->machine.event_depth <= 1)
+		before = follow_counters_of(cpu->thread->label);
+	follow_show(cpu, before);
 	if (cpu->machine.event_depth > 0)
 		cpu->machine.event_depth--;
-	follow_show(cpu, before);
 }
 
 /*

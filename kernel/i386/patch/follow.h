@@ -11,10 +11,13 @@
 #define I386_PATCH_FOLLOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/machine.h"
 #include "i386/cpu/frame.h"
+#include "i386/patch/label_site.h"
+#include "thread/cpu_state.h"
 #include "thread/thread.h"
 
 /* What `cpu->machine.apart` is while labels are followed: the slow way at every switch. */
@@ -25,6 +28,12 @@ extern bool follow_is_on;
 static inline const struct thread *follow_apart(const struct thread *apart)
 {
 	return follow_is_on ? FOLLOWS_ALL : apart;
+}
+
+/* The same on this CPU, where it costs nothing as long as nobody follows. */
+static inline void follow_set_apart(struct cpu *cpu, const struct thread *apart)
+{
+	LABEL_SITE_STORE(cpu, offsetof(struct cpu, machine.apart), apart, follow_switch);
 }
 
 /* Called by stand_in.S, in place of what there is else. */

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/string.h"
 #include "base/zone.h"
+#include "i386/patch/follow.h"
 #include "i386/thread/debug_registers.h"
 #include "i386/thread/io_permission.h"
 #include "thread/cpu_state.h"
@@ -57,7 +58,7 @@ void extra_load(struct cpu *cpu, const struct thread *thread)
 
 	assert(cpu == cpu_self());
 	cpu->machine.extra = extra;
-	cpu->machine.apart = thread->machine.apart;
+	follow_set_apart(cpu, thread->machine.apart);
 	if (extra == NULL)
 		extra = &nothing;
 	segment_load_slots(cpu, extra->slots);

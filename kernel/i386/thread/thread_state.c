@@ -15,7 +15,6 @@
 #include "i386/entry/entry.h"
 #include "i386/mmu/pmap.h"
 #include "i386/patch/follow.h"
-#include "i386/patch/label_site.h"
 #include "i386/thread/extra.h"
 #include "i386/thread/fpu.h"
 #include "i386/thread/io_permission.h"
@@ -144,8 +143,7 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 /* Switches between threads of which one has a state that most have not. */
 static void thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
-	LABEL_SITE_STORE(cpu, offsetof(struct cpu, machine.apart), next->machine.apart,
-			 follow_switch);
+	follow_set_apart(cpu, next->machine.apart);
 	if (previous->watched || next->watched)
 		waits_switched(previous, next);
 	if (cpu->machine.extra != next->machine.extra)
