@@ -42,8 +42,8 @@ rm fill; while ps -a | grep -q '[m]onctl'; do sleep 0.05; done
 # $P is the program's number.
 ENDS = {
     # It runs by then, and has ended before the file has been read, which is made long for that.
-    "while it gets ready": "S=/bin/sh; cat $S $S $S $S $S $S $S $S >c; cp /bin/sleep long; "
-                           "cat c c c c c c c c c c c c >>long; "
+    "while it gets ready": "S=/bin/sh; cat $S $S >c; cp /bin/sleep long; "
+                           "for i in $(seq 46); do cat c; done >>long; "
                            "sleep 0.055 & sleep 0.03; "
                            "monctl -pid $! -proxy -execfile long -on periodic; "
                            "rm -f c long",
