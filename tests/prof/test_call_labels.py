@@ -14,6 +14,7 @@ import pytest
 from assay import hot
 from assay.machine import find_kernel
 
+from framework.room import KIND
 from prof import call_oracle
 
 LINE = re.compile(r"# for ([0-9a-f]{8}) call [0-9a-f]{8} ([0-9a-f]{8}) (\d+)")
@@ -27,6 +28,9 @@ CHANGES = ("follow_", "counters_", "pmap_entry", "pmap_window_", "shootdown_", "
 # Between the moment at which the first label's counters are cleared and that of the last's.
 CLEARING = (*call_oracle.MOMENTS, *call_oracle.WAITS, "hold_end", "calls_clear_sums",
             "kernel_pause")
+
+# Where the kernel is not compiled as one unit, what these call are functions, too.
+CALLED_THEN = 40 if "FAST=1" in KIND else 0
 
 
 def counted_by_label(output: str) -> dict[int, Counter]:
@@ -69,7 +73,7 @@ def test_calls_are_whose_they_are(machine, tmp_path: Path, cpus: int) -> None:
              in differing(kernel, ours[mine], plugins[mine]).items() if name not in named}
     for name, (counted, executed) in moved.items():
         start = kernel.function(name).start
-        assert 0 < executed - counted <= ours.get(SYSTEM, Counter())[start], moved
+        assert 0 < executed - counted <= ours[SYSTEM][start] + CALLED_THEN, (name, moved)
     # There were ticks, which are nobody's work, wherever they came; one always leads to this.
     ticks = next(f.start for f in kernel.functions if f.name.startswith("calls_add_up"))
     assert ours[mine][ticks] == 0 < ours[SYSTEM][ticks]
