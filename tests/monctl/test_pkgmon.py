@@ -165,6 +165,8 @@ WRONG = {
     "pkgmon nix": "nix: there is no such command",
     "kgmon -b; pkgmon true; kgmon -h -r": "kgmon -h -r ends and forgets that",
     "cd /proc 2>/dev/null; pkgmon false; echo status $?": "status 1",
+    "pkgmon -s sh -c 'cat /etc/rc >/dev/null; id >/dev/null; :'": "started 2 others",
+    "pkgmon -s sh -c 'exec true'": "executes another program now, which was not measured",
     "su student -c '/sbin/pkgmon true'": "only root may do that",
 }
 

@@ -151,11 +151,29 @@ static bool serve(struct collection *collection, pid_t command)
 	return true;
 }
 
+/* What a process had others do, or did as another program, is no work of this task's. */
+static void tell_rest(const struct subject *subject)
+{
+	struct ux_task_life life;
+
+	if (ux_task_life(subject->label, &life) != 0)
+		return;
+	if (life.state == UX_LIFE_EXECUTED)
+		report("process %d executes another program now, which was not measured",
+		       subject->pid);
+	if (life.children > 0)
+		report("process %d started %u others, which were not measured", subject->pid,
+		       (unsigned)life.children);
+}
+
 static void tell_subjects(const struct collection *collection)
 {
-	for (unsigned n = 0; n < collection->n_subjects; n++)
-		fprintf(stderr, "%s: process %d (%s)\n", program_name, collection->subjects[n].pid,
-			collection->subjects[n].name);
+	for (unsigned n = 0; n < collection->n_subjects; n++) {
+		const struct subject *subject = &collection->subjects[n];
+
+		report("process %d (%s)", subject->pid, subject->name);
+		tell_rest(subject);
+	}
 }
 
 static int measure(struct collection *collection, pid_t command)
