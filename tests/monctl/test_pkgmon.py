@@ -8,16 +8,15 @@ behalf each instruction is executed, and GNU's gprof, which reads what pkgprof h
 import re
 import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from assay import ROOT, hot, unix
 from assay.files import Files, Get
 from assay.machine import find_kernel
-from libprof.gmon_reader import calls, parse
 
 from prof import test_call_labels as labels
+from prof.call_oracle import calls_in
 
 PKGPROF = ROOT / "tools" / "pkgprof"
 FLAT = re.compile(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(?:(\d+) +[\d.]+ +[\d.]+ +)?(\S+)$", re.MULTILINE)
@@ -31,17 +30,9 @@ def measure(unix_machine, folder: Path, command: str, files: tuple[str, ...], **
     return run
 
 
-def counted_in(file: Path) -> Counter:
-    counted: Counter = Counter()
-    for _, to, count in calls(parse(file.read_bytes())):
-        counted[to] += count
-    return counted
-
-
 # How a process's last thread goes, when its parent has been told already and counting has ended:
 # some functions of the kernel's, each of them once more.
 ITS_END = 40
-
 
 # What it does: it asks the server, or it waits for what comes by a pipe, and the CPU is idle.
 LOADS = {"files": "seq 3000 >f; pkgmon -c cat f f", "pipe": "(sleep 1; echo a) | pkgmon -c cat"}
@@ -55,7 +46,7 @@ def test_counts_are_the_process_s(unix_machine, tmp_path: Path, load: str) -> No
     measure(unix_machine, tmp_path, f"{LOADS[load]} >/dev/null; mv gmon.out.*k.cat gmon.out.k;"
             "mv gmon.out.-k.kernel gmon.out.system", ("k", "system"),
             plugin=hot.plugin_option(out, kernel, by=("label",)))
-    ours, system = (counted_in(tmp_path / f"gmon.out.{name}") for name in ("k", "system"))
+    ours, system = (calls_in(tmp_path / f"gmon.out.{name}") for name in ("k", "system"))
     counts = hot.read_counts(out)
     executed = labels.executed_by_label(kernel, counts)
     mine = max(label for label, name in counts.names.items()
@@ -95,7 +86,7 @@ def test_all_parts_are_in_one_listing(measured: Path) -> None:
     rows = flat(done.stdout)
     assert {"12u:key_of", "12k:fault", "other:trap_mach_msg"} <= set(rows)
     assert int(rows["12k:trap_mach_msg"]) > 20
-    known = counted_in(measured / "gmon.out.12k.sort")
+    known = calls_in(measured / "gmon.out.12k.sort")
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     fault = kernel.function("fault")
     assert fault is not None and int(rows["12k:fault"]) == known[fault.start]
@@ -196,4 +187,4 @@ def test_a_process_that_runs(unix_machine, tmp_path: Path) -> None:
                   "yes >/dev/null & p=$!; pkgmon -t 1 -p $p; kill $p; pkgmon -s true; kgmon",
                   ("10k.yes", "10u.yes"))
     assert b"process 10 (yes)" in run.log
-    assert sum(counted_in(tmp_path / "gmon.out.10k.yes").values()) > 1000
+    assert sum(calls_in(tmp_path / "gmon.out.10k.yes").values()) > 1000
