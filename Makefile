@@ -222,8 +222,8 @@ $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_
 # Every program is a file of its name, or a folder; user/bin/common is what they share.  Tests that run
 # under the server are programs too, and a server may be its process.
 UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
-		 user/pkgmon $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
-UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump $(basename $(notdir $(UNIX_SOURCES))))) $(OUT)/servers/snames
+		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
+UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump pkgmon $(basename $(notdir $(UNIX_SOURCES))))) $(OUT)/servers/snames
 UNIX_TESTS    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c)))
 unix_objects   = $(call objects_of,$(basename $(firstword $(wildcard $(foreach folder,bin sbin work,\
 		 $(patsubst user/%,user/$(folder)/%.c,$1) $(patsubst user/%,user/$(folder)/%,$1))) $1)),unix/)
