@@ -18,6 +18,7 @@
 
 static pid_t child;
 static int end_status;
+static bool goes_on;
 
 static _Noreturn void execute(char **command)
 {
@@ -43,6 +44,13 @@ static void pass_on(int signal)
 	kill(child, signal);
 }
 
+/* A command that was to be measured, and cannot be, is not run. */
+static void end_stopped(void)
+{
+	if (!goes_on)
+		kill(child, SIGKILL);
+}
+
 pid_t command_start(char **command)
 {
 	int status = 0;
@@ -57,6 +65,7 @@ pid_t command_start(char **command)
 			report_exit(EXIT_FAILED, "cannot wait: %s", strerror(errno));
 	if (!WIFSTOPPED(status))
 		exit(status_of(status));
+	atexit(end_stopped);
 	return child;
 }
 
@@ -67,6 +76,7 @@ void command_continue(pid_t pid)
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTERM, pass_on);
 	signal(SIGHUP, pass_on);
+	goes_on = true;
 	kill(pid, SIGCONT);
 }
 

@@ -181,11 +181,8 @@ static int measure(struct collection *collection, pid_t command)
 	bool has_ended, done;
 
 	set_signals();
-	if (!collect_begin(collection)) {
-		if (command != 0)
-			kill(command, SIGKILL);
+	if (!collect_begin(collection))
 		return EXIT_FAILED;
-	}
 	if (command != 0)
 		command_continue(command);
 	has_ended = serve(collection, command);
