@@ -48,6 +48,13 @@
 /* Of a task: with every task that is made as a child of it from now on, and theirs: its job. */
 #define SAMPLE_CHILDREN 0x8u
 
+/*
+ * With SAMPLE_STACK: behind the stack of a thread that works on another's behalf comes that of its
+ * client, which waits for it meanwhile, then that of the client's client and so on, so many.
+ */
+#define SAMPLE_CLIENTS     0x10u
+#define SAMPLE_CLIENTS_MAX 4u
+
 typedef struct sample_options {
 	unsigned flags;
 	unsigned age_ms;
@@ -88,7 +95,7 @@ struct prof_begin {
 	uint32_t flavors;     /* SAMPLED_PC_* */
 	uint32_t rate;        /* Hz, as asked for or cut by the host's cap; 0 without PERIODIC. */
 	uint32_t interval_ns; /* The mean interval. */
-	uint32_t options;     /* SAMPLE_FIXED, SAMPLE_STACK, SAMPLE_NMI */
+	uint32_t options;     /* SAMPLE_FIXED, SAMPLE_STACK, SAMPLE_NMI, SAMPLE_CLIENTS */
 	uint32_t depth;
 	uint32_t target; /* PROF_TARGET_* */
 	uint32_t id;     /* Of the task, of a job the first one, the thread, or the label. */
@@ -102,6 +109,7 @@ struct prof_begin {
 #define PROF_INTERRUPTS_OFF 0x1u /* In the kernel, with interrupts off. */
 #define PROF_STACK_CUT      0x2u /* The stack goes on: deeper than asked for, or not to be read. */
 #define PROF_NO_USER_PC     0x4u /* A thread of the kernel's own: it has no user mode. */
+#define PROF_CLIENTS_CUT    0x8u /* It has clients that are not there: more, or none to be found. */
 
 /*
  * Frames follow: return addresses, innermost first, of the kernel's stack and then of the user's.
@@ -126,6 +134,19 @@ struct prof_sample {
 		uint32_t kind[2]; /* These together, for whoever makes or copies samples. */
 	};
 	uint32_t time[2];
+	uint32_t frames[];
+};
+
+/*
+ * A client (SAMPLE_CLIENTS).  Behind the frames of a sample or a wait, up to the record's end, one
+ * stands behind the other: first who waits for the thread itself, then who waits for that one.
+ */
+struct prof_client {
+	uint32_t pc; /* Of user mode, where it had come to the kernel. */
+	uint32_t thread;
+	uint32_t task;
+	uint16_t user_frames;
+	uint16_t flags; /* PROF_STACK_CUT */
 	uint32_t frames[];
 };
 
@@ -156,7 +177,7 @@ struct prof_wait {
 	uint32_t label;
 	uint16_t flavor; /* SAMPLED_PC_WAIT */
 	uint8_t cpu;     /* That found it over. */
-	uint8_t flags;   /* PROF_STACK_CUT */
+	uint8_t flags;   /* PROF_STACK_CUT, PROF_CLIENTS_CUT */
 	uint8_t kernel_frames;
 	uint8_t user_frames;
 	uint16_t reason;    /* PROF_WAIT_* */

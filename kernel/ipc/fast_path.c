@@ -189,6 +189,7 @@ static inline struct thread *fast_path_send_request(struct thread *thread, struc
 
 	fast_path_give_reply_right(space, entry, reply, thread->label);
 	receiver->label = thread->label;
+	receiver->serves = entry->name;
 	fast_path_fill_header(receiver, thread, port, BITS_REQUEST_GIVEN, entry->name, size);
 	return receiver;
 }

@@ -118,16 +118,20 @@ static mach_msg_return_t copyout_give_reply_right(struct space *space, struct me
  * The current thread, which receives the message, works for itself unless there is something to
  * answer: a reply right, whose name is in msgh_local_port, a request of the kernel's; or the port's
  * owner has said that all messages count.  What comes by a send-once right is an answer itself, and
- * brings back what the thread was doing when it made that.
+ * brings back what the thread was doing when it made that.  Of a request it is noted by which name
+ * its client can be found (prof/clients.c): the reply right's, or the port's that it came to.
  */
 static inline void copyout_set_label(const struct message *message, const struct port *dest)
 {
 	const mach_msg_header_t *header = &message->header;
 	struct thread *thread = current_thread();
-	bool counts = MACH_MSGH_BITS_REMOTE(header->msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE ||
-		      MACH_PORT_VALID(header->msgh_local_port) ||
-		      (header->msgh_bits & BITS_KERNEL_REQUEST) != 0 || dest->one_way_counts;
+	bool answers = MACH_MSGH_BITS_REMOTE(header->msgh_bits) == MACH_MSG_TYPE_PORT_SEND_ONCE;
+	bool can_answer = MACH_PORT_VALID(header->msgh_local_port);
+	bool counts = answers || can_answer || (header->msgh_bits & BITS_KERNEL_REQUEST) != 0 ||
+		      dest->one_way_counts;
 
+	if (!answers)
+		thread->serves = can_answer ? header->msgh_local_port : dest->name;
 	machine_label_set(thread, counts ? message->label : thread->home);
 }
 

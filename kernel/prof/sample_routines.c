@@ -71,8 +71,14 @@ static bool sample_covers(struct sampler_target allowed, struct sampler_target t
 static bool sample_is_valid(const struct stream_wish *wish)
 {
 	const sample_options_t *options = &wish->options;
-	uint32_t allowed =
-		ALL_OPTIONS | (wish->target.kind == PROF_TARGET_JOB ? SAMPLE_CHILDREN : 0);
+	enum prof_target kind = wish->target.kind;
+	uint32_t allowed = ALL_OPTIONS;
+
+	if (kind == PROF_TARGET_JOB)
+		allowed |= SAMPLE_CHILDREN;
+	/* Others' stacks are for whoever may sample them. */
+	if (kind == PROF_TARGET_HOST || kind == PROF_TARGET_LABEL)
+		allowed |= SAMPLE_CLIENTS;
 
 	if (sample_is_none(wish->target) || wish->flavors == 0 ||
 	    (wish->flavors & ~(uint32_t)(SAMPLED_PC_ALL | SAMPLED_PC_WAIT)) != 0)

@@ -185,14 +185,19 @@ static inline void sampler_arm_next(const struct sampler_cpu *cpu, uint32_t ahea
 
 /* ---------------- Samples ---------------- */
 
-static __attribute__((noinline)) void
-sampler_add_user_stack(struct prof_sample *sample, const struct frame *frame, uint32_t depth)
+/* Its clients' frames are read before it can answer them. */
+static __attribute__((noinline)) void sampler_add_user_stack(struct prof_sample *sample,
+							     const struct frame *frame,
+							     const struct sampler_cursor *cursor)
 {
 	bool cut;
 
-	sample->user_frames = (uint8_t)machine_user_stack(frame, sample->frames, depth, &cut);
+	sample->user_frames =
+		(uint8_t)machine_user_stack(frame, sample->frames, cursor->depth, &cut);
 	sample->record.words = (uint16_t)(RING_SAMPLE_WORDS + sample->user_frames);
 	sample->flags = cut ? PROF_STACK_CUT : 0;
+	if (cursor->clients && sample->label != sample->task)
+		machine_sample_work();
 }
 
 /* The user's frames are read before the thread goes on in user mode; there is room for them. */
@@ -247,7 +252,7 @@ static inline void sampler_commit(struct sampler_cpu *cpu, const struct sampler_
 
 	if (cursor->depth != 0) {
 		if (user)
-			sampler_add_user_stack(sample, frame, cursor->depth);
+			sampler_add_user_stack(sample, frame, cursor);
 		else
 			sampler_add_kernel_stack(sample, frame, cursor->depth);
 		words = sample->record.words;

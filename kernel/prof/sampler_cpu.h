@@ -6,6 +6,7 @@
 #ifndef PROF_SAMPLER_CPU_H
 #define PROF_SAMPLER_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <mach/prof.h>
@@ -33,6 +34,7 @@ struct sampler_cursor {
 	uint32_t mask;  /* None, for all that runs. */
 	uint32_t depth; /* Of a stack; 0: without. */
 	uint32_t room;  /* Words that a sample may take in the ring. */
+	bool clients;   /* Those of clients are to follow: prof/clients.h. */
 
 	/* What is alike in all its samples: their fields of these names. */
 	struct prof_record record;

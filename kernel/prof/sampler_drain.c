@@ -12,6 +12,8 @@
 #include "base/cpu.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "base/string.h"
+#include "prof/clients.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
@@ -64,6 +66,47 @@ static inline uint32_t *drain_behind(struct prof_sample *sample)
 	return (uint32_t *)sample + sample->record.words;
 }
 
+/* The last sample with clients, which has no room for them in the ring. */
+static union {
+	struct prof_sample sample;
+	uint32_t words[RING_SAMPLE_WORDS + 2 * SAMPLE_DEPTH_MAX + CLIENTS_WORDS(SAMPLE_DEPTH_MAX)];
+} with_clients;
+
+/* The sample, which is complete, with its clients behind it. */
+static const struct prof_sample *drain_add_clients(struct prof_sample *sample, uint32_t depth)
+{
+	const struct thread *thread =
+		machine_sampled_thread(sample->cpu, sample->thread, sample->kernel_pc);
+	uint32_t words = sample->record.words;
+	bool cut = true;
+
+	memcpy(with_clients.words, sample, words * sizeof(uint32_t));
+	if (thread != NULL)
+		words += clients_write(thread, sample->label, depth, with_clients.words + words,
+				       &cut);
+	with_clients.sample.record.words = (uint16_t)words;
+	if (cut)
+		with_clients.sample.flags |= PROF_CLIENTS_CUT;
+	return &with_clients.sample;
+}
+
+/* Hands over one sample of a stream that wants clients.  Returns what follows it. */
+static uint32_t *drain_hand_over_one(struct stream *stream, struct prof_sample *sample,
+				     uint32_t depth)
+{
+	const struct prof_sample *whole = sample;
+	uint32_t *next = drain_behind(sample);
+
+	drain_cycles_to_ns(sample->time);
+	sample->reserved = 0;
+	if (sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
+		drain_add_users_frames(sample, depth);
+	if (sample->task != 0 && sample->label != sample->task)
+		whole = drain_add_clients(sample, depth);
+	stream_take(stream, whole, whole->record.words, 1);
+	return next;
+}
+
 /* Samples of one slot, one directly behind the other. */
 struct run {
 	struct prof_sample *first, *last;
@@ -114,16 +157,19 @@ static uint32_t *drain_complete_stacks(struct run *run, const uint32_t *stop, ui
  */
 static uint32_t *drain_hand_over_some(struct prof_sample *first, const uint32_t *end, uint32_t cpu)
 {
-	const uint32_t slot = first->reserved, depth = cpu_sampler_of(cpu)->cursors[slot].depth;
+	const uint32_t slot = first->reserved;
+	const struct sampler_cursor *cursor = &cpu_sampler_of(cpu)->cursors[slot];
 	struct stream *stream = sampler_stream_of(slot);
 	const uint32_t *stop = (uint32_t *)first + stream_room(stream);
 	struct run run = {.first = first};
 	uint32_t *next;
 
+	if (cursor->clients)
+		return drain_hand_over_one(stream, first, cursor->depth);
 	if (stop > end)
 		stop = end;
-	next = depth == 0 ? drain_complete_plain(&run, stop)
-			  : drain_complete_stacks(&run, stop, depth);
+	next = cursor->depth == 0 ? drain_complete_plain(&run, stop)
+				  : drain_complete_stacks(&run, stop, cursor->depth);
 	stream_take(stream, first, (uint32_t)(drain_behind(run.last) - (uint32_t *)first),
 		    run.samples);
 	return next;

@@ -27,6 +27,7 @@ static struct {
 static struct {
 	struct stream *stream; /* NULL: the slot is free. */
 	uint32_t depth;        /* Of stacks; 0: without. */
+	bool clients;          /* And of those of clients. */
 	bool nmi;              /* It asks for NMIs. */
 	bool active;           /* Else it has ended, and its counts can be read. */
 } slots[SAMPLE_CLOCKS_MAX];
@@ -163,6 +164,7 @@ static void slot_set_cursors(uint32_t slot, struct sampler_target target, uint64
 	*first = (struct sampler_cursor){
 		.schedule = schedule_make(mean, kind, schedule_seed(control.seed, control.begun++)),
 		.depth = slots[slot].depth,
+		.clients = slots[slot].clients,
 		.room = RING_SAMPLE_WORDS + 2 * slots[slot].depth,
 		.record = {RING_SAMPLE_WORDS, PROF_SAMPLE, PROF_VERSION},
 		.kind = {SAMPLED_PC_PERIODIC, slot << PROF_RESERVED_SHIFT},
@@ -214,6 +216,7 @@ uint32_t sampler_begin(struct stream *stream, struct sampler_target target, uint
 	slots[n].depth = 0;
 	if ((options & SAMPLE_STACK) != 0)
 		slots[n].depth = depth != 0 ? depth : SAMPLE_DEPTH_MAX;
+	slots[n].clients = slots[n].depth != 0 && (options & SAMPLE_CLIENTS) != 0;
 	slots[n].nmi = (options & SAMPLE_NMI) != 0;
 	nmi_slots += slots[n].nmi;
 	slot_set_cursors(n, target, clock_ns_to_cycles(sampler_interval_ns(rate)),

@@ -6,17 +6,19 @@
 #include "base/cpu.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "prof/clients.h"
 #include "prof/stream_internal.h"
 #include "task/task.h"
 #include "thread/work.h"
 
 uint32_t waits_streams;
 
-/* A record with room for its frames: the kernel's and the user's. */
-union wait_record {
+/* The wait that is being taken, with room for its frames: the kernel's, the user's, clients'. */
+static union {
 	struct prof_wait wait;
-	uint32_t words[sizeof(struct prof_wait) / 4 + 2 * SAMPLE_DEPTH_MAX];
-};
+	uint32_t words[sizeof(struct prof_wait) / 4 + 2 * SAMPLE_DEPTH_MAX +
+		       CLIENTS_WORDS(SAMPLE_DEPTH_MAX)];
+} taken;
 
 static const uint16_t waits_reasons[] = {
 	[WAIT_MESSAGE] = PROF_WAIT_RECEIVE, [WAIT_ON_FAST_PATH] = PROF_WAIT_RECEIVE,
@@ -27,9 +29,9 @@ static const uint16_t waits_reasons[] = {
 
 /* ---------------- Records ---------------- */
 
-static void waits_fill_in(struct prof_wait *wait, const struct thread *thread)
+static void waits_fill_in(const struct thread *thread)
 {
-	*wait = (struct prof_wait){
+	taken.wait = (struct prof_wait){
 		.record = {.type = PROF_WAIT, .version = PROF_VERSION},
 		.pc = thread_user_pc(thread),
 		.kernel_pc = thread->at_edge ? 0 : machine_waiting_pc(thread),
@@ -42,27 +44,35 @@ static void waits_fill_in(struct prof_wait *wait, const struct thread *thread)
 	};
 }
 
-/* The record as this stream wants it: with its depth of the stacks. */
-static void waits_add_stacks(struct prof_wait *wait, const struct thread *thread, uint32_t depth)
+/* The record as the stream wants it: with its depth of the stacks, and clients or not. */
+static void waits_add_stacks(const struct stream *stream, const struct thread *thread)
 {
-	uint32_t kernel = 0, user = 0;
-	bool kernel_cut = false, user_cut = false;
+	const uint32_t depth = stream->depth;
+	struct prof_wait *wait = &taken.wait;
+	uint32_t kernel = 0, user = 0, words;
+	bool kernel_cut = false, user_cut = false, clients_cut = false;
 
 	if (depth > 0 && wait->kernel_pc != 0)
 		kernel = machine_waiting_stack(thread, wait->frames, depth, &kernel_cut);
 	if (depth > 0)
 		user = sampler_user_stack(thread, wait->frames + kernel, depth, &user_cut);
+	words = sizeof *wait / 4 + kernel + user;
+	if (depth > 0 && (stream->options & SAMPLE_CLIENTS) != 0)
+		words += clients_write(thread, wait->label, depth, taken.words + words,
+				       &clients_cut);
 	wait->kernel_frames = (uint8_t)kernel;
 	wait->user_frames = (uint8_t)user;
 	wait->flags = kernel_cut || user_cut ? PROF_STACK_CUT : 0;
-	wait->record.words = (uint16_t)(sizeof *wait / 4 + kernel + user);
+	if (clients_cut)
+		wait->flags |= PROF_CLIENTS_CUT;
+	wait->record.words = (uint16_t)words;
 }
 
 /* The part of the thread's wait up to `end` that lies within the stream's time is taken. */
-static void waits_take(struct stream *stream, const struct thread *thread, struct prof_wait *wait,
-		       uint64_t end)
+static void waits_take(struct stream *stream, const struct thread *thread, uint64_t end)
 {
 	uint64_t begin = thread->wait_since;
+	struct prof_wait *wait = &taken.wait;
 
 	if (begin < stream->begin_time)
 		begin = stream->begin_time;
@@ -74,7 +84,7 @@ static void waits_take(struct stream *stream, const struct thread *thread, struc
 	wait->time[1] = (uint32_t)(begin >> 32);
 	wait->length[0] = (uint32_t)(end - begin);
 	wait->length[1] = (uint32_t)((end - begin) >> 32);
-	waits_add_stacks(wait, thread, stream->depth);
+	waits_add_stacks(stream, thread);
 	stream_take_wait(stream, wait, end - begin);
 }
 
@@ -88,14 +98,12 @@ static bool waits_are_of(const struct stream *stream, const struct thread *threa
 /* The thread's wait, if it is in one, is over at `now`. */
 static void waits_close(struct thread *thread, uint64_t now)
 {
-	union wait_record record;
-
 	if (thread->waits_for == 0)
 		return;
-	waits_fill_in(&record.wait, thread);
+	waits_fill_in(thread);
 	list_for_each_object (struct stream, stream, &all_streams, link) {
 		if (waits_are_of(stream, thread))
-			waits_take(stream, thread, &record.wait, now);
+			waits_take(stream, thread, now);
 	}
 	thread->waits_for = 0;
 }
@@ -196,14 +204,12 @@ void waits_watch_all(uint64_t now)
 
 void waits_take_open(struct stream *stream)
 {
-	union wait_record record;
-
 	list_for_each_object (struct task, task, &all_tasks, link) {
 		list_for_each_object (struct thread, thread, &task->threads, task_link) {
 			if (thread->watched && thread->waits_for != 0 &&
 			    waits_are_of(stream, thread)) {
-				waits_fill_in(&record.wait, thread);
-				waits_take(stream, thread, &record.wait, stream->end_time);
+				waits_fill_in(thread);
+				waits_take(stream, thread, stream->end_time);
 			}
 			pause_each();
 		}

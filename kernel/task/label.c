@@ -29,27 +29,34 @@ void label_charge(uint32_t label, bool in_kernel)
 	task->served_system_ticks += in_kernel;
 }
 
+/* On whose behalf a thread goes on, and by what name it has the request. */
+struct service {
+	uint32_t label;
+	uint32_t name;
+};
+
 /*
- * The label that a right gives to whoever holds it in `task`; false if it gives none.  A reply
- * right to a port of the task's own is nobody's who waits: the task made it, perhaps while it
- * served, and would keep a client's label by it after the answer.
+ * What a right makes whoever holds it in `task` work for; false if for nobody.  A reply right to a
+ * port of the task's own is nobody's who waits: the task made it, perhaps while it served, and
+ * would keep a client's label by it after the answer.
  */
-static bool label_of_right(const struct entry *entry, const struct task *task, uint32_t *label)
+static bool label_of_right(const struct entry *entry, const struct task *task,
+			   struct service *service)
 {
 	if ((entry->type & MACH_PORT_TYPE_SEND_ONCE) != 0) {
-		*label = entry->port->label;
+		*service = (struct service){entry->port->label, entry->name};
 		return entry->port->receiver != task->space;
 	}
 	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
 		return false;
 	if (entry->port->kind == OBJECT_TASK) {
-		*label = task->id;
+		*service = (struct service){task->id, MACH_PORT_NULL};
 		return entry->port->object == task;
 	}
 	if (entry->port->kind == OBJECT_THREAD) {
 		const struct thread *thread = entry->port->object;
 
-		*label = thread->label;
+		*service = (struct service){thread->label, thread->serves};
 		return thread->task == task;
 	}
 	return false;
@@ -62,10 +69,11 @@ static bool label_of_right(const struct entry *entry, const struct task *task, u
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 {
 	const struct entry *entry = space_find(current_task()->space, name);
-	uint32_t label;
+	struct service service;
 
-	if (entry == NULL || !label_of_right(entry, current_task(), &label))
+	if (entry == NULL || !label_of_right(entry, current_task(), &service))
 		return KERN_INVALID_ARGUMENT;
-	machine_label_set(current_thread(), label);
+	current_thread()->serves = service.name;
+	machine_label_set(current_thread(), service.label);
 	return KERN_SUCCESS;
 }

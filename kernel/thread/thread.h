@@ -187,6 +187,8 @@ struct thread {
 	struct port *answer_port; /* The kernel's, for answers of exception handlers, kept for the
 				     next exception; nobody has a right to it now.  Or NULL. */
 
+	uint32_t serves; /* By what name it got the request that it works on: task/label.h. */
+
 	struct known_name sends_to, receives_from; /* By its last mach_msg() of the usual kind. */
 
 	char name[THREAD_NAME_SIZE]; /* For people; empty: its task's. */

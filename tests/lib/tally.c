@@ -23,6 +23,9 @@ static void read_record(struct tally *tally, const struct prof_record *record)
 	if (record->type == PROF_SAMPLE) {
 		tally->samples++;
 		tally->take(tally, (const struct prof_sample *)record);
+	} else if (record->type == PROF_WAIT && tally->take_wait != NULL) {
+		tally->samples++;
+		tally->take_wait(tally, (const struct prof_wait *)record);
 	} else if (record->type == PROF_CLOCK) {
 		if (clock->cpu == 0)
 			tally->due = tally->missed = 0;

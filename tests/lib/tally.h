@@ -14,7 +14,8 @@
 struct tally {
 	mach_port_t port;
 	void (*take)(struct tally *tally, const struct prof_sample *sample);
-	void *data; /* For that function. */
+	void (*take_wait)(struct tally *tally, const struct prof_wait *wait); /* Or NULL. */
+	void *data; /* For these functions. */
 	bool ended;
 	uint32_t samples;
 	uint64_t due, missed; /* Of all CPUs, as the last message had it, */

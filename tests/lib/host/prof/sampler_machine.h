@@ -23,6 +23,7 @@
 #include "base/lock.h"
 #include "base/machine.h"
 #include "host/kernel.h"
+#include "prof/clients.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
 #include "thread/holder.h"
@@ -203,6 +204,18 @@ uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint3
 		frames[i] = 0x2000 + i;
 	*cut = depth < 3;
 	return n;
+}
+
+/* Nobody here has a client. */
+uint32_t clients_write(const struct thread *thread, uint32_t label, uint32_t depth, uint32_t *to,
+		       bool *cut)
+{
+	(void)thread;
+	(void)label;
+	(void)depth;
+	(void)to;
+	*cut = false;
+	return 0;
 }
 
 /* ---------------- CPUs in turn ---------------- */
