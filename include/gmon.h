@@ -123,6 +123,7 @@ enum gmon_value {
 	GMON_PARKED = 26,    /* Due times that were another CPU's: struct prof_clock. */
 };
 
+#define GMON_CLIENTS        0x00000010u /* SAMPLE_CLIENTS, for whoever has no <mach/prof.h>. */
 #define GMON_CLOCK_IS_BLOCK 0x80000000u /* The emulator interrupts between blocks only. */
 #define GMON_CPUS_IN_TURN   0x40000000u /* It runs one CPU at a time, the others are parked. */
 

@@ -3,11 +3,13 @@
 #include "prof/clients.h"
 
 #include "base/lock.h"
+#include "base/machine.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/space.h"
 #include "prof/sampler.h"
 #include "task/task.h"
+#include "thread/cpu_state.h"
 #include "thread/thread.h"
 #include "vm/object/object.h"
 #include "vm/pager/pager.h"
@@ -30,22 +32,32 @@ static const struct wait_queue *clients_queue(const struct entry *entry)
 	return &port->pager->object->waiters;
 }
 
-/*
- * Who waits for what the thread does on behalf of the label; NULL if it does something else by now,
- * or nobody waits.
- */
-static const struct thread *clients_find(const struct thread *thread, uint32_t label)
+/* Who waits in the queue for what the thread does on behalf of the label; or NULL. */
+static const struct thread *clients_in_queue(const struct wait_queue *queue,
+					     const struct thread *thread, uint32_t label)
 {
-	const struct wait_queue *queue =
-		clients_queue(space_find(thread->task->space, thread->serves));
-
-	if (queue == NULL)
-		return NULL;
 	list_for_each_object (const struct thread, client, &queue->waiters, wait_link) {
 		if (client->label == label && client != thread)
 			return client;
 	}
 	return NULL;
+}
+
+/*
+ * The thread's client; NULL if it does something else by now, or nobody waits.  One that was just
+ * answered is found by nothing any more but that it gets the CPU.
+ */
+static const struct thread *clients_find(const struct thread *thread, uint32_t label)
+{
+	const struct wait_queue *queue =
+		clients_queue(space_find(thread->task->space, thread->serves));
+	const struct thread *client = queue != NULL ? clients_in_queue(queue, thread, label) : NULL;
+	const struct cpu *cpu = cpu_self();
+
+	if (client == NULL && thread == cpu->thread && cpu->goes_on != NULL &&
+	    cpu->goes_on->label == label)
+		client = cpu->goes_on;
+	return client;
 }
 
 static uint32_t clients_write_one(const struct thread *thread, uint32_t depth, uint32_t *to)

@@ -42,6 +42,7 @@ struct cpu {
 	/* kernel lock */
 	struct thread *idle_thread;
 	struct thread *leaving; /* A dead thread that was switched away from, to be reaped. */
+	struct thread *goes_on; /* While samples are read: who is about to get the CPU; or NULL. */
 	struct run_queue bound; /* Runnable threads that may run only here. */
 	uint32_t turn_end;      /* The first tick after these cycles ends the turn that runs. */
 	uint8_t turn_over_from; /* For threads so good or worse it is over: turn_is_over(). */

@@ -351,6 +351,19 @@ static bool sched_may_run_here(const struct thread *thread, const struct cpu *cp
 }
 
 /*
+ * Before the current thread hands the CPU to `to`, which it may have answered: as late as can be,
+ * since of a sample that comes after it nobody can say any more what it was for.
+ */
+static inline void sched_read_samples(struct cpu *cpu, struct thread *to)
+{
+	if ((cpu->work & WORK_SAMPLE) == 0)
+		return;
+	cpu->goes_on = to;
+	sample_work();
+	cpu->goes_on = NULL;
+}
+
+/*
  * The turn goes on, whoever runs: threads that hand the CPU to each other have no more of it
  * together than one that keeps it.  So a client's turn may be over when it gets an answer, because
  * its server used it up, whom nobody that waits was good enough to preempt.
@@ -361,8 +374,6 @@ void sched_handoff(struct thread *thread, struct thread *to)
 
 	assert(interrupts_are_on());
 	assert(cpu->thread == thread && thread->state == THREAD_WAITING);
-	if ((cpu->work & WORK_SAMPLE) != 0)
-		sample_work();
 	if (!thread_end_wait(to, WAIT_WOKEN) || !sched_may_run_here(to, cpu)) {
 		if (to->state == THREAD_RUNNABLE)
 			sched_make_runnable(to);
@@ -371,6 +382,7 @@ void sched_handoff(struct thread *thread, struct thread *to)
 	}
 	turn_swap(thread, to);
 	sched_change_payer(cpu, to);
+	sched_read_samples(cpu, to);
 	if ((cpu->work & WORK_RESCHEDULE) == 0 && !sched_others_first(cpu, to->priority)) {
 		sched_run(cpu, thread, to);
 		return;
@@ -384,8 +396,7 @@ void sched_handoff(struct thread *thread, struct thread *to)
 static inline void sched_take_over(struct cpu *cpu, struct thread *to)
 {
 	assert(kernel_locked());
-	if ((cpu->work & WORK_SAMPLE) != 0)
-		sample_work();
+	sched_read_samples(cpu, to);
 	sched_remove(to);
 	turn_swap(cpu->thread, to);
 	if (sched_others_turn(cpu, to->priority))

@@ -277,7 +277,7 @@ kern_return_t prof_collector_switch(struct prof_collector *collector, uint32_t *
 kern_return_t prof_collector_options(struct prof_collector *collector,
 				     const gprof_options_t *options)
 {
-	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI;
+	const uint32_t flags = SAMPLE_FIXED | SAMPLE_STACK | SAMPLE_NMI | SAMPLE_CLIENTS;
 
 	if ((options->flags & ~flags) != 0 || options->rate > SAMPLE_RATE_MAX ||
 	    options->depth > SAMPLE_DEPTH_MAX || options->format > GPROF_BSD)

@@ -196,6 +196,12 @@ struct profile {
 	size_t n_codes;
 	size_t codes_room;
 
+	/*
+	 * Among the user's frames are those of clients (SAMPLE_CLIENTS), behind the task's own.  In
+	 * the upper half of their addresses is the client's task.
+	 */
+	bool has_clients;
+
 	uint64_t low;  /* The last file's histogram, if it is one of ours; */
 	uint64_t high; /* else 0. */
 
@@ -253,6 +259,17 @@ void profile_add_arc(struct profile *profile, uint64_t from, uint64_t self, uint
 
 void profile_add_label(struct profile *profile, uint32_t task, uint64_t samples);
 void profile_add_code(struct profile *profile, const struct profile_code *code);
+
+/* The client whose an address is, 0 if it is the sampled task's own; and what it is there. */
+static inline uint32_t profile_client(const struct profile *profile, uint64_t address)
+{
+	return profile->has_clients ? (uint32_t)(address >> 32) : 0;
+}
+
+static inline uint64_t profile_own_address(const struct profile *profile, uint64_t address)
+{
+	return profile->has_clients ? address & UINT32_MAX : address;
+}
 
 /* `sample->frames` and `images` are set here; the frames are copied. */
 void profile_add_sample(struct profile *profile, struct profile_sample sample,

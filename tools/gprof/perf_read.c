@@ -226,6 +226,8 @@ static const char *read_map(struct reader *reader, struct cursor *cursor, unsign
 	image.path = take_text(cursor);
 	if (!image.is_kernel && image.path[0] == '[')
 		return NULL; /* Not of a file: its heap, or that nothing is there any more. */
+	if (!image.is_kernel && profile_client(reader->profile, image.low) != 0)
+		return NULL; /* A client's, for perf; ours is where the client itself has it. */
 	return profile_add_image(reader->profile, &image)
 		       ? NULL
 		       : "has more mappings of a process than programs have";
@@ -298,6 +300,8 @@ static void read_word(struct reader *reader, const char *word, size_t length)
 		reader->values[value] = strtoull(sign + 1, NULL, 10);
 		reader->known |= 1u << value;
 	}
+	if (value == GMON_OPTIONS && (reader->values[value] & GMON_CLIENTS) != 0)
+		reader->profile->has_clients = true;
 }
 
 /* Strings with their lengths, each of which ends with a 0. */

@@ -17,7 +17,8 @@ static const char help_text[] =
 	"monctl -pid N [-off] [-monfile FILE] [-format gnu|4.4bsd|bsd] [-status]\n"
 	"monctl -pid N -proxy [-execfile FILE] [-on FLAVOR...] [-monfile FILE] [-children] [-bg]\n"
 	"       [-open]\n"
-	"monctl [-pid N] -record FILE [-stack] [-on FLAVOR...] [-for WHOM | -children] [-bg]\n"
+	"monctl [-pid N] -record FILE [-stack | -clients] [-on FLAVOR...]\n"
+	"       [-for WHOM | -children] [-bg]\n"
 	"monctl [-pid N] -live [TABLES] [-by HOW] [-on FLAVOR...] [-for WHOM | -children]\n"
 	"monctl [-on FLAVOR...] [-monfile FILE | -record FILE | -live] [-children]\n"
 	"       [-open] -run COMMAND [ARGUMENT...]\n"
@@ -163,6 +164,7 @@ static const struct option {
 	{"-nmi", FLAG(nmi)},
 	{"-fixed", FLAG(fixed)},
 	{"-stack", FLAG(stack)},
+	{"-clients", FLAG(clients)},
 	{"-children", FLAG(children)},
 	{"-thread", VALUE(set_thread)},
 	{"-for", VALUE(set_for)},
@@ -310,6 +312,10 @@ static const char *find_conflict(const struct arguments *arguments)
 		 "-open goes with -proxy or -run, which others may ask: it says that all may"},
 		{arguments->stack && arguments->record == NULL,
 		 "-stack goes with -record only: gmon.out has no place for call stacks"},
+		{arguments->clients && arguments->record == NULL,
+		 "-clients goes with -record only: gmon.out has no place for call stacks"},
+		{arguments->clients && arguments->beneficiary == FOR_ANYBODY,
+		 "-clients goes with -for: it is what servers do for it that has clients"},
 		{arguments->thread != 0 && !samples, "-thread goes with -proxy, -record or -live"},
 		{arguments->thread != 0 && arguments->command != NULL,
 		 "-thread does not go with -run: the command has no threads yet"},
@@ -396,7 +402,8 @@ struct gprof_options arguments_options(const struct arguments *arguments)
 {
 	unsigned flags = 0;
 
-	flags |= arguments->stack ? SAMPLE_STACK : 0;
+	flags |= arguments->stack || arguments->clients ? SAMPLE_STACK : 0;
+	flags |= arguments->clients ? SAMPLE_CLIENTS : 0;
 	flags |= arguments->fixed ? SAMPLE_FIXED : 0;
 	flags |= arguments->nmi ? SAMPLE_NMI : 0;
 	return (struct gprof_options){

@@ -55,6 +55,7 @@ struct arguments {
 	bool nmi;
 	bool fixed;
 	bool stack;
+	bool clients;  /* And of servers those of whom they serve. */
 	bool children; /* And those of its children, and theirs. */
 	bool help;
 	unsigned tables; /* Of -live; 0: no end. */

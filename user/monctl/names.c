@@ -6,6 +6,7 @@
 #include "common/common.h"
 #include "names.h"
 #include "programs.h"
+#include "records.h"
 
 #define FOR_EVER            UINT64_MAX
 #define HOLDER_BUCKETS      1024u
@@ -72,8 +73,9 @@ static void put_label(struct perf_file *file, const struct program *program)
 	perf_label(file, program->task, path);
 }
 
+/* `base` is 0 but for a client's, in the memory of its server. */
 static void put_map(struct perf_file *file, const struct program *program, uint32_t pid,
-		    uint64_t time)
+		    uint64_t base, uint64_t time)
 {
 	const struct executable *executable = &program->executable;
 	uint32_t start = (uint32_t)executable->elf.text_start;
@@ -85,7 +87,7 @@ static void put_map(struct perf_file *file, const struct program *program, uint3
 	perf_map(file, &(struct perf_map){
 			       .is_kernel = program->task == TASK_KERNEL,
 			       .pid = pid,
-			       .start = start,
+			       .start = base | start,
 			       .length = (uint32_t)executable->elf.text_end - start,
 			       .offset = text != NULL ? (uint32_t)(text - executable->image) : 0,
 			       .inode = executable->inode,
@@ -213,7 +215,7 @@ static void map_program(struct perf_file *file, const struct program *from, stru
 	to->high = (uint32_t)to->executable.elf.text_end;
 	if (from != NULL)
 		take_away(file, from, to);
-	put_map(file, to, to->pid, to->since);
+	put_map(file, to, to->pid, 0, to->since);
 }
 
 /*
@@ -266,17 +268,17 @@ static bool may_have_pid(struct perf_file *file, struct program *program, uint64
 	return true;
 }
 
-/* perf keeps threads by their numbers alone, so the main one's does for all of them. */
-static struct origin put_apart(struct perf_file *file, struct program *program)
+/* By its number and nothing else from here on: another program's is what its process had. */
+static uint32_t put_apart(struct perf_file *file, struct program *program)
 {
 	uint32_t pid = PID_OF_TASK + program->task;
 
 	if (!program->is_apart) {
 		program->is_apart = true;
 		perf_command(file, pid, pid, program->name, AT_ONCE);
-		put_map(file, program, pid, AT_ONCE);
+		put_map(file, program, pid, 0, AT_ONCE);
 	}
-	return (struct origin){pid, pid};
+	return pid;
 }
 
 /* ---------------- Samples ---------------- */
@@ -287,17 +289,71 @@ static void name_label(struct perf_file *file, uint32_t label)
 		put_label(file, program_of(label));
 }
 
-struct origin names_put(struct perf_file *file, const struct prof_sample *sample)
+/* What a program is called by in the samples of a server's that works for it. */
+static uint32_t name_client(struct perf_file *file, uint32_t task, uint64_t time)
+{
+	struct program *program = program_sampled(task);
+
+	name_label(file, task);
+	if (!may_have_pid(file, program, time))
+		return put_apart(file, program);
+	return program->pid < PID_OF_TASK ? task : program->pid;
+}
+
+/* Whether the client's program has not been said to lie in the server's memory yet. */
+static bool is_new_server(struct program *client, uint32_t server)
+{
+	for (unsigned i = 0; i < client->n_servers; i++)
+		if (client->servers[i] == server)
+			return false;
+	client->servers =
+		reallocate(client->servers, (client->n_servers + 1) * sizeof(*client->servers));
+	client->servers[client->n_servers++] = server;
+	return true;
+}
+
+static uint32_t put_client(struct perf_file *file, uint32_t server, uint32_t task, uint64_t time)
+{
+	uint32_t client = name_client(file, task, time);
+	struct program *program = program_of(task);
+
+	if (is_new_server(program, server))
+		put_map(file, program, server, perf_client_address(client, 0), AT_ONCE);
+	return client;
+}
+
+static void put_clients(struct perf_file *file, const struct prof_sample *sample,
+			struct perf_origin *origin)
+{
+	size_t words = record_sample_words(sample);
+	uint64_t time = prof_u64(sample->time);
+	const struct prof_client *client;
+
+	for (unsigned n = 0; n < SAMPLE_CLIENTS_MAX; n++) {
+		client = record_client(&sample->record, words);
+		if (client == NULL)
+			break;
+		origin->clients[n] = put_client(file, origin->pid, client->task, time);
+		words += record_client_words(client);
+	}
+	if ((sample->flags & PROF_CLIENTS_CUT) != 0 && sample->label != TASK_KERNEL)
+		origin->label = name_client(file, sample->label, time);
+}
+
+struct perf_origin names_put(struct perf_file *file, const struct prof_sample *sample)
 {
 	struct program *program = program_sampled(sample->task);
-	struct origin origin = {program->pid, THREAD_OF_KERNEL + sample->thread};
+	struct perf_origin origin = {.pid = program->pid,
+				     .thread = THREAD_OF_KERNEL + sample->thread};
 
 	name_label(file, sample->label);
 	name_label(file, sample->task);
+	/* perf keeps threads by their numbers alone, so the main one's does for all of them. */
 	if (!may_have_pid(file, program, prof_u64(sample->time)))
-		return put_apart(file, program);
-	if (is_new(&threads, sample->thread))
+		origin.pid = origin.thread = put_apart(file, program);
+	else if (is_new(&threads, sample->thread))
 		perf_command(file, origin.pid, origin.thread, program->name, AT_ONCE);
+	put_clients(file, sample, &origin);
 	return origin;
 }
 

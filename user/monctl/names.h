@@ -17,13 +17,8 @@
 /* No number of a process or a task is as large as this and that of a thread. */
 #define THREAD_OF_KERNEL 1000000000u
 
-struct origin {
-	uint32_t pid;
-	uint32_t thread;
-};
-
 /* Names all that the sample refers to, as far as the file does not yet, and says whose it is. */
-struct origin names_put(struct perf_file *file, const struct prof_sample *sample);
+struct perf_origin names_put(struct perf_file *file, const struct prof_sample *sample);
 
 /* Says of all processes that it named which of them have ended, and when. */
 void names_put_ends(struct perf_file *file);

@@ -7,6 +7,7 @@
 
 #include "common/common.h"
 #include "perf_file.h"
+#include "records.h"
 
 #define PERF_MAGIC 0x32454c4946524550ull /* "PERFILE2" */
 
@@ -274,15 +275,47 @@ static void put_frames(struct perf_file *file, const uint32_t *frames, unsigned 
 		put_64(file, frames[i]);
 }
 
+/* How many addresses all clients together have. */
+static unsigned count_client_frames(const struct prof_sample *sample)
+{
+	size_t words = record_sample_words(sample);
+	const struct prof_client *client;
+	unsigned count = 0;
+
+	while ((client = record_client(&sample->record, words)) != NULL) {
+		words += record_client_words(client);
+		count += 1u + client->user_frames;
+	}
+	return count;
+}
+
+/* Behind the server's, as if that were called by them. */
+static void put_clients(struct perf_file *file, const struct perf_origin *origin,
+			const struct prof_sample *sample)
+{
+	size_t words = record_sample_words(sample);
+	const struct prof_client *client;
+
+	for (unsigned n = 0; (client = record_client(&sample->record, words)) != NULL; n++) {
+		words += record_client_words(client);
+		put_64(file, perf_client_address(origin->clients[n], client->pc));
+		for (unsigned i = 0; i < client->user_frames; i++)
+			put_64(file, perf_client_address(origin->clients[n], client->frames[i]));
+	}
+	if (origin->label != 0)
+		put_64(file, perf_client_address(origin->label, 0));
+}
+
 /* Each address is that of the call's return, but for the first, and a mark tells whose they are. */
-static void put_chain(struct perf_file *file, const struct prof_sample *sample)
+static void put_chain(struct perf_file *file, const struct perf_origin *origin,
+		      const struct prof_sample *sample)
 {
 	bool in_kernel = sample->kernel_pc != 0;
 	bool has_user = !(sample->flags & PROF_NO_USER_PC);
 	unsigned kernel = in_kernel ? 2u + sample->kernel_frames : 0;
 	unsigned user = has_user ? 2u + sample->user_frames : 0;
 
-	put_64(file, kernel + user);
+	put_64(file, kernel + user + count_client_frames(sample) + (origin->label != 0));
 	if (in_kernel) {
 		put_64(file, CONTEXT_KERNEL);
 		put_64(file, sample->kernel_pc);
@@ -293,23 +326,24 @@ static void put_chain(struct perf_file *file, const struct prof_sample *sample)
 		put_64(file, sample->pc);
 		put_frames(file, sample->frames + sample->kernel_frames, sample->user_frames);
 	}
+	put_clients(file, origin, sample);
 }
 
-void perf_sample(struct perf_file *file, uint32_t pid, uint32_t thread,
+void perf_sample(struct perf_file *file, const struct perf_origin *origin,
 		 const struct prof_sample *sample)
 {
 	bool in_kernel = sample->kernel_pc != 0;
 
 	record_begin(file, RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER);
 	put_64(file, in_kernel ? sample->kernel_pc : sample->pc);
-	put_32(file, pid);
-	put_32(file, thread);
+	put_32(file, origin->pid);
+	put_32(file, origin->thread);
 	put_64(file, prof_u64(sample->time));
 	put_64(file, sample->flavor);
 	put_32(file, sample->cpu);
 	put_32(file, 0);
 	put_64(file, period_of(file, sample->flavor));
-	put_chain(file, sample);
+	put_chain(file, origin, sample);
 	put_64(file, sample->label);
 	record_end(file);
 }

@@ -35,7 +35,7 @@ struct perf_file {
 struct perf_map {
 	bool is_kernel;
 	uint32_t pid;
-	uint32_t start;
+	uint64_t start;
 	uint32_t length;
 	uint32_t offset; /* In the file. */
 	uint32_t inode;
@@ -65,7 +65,24 @@ void perf_map(struct perf_file *file, const struct perf_map *map);
 /* The name of a label, before the first sample that has it. */
 void perf_label(struct perf_file *file, uint32_t label, const char *path);
 
-void perf_sample(struct perf_file *file, uint32_t pid, uint32_t thread,
+/*
+ * Whose a sample is, and its clients, the nearest first.  perf knows of one address space for a
+ * sample, but its addresses have 64 bits: a client's have in their upper half what the client is
+ * called by here, so that no two are alike.
+ */
+struct perf_origin {
+	uint32_t pid;
+	uint32_t thread;
+	uint32_t clients[SAMPLE_CLIENTS_MAX];
+	uint32_t label; /* Of whom no client is known though there is one; 0: none. */
+};
+
+static inline uint64_t perf_client_address(uint32_t client, uint32_t address)
+{
+	return (uint64_t)client << 32 | address;
+}
+
+void perf_sample(struct perf_file *file, const struct perf_origin *origin,
 		 const struct prof_sample *sample);
 
 /* So many more were lost. */

@@ -46,6 +46,9 @@ struct program {
 	uint32_t low;   /* What has been mapped there up to now. */
 	uint32_t high;
 	bool is_apart; /* It has a number of its own, too. */
+	uint32_t
+		*servers; /* In whose memory the file says that it lies, for their samples' sake. */
+	unsigned n_servers;
 };
 
 /*

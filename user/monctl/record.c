@@ -133,9 +133,9 @@ static void put_in_order(const struct prof_sample *sample)
 static void put_samples(void)
 {
 	for (size_t i = 0; i < ordered.count; i++) {
-		struct origin origin = names_put(&recording.file, ordered.samples[i]);
+		struct perf_origin origin = names_put(&recording.file, ordered.samples[i]);
 
-		perf_sample(&recording.file, origin.pid, origin.thread, ordered.samples[i]);
+		perf_sample(&recording.file, &origin, ordered.samples[i]);
 	}
 	ordered.count = 0;
 }
@@ -169,6 +169,8 @@ static void take_record(void *context, const struct prof_record *record)
 	} else if (record_is(record, PROF_BEGIN, sizeof(recording.begin))) {
 		recording.begin = *(const struct prof_begin *)record;
 		perf_begin(&recording.file, &recording.begin);
+		/* What kind of addresses there are is to be known before the first. */
+		put_counts();
 		names_put_kernel(&recording.file);
 	} else if (record_is(record, PROF_CLOCK, sizeof(*clock))) {
 		if (clock->cpu < CPUS_MAX)

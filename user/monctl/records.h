@@ -43,4 +43,29 @@ static inline const struct prof_sample *record_as_sample(const struct prof_recor
 											   : NULL;
 }
 
+/* The client that begins so many words behind the beginning of the record; NULL: there is none. */
+static inline const struct prof_client *record_client(const struct prof_record *record,
+						      size_t words)
+{
+	const struct prof_client *client =
+		(const struct prof_client *)((const uint32_t *)record + words);
+	size_t size = sizeof(*client) / sizeof(uint32_t);
+
+	if (words + size > record->words || words + size + client->user_frames > record->words)
+		return NULL;
+	return client;
+}
+
+/* How many words a client is long. */
+static inline size_t record_client_words(const struct prof_client *client)
+{
+	return sizeof(*client) / sizeof(uint32_t) + client->user_frames;
+}
+
+/* How many words a sample is long without its clients. */
+static inline size_t record_sample_words(const struct prof_sample *sample)
+{
+	return sizeof(*sample) / sizeof(uint32_t) + sample->kernel_frames + sample->user_frames;
+}
+
 #endif

@@ -118,7 +118,7 @@ static uint64_t time_of(const struct perf_file *file, size_t at)
 	return number(file, at + number(file, at + 6, 2) - 24, 8);
 }
 
-static struct origin put(struct perf_file *file, uint32_t task, uint32_t thread, uint32_t time)
+static struct perf_origin put(struct perf_file *file, uint32_t task, uint32_t thread, uint32_t time)
 {
 	const struct prof_sample sample = {
 		.task = task, .thread = thread, .label = task, .time = {time}};
@@ -126,7 +126,7 @@ static struct origin put(struct perf_file *file, uint32_t task, uint32_t thread,
 	return names_put(file, &sample);
 }
 
-static bool is(struct origin origin, uint32_t pid, uint32_t thread)
+static bool is(struct perf_origin origin, uint32_t pid, uint32_t thread)
 {
 	return origin.pid == pid && origin.thread == thread;
 }

@@ -88,15 +88,16 @@ TEST(a_sample_has_both_parts_of_its_stack)
 	const uint64_t chain[] = {7,          (uint64_t)-128, 0xc0100020,
 				  0xc0100030, (uint64_t)-512, 0x08048010,
 				  0x08048040, 0x08048050};
+	const struct perf_origin origin = {.pid = 12, .thread = 3};
 	struct perf_file file;
 	size_t at;
 
 	begin(&file);
-	perf_sample(&file, 12, 3, &one.sample);
+	perf_sample(&file, &origin, &one.sample);
 	one.sample.kernel_pc = 0;
 	one.sample.kernel_frames = 0;
 	one.sample.user_frames = 0;
-	perf_sample(&file, 12, 3, &one.sample);
+	perf_sample(&file, &origin, &one.sample);
 	REQUIRE(finish(&file));
 	at = find(9, 1);
 	EXPECT_EQ(number(at + 4, 2), 1);
@@ -113,6 +114,43 @@ TEST(a_sample_has_both_parts_of_its_stack)
 	EXPECT_EQ(number(at + 4, 2), 2);
 	EXPECT_EQ(number(at + 8, 8), 0x08048010);
 	EXPECT_EQ(number(at + 56, 8), 2);
+}
+
+/* Behind a server's stack its clients', in whose addresses it says whose they are. */
+TEST(clients_come_behind_their_server)
+{
+	struct {
+		struct prof_sample sample;
+		uint32_t frames[1];
+		struct prof_client nearest;
+		uint32_t its_frames[2];
+		struct prof_client other;
+	} one = {.sample = {.record = {.words = sizeof(one) / 4},
+			    .pc = 0x08048010,
+			    .label = 9,
+			    .flags = PROF_CLIENTS_CUT,
+			    .flavor = SAMPLED_PC_PERIODIC,
+			    .user_frames = 1},
+		 .frames = {0x08048040},
+		 .nearest = {.pc = 0x100, .task = 8, .user_frames = 2},
+		 .its_frames = {0x200, 0x300},
+		 .other = {.pc = 0x400, .task = 9}};
+	const struct perf_origin origin = {
+		.pid = 12, .thread = 3, .clients = {8, 0x40000009}, .label = 10};
+	const uint64_t chain[] = {8,           (uint64_t)-512,     0x08048010,
+				  0x08048040,  0x800000100,        0x800000200,
+				  0x800000300, 0x4000000900000400, 0xa00000000};
+	struct perf_file file;
+
+	begin(&file);
+	perf_sample(&file, &origin, &one.sample);
+	/* What does not fit into the record is no client. */
+	one.sample.record.words -= 1;
+	one.sample.flags = 0;
+	perf_sample(&file, &(struct perf_origin){.pid = 12, .clients = {8}}, &one.sample);
+	REQUIRE(finish(&file));
+	EXPECT(memcmp(bytes + find(9, 1) + 56, chain, sizeof(chain)) == 0);
+	EXPECT_EQ(number(find(9, 2) + 56, 8), 6);
 }
 
 TEST(a_map_of_the_kernel_is_nobody_s)

@@ -163,7 +163,8 @@ static void callgrind_read_calls(struct writer *writer)
 	writer->calls = allocate(view->n_sites + 1, sizeof *writer->calls);
 	for (size_t i = 0; i < view->n_sites; i++) {
 		const struct view_site *site = &view->sites[i];
-		const struct view_frame frame = {site->caller, true, site->site};
+		const struct view_frame frame = {
+			.function = site->caller, .is_return = true, .address = site->site};
 
 		writer->calls[i] =
 			(struct calls){site->caller, site->callee,

@@ -217,13 +217,14 @@ static uint64_t perf_data_offset_of(const struct profile_image *image)
 	return bytes != NULL ? (uint64_t)(bytes - image->symbols->image) : image->offset;
 }
 
-static void perf_data_put_map(struct record *record, uint32_t pid,
+/* `base` is 0 but for a client's image, in the memory of its server. */
+static void perf_data_put_map(struct record *record, uint32_t pid, uint64_t base,
 			      const struct profile_image *image)
 {
 	perf_data_begin(record, PERF_MMAP2, image->is_kernel ? PERF_MISC_KERNEL : PERF_MISC_USER);
 	perf_data_put32(record, pid);
 	perf_data_put32(record, image->is_kernel ? 0 : pid);
-	perf_data_put64(record, image->low);
+	perf_data_put64(record, base | image->low);
 	perf_data_put64(record, image->high - image->low);
 	perf_data_put64(record, perf_data_offset_of(image));
 	for (unsigned i = 0; i < 3; i++) /* Device, inode, generation: unknown. */
@@ -244,10 +245,84 @@ static void perf_data_put_program(struct record *record, const struct view *view
 		return;
 	image.low = program->text_start;
 	image.high = program->text_end;
-	perf_data_put_map(record, PROGRAM_PID, &image);
+	perf_data_put_map(record, PROGRAM_PID, 0, &image);
 }
 
 /* The program's own file is where this host has it, not where it was in the guest. */
+static struct profile_image perf_data_image_here(const struct view *view,
+						 const struct profile_image *image)
+{
+	struct profile_image here = *image;
+
+	here.symbols = view_symbols(view, image);
+	if (!here.is_kernel && here.symbols == view->program && here.symbols != NULL)
+		here.path = view->program_path;
+	return here;
+}
+
+/* Where a client's frames are, for perf, which looks in the memory of the sample's process. */
+static uint64_t perf_data_base_of(uint32_t client)
+{
+	return (uint64_t)client << 32;
+}
+
+/* A server's task and a client's, each pair once. */
+struct pair {
+	uint32_t server;
+	uint32_t client;
+};
+
+static int perf_data_compare_pairs(const void *first, const void *second)
+{
+	const struct pair *one = first, *other = second;
+
+	if (one->server != other->server)
+		return one->server < other->server ? -1 : 1;
+	return (one->client > other->client) - (one->client < other->client);
+}
+
+static struct pair *perf_data_find_pairs(const struct view *view, size_t *n)
+{
+	struct pair *pairs = allocate(view->n_frames + 1, sizeof *pairs);
+	size_t found = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < view->n_stacks; i++) {
+		const struct view_stack *stack = &view->stacks[i];
+
+		for (uint32_t j = 0; j < stack->depth; j++)
+			if (view->frames[stack->frames + j].client != 0)
+				pairs[found++] =
+					(struct pair){stack->sample->task,
+						      view->frames[stack->frames + j].client};
+	}
+	sort(pairs, found, sizeof *pairs, perf_data_compare_pairs);
+	for (size_t i = 0; i < found; i++)
+		if (*n == 0 || perf_data_compare_pairs(&pairs[*n - 1], &pairs[i]) != 0)
+			pairs[(*n)++] = pairs[i];
+	return pairs;
+}
+
+static void perf_data_put_clients(struct record *record, const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	size_t n;
+	struct pair *pairs = perf_data_find_pairs(view, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t pid = perf_data_pid_of(record, view, pairs[i].server);
+		uint32_t at = map_get(&profile->image_places, pairs[i].client);
+
+		for (; at != MAP_NONE; at = profile->images[at].before) {
+			struct profile_image image =
+				perf_data_image_here(view, &profile->images[at]);
+
+			perf_data_put_map(record, pid, perf_data_base_of(pairs[i].client), &image);
+		}
+	}
+	free(pairs);
+}
+
 static void perf_data_put_origins(struct record *record, const struct view *view)
 {
 	const struct profile *profile = view->profile;
@@ -256,16 +331,14 @@ static void perf_data_put_origins(struct record *record, const struct view *view
 		perf_data_put_task(record, view, &profile->tasks[i]);
 	perf_data_put_threads(record, view);
 	for (size_t i = 0; i < profile->n_images; i++) {
-		struct profile_image image = profile->images[i];
+		struct profile_image image = perf_data_image_here(view, &profile->images[i]);
 
-		image.symbols = view_symbols(view, &profile->images[i]);
-		if (!image.is_kernel && image.symbols == view->program && image.symbols != NULL)
-			image.path = view->program_path;
 		perf_data_put_map(record,
 				  image.is_kernel ? UINT32_MAX
 						  : perf_data_pid_of(record, view, image.task),
-				  &image);
+				  0, &image);
 	}
+	perf_data_put_clients(record, view);
 	if (profile->n_samples == 0)
 		perf_data_put_program(record, view);
 }
@@ -280,9 +353,9 @@ static bool perf_data_is_kernel(const struct view *view, const struct view_frame
 /* An address for the kernel that has none. */
 static uint64_t perf_data_address_of(const struct view_stack *stack, const struct view_frame *frame)
 {
-	if (frame->address == 0 && stack->sample != NULL)
+	if (frame->address == 0 && frame->client == 0 && stack->sample != NULL)
 		return stack->sample->kernel_pc;
-	return frame->address;
+	return perf_data_base_of(frame->client) | frame->address;
 }
 
 static void perf_data_put_chain(struct record *record, const struct view *view,

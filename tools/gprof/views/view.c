@@ -182,29 +182,47 @@ static struct view_frame view_kernel_place(struct view *view, uint64_t address, 
 	};
 }
 
-struct view_frame view_place(struct view *view, const struct profile_sample *sample, bool is_kernel,
-			     uint64_t address, bool is_return)
+/* A place in the program that the sample's task, or a client, had then. */
+static struct view_frame view_user_place(struct view *view, const struct profile_sample *sample,
+					 uint64_t address, uint64_t inside)
 {
-	uint64_t inside = is_return && address > 0 ? address - 1 : address;
-	const struct profile_image *image;
-	const struct elfsym *symbols;
-	const struct elfsym_function *function;
+	const struct profile_image *image =
+		view_first_of(view, view_image_of(view, sample, inside));
+	const struct elfsym *symbols =
+		image != NULL || !view_has_programs(view) ? view_symbols(view, image) : NULL;
+	const struct elfsym_function *function =
+		symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	struct view_function wanted;
 
-	if (is_kernel)
-		return view_kernel_place(view, address, inside);
-	image = view_first_of(view, view_image_of(view, sample, inside));
-	symbols = image != NULL || !view_has_programs(view) ? view_symbols(view, image) : NULL;
-	function = symbols != NULL ? elfsym_find(symbols, inside, NULL) : NULL;
 	if (function == NULL)
 		wanted = view_unknown(view, image, sample);
 	else
 		wanted = (struct view_function){function->name, image, function->start, false};
 	return (struct view_frame){
 		.function = view_function_of(view, wanted),
-		.is_return = is_return,
+		.is_return = inside != address,
 		.address = address,
 	};
+}
+
+struct view_frame view_place(struct view *view, const struct profile_sample *sample, bool is_kernel,
+			     uint64_t address, bool is_return)
+{
+	uint32_t client = is_kernel ? 0 : profile_client(view->profile, address);
+	uint64_t own = is_kernel ? address : profile_own_address(view->profile, address);
+	uint64_t inside = is_return && own > 0 ? own - 1 : own;
+	struct profile_sample of_client;
+	struct view_frame frame;
+
+	if (is_kernel)
+		return view_kernel_place(view, own, inside);
+	if (client == 0)
+		return view_user_place(view, sample, own, inside);
+	of_client = *sample;
+	of_client.task = client;
+	frame = view_user_place(view, &of_client, own, inside);
+	frame.client = client;
+	return frame;
 }
 
 struct view_frame view_kernel(struct view *view)
@@ -246,6 +264,20 @@ static void view_add_kernel_frame(struct view *view, size_t first, uint64_t addr
 	view_add_frame(view, frame);
 }
 
+/* A client's innermost address is where it waits, and no return address. */
+static void view_add_users_frames(struct view *view, const struct profile_sample *sample,
+				  const uint64_t *frames)
+{
+	uint32_t last = 0;
+
+	for (unsigned i = 0; i < sample->user_frames; i++) {
+		uint32_t client = profile_client(view->profile, frames[i]);
+
+		view_add_frame(view, view_place(view, sample, false, frames[i], client == last));
+		last = client;
+	}
+}
+
 static void view_add_sample(struct view *view, const struct profile_sample *sample, uint32_t flavor)
 {
 	const uint64_t *frames = view->profile->frames + sample->frames;
@@ -256,11 +288,9 @@ static void view_add_sample(struct view *view, const struct profile_sample *samp
 		for (unsigned i = 0; i < sample->kernel_frames; i++)
 			view_add_kernel_frame(view, first, frames[i], true);
 	}
-	frames += sample->kernel_frames;
 	if (!sample->is_kernel || sample->pc != 0)
 		view_add_frame(view, view_place(view, sample, false, sample->pc, false));
-	for (unsigned i = 0; i < sample->user_frames; i++)
-		view_add_frame(view, view_place(view, sample, false, frames[i], true));
+	view_add_users_frames(view, sample, frames + sample->kernel_frames);
 	view_add_stack(view, first, flavor, 1, sample);
 }
 

@@ -28,7 +28,8 @@ struct view_function {
 
 struct view_frame {
 	uint32_t function;
-	bool is_return; /* The address is behind a call. */
+	bool is_return;  /* The address is behind a call. */
+	uint32_t client; /* In whose program it is; 0: the sampled task's own. */
 	uint64_t address;
 };
 
