@@ -6,6 +6,10 @@
 #include "base/cpu.h"
 #include "base/lock.h"
 #include "base/machine.h"
+#include "ipc/mach_msg.h"
+#include "ipc/port.h"
+#include "ipc/port_set.h"
+#include "ipc/space.h"
 #include "prof/clients.h"
 #include "prof/stream_internal.h"
 #include "task/task.h"
@@ -125,11 +129,33 @@ static uint32_t waits_reason(const struct thread *thread)
 	}
 }
 
-/* Whether it has answered, and waits for a request: the fast path leaves it its client's label. */
+/*
+ * Whether the last request was one of the kernel's, which is answered by a call, and the thread
+ * waits for the next one where that came from.
+ */
+static bool waits_for_request(const struct thread *thread)
+{
+	const struct entry *entry = space_find(thread->task->space, thread->serves);
+	const struct port *port;
+
+	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
+		return false;
+	port = entry->port;
+	return thread->receive.words->rcv_name ==
+	       (port->set != NULL ? port->set->name : port->name);
+}
+
+/*
+ * Whether it has answered, and waits for a request: it has its client's label until one comes.  The
+ * fast path leaves it that after an answer, too.
+ */
 static bool waits_for_itself(const struct thread *thread)
 {
-	return thread->state == THREAD_WAITING && thread->wait_kind == WAIT_ON_FAST_PATH &&
-	       thread->receive.inbox.message.header.msgh_local_port == MACH_PORT_NULL;
+	if (thread->state != THREAD_WAITING)
+		return false;
+	if (thread->wait_kind == WAIT_ON_FAST_PATH)
+		return thread->receive.inbox.message.header.msgh_local_port == MACH_PORT_NULL;
+	return thread->wait_kind == WAIT_MESSAGE && waits_for_request(thread);
 }
 
 static void waits_open(struct thread *thread, uint32_t reason, uint64_t now)

@@ -261,9 +261,12 @@ static kern_return_t begin(struct prof_collector *collector, uint32_t flavors)
 
 kern_return_t prof_collector_switch(struct prof_collector *collector, uint32_t *flavors)
 {
-	uint32_t wanted = *flavors, before = collector->flavors;
+	uint32_t wanted = *flavors, before = collector->flavors, known = SAMPLED_PC_ALL;
 
-	if ((wanted & ~(uint32_t)SAMPLED_PC_ALL) != 0)
+	/* A wait has a length, which only whoever reads the records has a use for. */
+	if (collector->target.watch != NULL)
+		known |= SAMPLED_PC_WAIT;
+	if ((wanted & ~known) != 0)
 		return GPROF_BAD_FLAVOR;
 	__collector_count_calls(collector, false);
 	if (before != 0)

@@ -11,7 +11,7 @@ CONTEXT = {USER: (1 << 64) - 512, KERNEL: (1 << 64) - 128}
 IP, TID, TIME, CALLCHAIN, ID, CPU, PERIOD, CGROUP = 1, 2, 4, 0x20, 0x40, 0x80, 0x100, 0x200000
 SAMPLE_TYPE = IP | TID | TIME | CALLCHAIN | ID | CPU | PERIOD | CGROUP
 
-SOFTWARE, DUMMY = 1, 9
+SOFTWARE, DUMMY, LENGTH = 1, 9, 10
 ATTR_SIZE = 136
 SAMPLE_ID_ALL = 1 << 18
 CMDLINE = 11
@@ -44,9 +44,10 @@ def header() -> bytes:
     return struct.pack("<8sQ", b"PERFILE2", 16)
 
 
-def event(id_: int, name: str, period: int, times: bool = False) -> bytes:
-    """With `times` all records say when, not only samples."""
-    attr = struct.pack("<IIQQQQQ", SOFTWARE, ATTR_SIZE, 0 if period > 1 else DUMMY, period,
+def event(id_: int, name: str, period: int, times: bool = False, length: bool = False) -> bytes:
+    """With `times` all records say when, not only samples; with `length` a period is one."""
+    config = LENGTH if length else 0 if period > 1 else DUMMY
+    attr = struct.pack("<IIQQQQQ", SOFTWARE, ATTR_SIZE, config, period,
                        SAMPLE_TYPE, 0, SAMPLE_ID_ALL if times else 0)
     return (record(64, 0, attr.ljust(ATTR_SIZE, b"\0") + struct.pack("<Q", id_)) +
             record(78, 0, struct.pack("<QQ", 2, id_) + padded(name)))

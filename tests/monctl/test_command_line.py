@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """monctl's command line: what it understands, and what it says to what it does not."""
 
-FLAVORS = "periodic zfill reactivation pagein cow any faults".split()
+FLAVORS = "periodic zfill reactivation pagein cow any faults wait".split()
 
 # Wrong command lines, and a part of what is said to each.
 WRONG = {

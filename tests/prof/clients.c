@@ -53,6 +53,7 @@ struct expected {
 	uint32_t tasks[CHAIN_MAX];
 	const char *places[CHAIN_MAX]; /* each with this return address on its stack. */
 	uint32_t found;                /* Samples and waits that were as expected, */
+	uint32_t reason;               /* PROF_WAIT_*, of waits. */
 	uint64_t waited;               /* and how long the waits of these took. */
 	const char *inside; /* Only those with this return address on their own stack count. */
 };
@@ -106,7 +107,7 @@ static void take_wait(struct tally *tally, const struct prof_wait *wait)
 	const uint32_t *users = wait->frames + wait->kernel_frames;
 
 	if (!has_frame(users, wait->user_frames, expected->inside) ||
-	    wait->label != expected->label || wait->reason != PROF_WAIT_TIMER)
+	    wait->label != expected->label || wait->reason != expected->reason)
 		return;
 	EXPECT_EQ((wait->flags & PROF_CLIENTS_CUT) != 0, expected->cut);
 	if (expect_clients(expected, &wait->record,
@@ -476,8 +477,10 @@ static void serve_asleep(void *port)
 TEST(a_server_waits_for_its_client)
 {
 	mach_port_t server = port_new();
-	struct expected expected = {
-		.inside = through_back_returns, .n = 1, .places = {through_client_returns}};
+	struct expected expected = {.inside = through_back_returns,
+				    .n = 1,
+				    .places = {through_client_returns},
+				    .reason = PROF_WAIT_TIMER};
 
 	over = port_new();
 	client = child_new();
@@ -494,6 +497,42 @@ TEST(a_server_waits_for_its_client)
 	port_destroy(over);
 	port_destroy(server);
 	EXPECT_EQ(expected.found, 1);
+	EXPECT_LE(SLEPT_MS * 1000000u - 2000000u, expected.waited);
+}
+
+static void wait_for_request(uint32_t milliseconds)
+{
+	struct message message;
+
+	EXPECT_EQ(message_get(&message, object, milliseconds), MACH_RCV_TIMED_OUT);
+}
+
+/* A pager that has supplied a page works for nobody while it waits for the next request. */
+TEST(a_pager_waits_for_itself)
+{
+	struct expected expected = {.inside = through_back_returns,
+				    .label = task_id_of(SELF),
+				    .reason = PROF_WAIT_RECEIVE};
+	vm_address_t address = 0;
+
+	over = port_new();
+	if (!begin(false, MEMORY_OBJECT_COPY_DELAY))
+		return;
+	client = child_new();
+	child_give(client, OVER, over, MACH_MSG_TYPE_MAKE_SEND);
+	EXPECT_EQ(vm_map(client, &address, BYTES, 0, TRUE, object, 0, FALSE, VM_PROT_READ,
+			 VM_PROT_ALL, VM_INHERIT_NONE),
+		  KERN_SUCCESS);
+	start(&expected, SAMPLED_PC_WAIT);
+	client_thread = child_start(client, 0, be_reader, address);
+	expect(DATA_REQUEST);
+	fill(0, 1, 7);
+	through_back(wait_for_request, SLEPT_MS);
+	collect();
+	port_drop_send(client_thread);
+	child_end(client);
+	end();
+	port_destroy(over);
 	EXPECT_LE(SLEPT_MS * 1000000u - 2000000u, expected.waited);
 }
 

@@ -45,7 +45,8 @@ static void assign_in_kernel(struct graph *graph, const struct choice *choice, u
 
 		if (sample->is_kernel && !sample->is_strange &&
 		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
-			assign_give(graph, graph_kernel_node(graph, sample->kernel_pc), flavor, 1);
+			assign_give(graph, graph_kernel_node(graph, sample->kernel_pc), flavor,
+				    (double)sample->weight);
 	}
 }
 

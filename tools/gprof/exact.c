@@ -92,7 +92,7 @@ static void exact_add_in_kernel(struct places *places, const struct choice *choi
 		if (sample->is_kernel && !sample->is_strange &&
 		    sample->kernel_pc >= function->start && sample->kernel_pc < function->end &&
 		    choice->flavors[flavor] == &profile->flavors[sample->flavor])
-			exact_add(places, sample->kernel_pc, false, flavor, 1);
+			exact_add(places, sample->kernel_pc, false, flavor, sample->weight);
 	}
 }
 

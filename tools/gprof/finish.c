@@ -139,7 +139,7 @@ static void finish_count_samples(struct profile *profile, const char *program)
 		if (!sample->is_strange)
 			profile_add_count(&profile->flavors[sample->flavor],
 					  sample->is_kernel ? PROFILE_KERNEL : PROFILE_USER,
-					  sample->pc, 1);
+					  sample->pc, sample->weight);
 		else
 			profile->strangers++;
 	}

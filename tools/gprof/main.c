@@ -22,6 +22,7 @@
 #include "sum.h"
 #include "tree.h"
 #include "util.h"
+#include "wall.h"
 
 /* Of the guest's addresses: programs are below. */
 #define KERNEL_START 0xc0000000u
@@ -314,6 +315,16 @@ struct measured {
 	struct profile profile;
 };
 
+/* Time as it passed is no flavor of the file's, but made of those that are. */
+static void main_add_wall(struct profile *profile, const struct options *options)
+{
+	if (options->flavor != NULL && strcmp(options->flavor, WALL) == 0 &&
+	    !profile_add_wall(profile))
+		fail("--flavor=" WALL
+		     ": the profile has no waits; monctl -on periodic,wait -record "
+		     "has them");
+}
+
 static void main_measured_read(struct measured *measured, struct options *options)
 {
 	struct profile *profile = &measured->profile;
@@ -327,6 +338,7 @@ static void main_measured_read(struct measured *measured, struct options *option
 	if (options->kernel != NULL)
 		main_read_kernel(profile, &measured->kernel_elf, &measured->kernel,
 				 options->kernel);
+	main_add_wall(profile, options);
 	if (options->splits || options->label != NULL)
 		main_check_labels(profile);
 	if (options->splits)
@@ -394,6 +406,7 @@ static void main_add_up(const struct options *options)
 	main_open_program(&elf, &program, options->ignores_labels);
 	profile_begin(&profile);
 	main_read_files(&profile, &(struct subject){&elf, &program, options}, &options->profiles);
+	main_add_wall(&profile, options);
 	main_check_flavor(&profile, options->flavor);
 	print_by(&profile, options);
 	profile_end(&profile);

@@ -63,6 +63,7 @@ struct profile_flavor {
 				    "faults-any", or */
 	unsigned bit;            /* SAMPLED_PC_*; 0: some other gprof's file did not say. */
 	bool is_event;           /* A sample is an event and no time. */
+	bool is_length;          /* A sample is a time of its own length: the rate is 1e9. */
 	double rate;             /* Samples a second; 0: the file does not say. */
 	struct profile_counts counts[PROFILE_MODES];
 	struct profile_bins *bins; /* User mode only; ranges that do not overlap. */
@@ -78,7 +79,7 @@ struct profile_arc {
 /* One sample with all that is known of it. */
 struct profile_sample {
 	uint64_t time;      /* Nanoseconds. */
-	uint64_t period;    /* 0: 1 sample; else of as many nanoseconds, or events. */
+	uint64_t weight;    /* 1; of a flavor of lengths its own, in nanoseconds. */
 	uint64_t pc;        /* Of user mode, */
 	uint64_t kernel_pc; /* of kernel mode; 0: it was in user mode. */
 	uint32_t thread;
@@ -91,8 +92,9 @@ struct profile_sample {
 	uint8_t flavor;         /* Index. */
 	uint8_t cpu;
 	bool is_kernel;
-	bool is_cut;     /* The stack goes on. */
-	bool is_strange; /* Another program's: profile_finish() says so. */
+	bool is_cut;           /* The stack goes on. */
+	bool is_strange;       /* Another program's: profile_finish() says so. */
+	const char *waits_for; /* Of a wait in time as it passed, its flavor's name; else NULL. */
 };
 
 /* A task of samples, or a label. */

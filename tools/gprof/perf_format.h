@@ -74,6 +74,7 @@ struct perf_attr {
 
 #define PERF_ATTR_USED          48u /* sizeof(struct perf_attr) */
 #define PERF_TYPE_SOFTWARE      1u
+#define PERF_CONFIG_LENGTH      10u /* Of times off the CPU: a sample's period is its length. */
 #define PERF_ATTR_SIZE          136u
 #define PERF_FLAG_FREQUENCY     (1ull << 10) /* `period` is samples a second. */
 #define PERF_FLAG_SAMPLE_ID_ALL (1ull << 18) /* All records have a time and the like. */

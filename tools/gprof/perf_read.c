@@ -24,6 +24,7 @@
 struct event {
 	uint64_t id;
 	uint64_t sample_type;
+	bool is_length; /* Of each sample the period is what it is, in nanoseconds. */
 	double rate;
 	char name[PROFILE_NAME];
 	const struct profile_flavor *flavor; /* NULL: it has had no sample yet. */
@@ -81,13 +82,13 @@ static const char *perf_read_check_event(struct reader *reader, const struct eve
 static const char *read_attr(struct reader *reader, struct cursor *cursor)
 {
 	struct event event = {0};
-	uint64_t period, flags;
+	uint64_t config, period, flags;
 	const char *error;
-	uint32_t size;
+	uint32_t type, size;
 
-	take32(cursor); /* The type and */
+	type = take32(cursor);
 	size = take32(cursor);
-	take64(cursor); /* what of that type: the event's name says it. */
+	config = take64(cursor);
 	period = take64(cursor);
 	event.sample_type = take64(cursor);
 	take64(cursor);
@@ -96,7 +97,10 @@ static const char *read_attr(struct reader *reader, struct cursor *cursor)
 	    take(cursor, size - PERF_ATTR_USED) == NULL)
 		return "has a damaged description of an event";
 	event.id = cursor->left >= sizeof event.id ? take64(cursor) : 0;
-	if ((flags & PERF_FLAG_FREQUENCY) != 0)
+	event.is_length = type == PERF_TYPE_SOFTWARE && config == PERF_CONFIG_LENGTH;
+	if (event.is_length)
+		event.rate = NANOSECONDS;
+	else if ((flags & PERF_FLAG_FREQUENCY) != 0)
 		event.rate = (double)period;
 	else if (period > 1)
 		event.rate = NANOSECONDS / (double)period;
@@ -137,9 +141,12 @@ static const char *perf_read_name_flavor(struct reader *reader, struct event *ev
 	flavor = profile_flavor(reader->profile, bit, name);
 	if (flavor == NULL)
 		return "has more events than there are flavors";
-	if (reader->profile->n_flavors > known)
+	if (reader->profile->n_flavors > known) {
 		flavor->is_event = is_event;
-	if (flavor->is_event != is_event || !read_rate(flavor, event->rate))
+		flavor->is_length = event->is_length;
+	}
+	if (flavor->is_event != is_event || flavor->is_length != event->is_length ||
+	    !read_rate(flavor, event->rate))
 		return read_other_rate;
 	event->flavor = flavor;
 	return NULL;
@@ -456,7 +463,7 @@ static const char *read_sample(struct reader *reader, struct cursor *cursor, uns
 		return error;
 	sample = (struct profile_sample){
 		.time = fields[TIME],
-		.period = fields[PERIOD],
+		.weight = event->is_length ? fields[PERIOD] : 1,
 		.thread = perf_read_thread_of((uint32_t)(fields[PID_TID] >> 32)),
 		.task = perf_tasks_find(&reader->tasks, (uint32_t)fields[PID_TID], fields[TIME]),
 		.flavor = (uint8_t)(event->flavor - reader->profile->flavors),

@@ -90,7 +90,8 @@ static uint32_t stacks_find_arc(const struct graph *graph, uint32_t from, uint32
 }
 
 /* The call from the chain's jth function: of the innermost one it is its own time. */
-static void stacks_count_arc(struct count *count, size_t j, uint32_t number, unsigned flavor)
+static void stacks_count_arc(struct count *count, size_t j, uint32_t number, unsigned flavor,
+			     double weight)
 {
 	struct graph *graph = count->graph;
 	uint32_t callee = count->chain.nodes[j - 1];
@@ -101,12 +102,13 @@ static void stacks_count_arc(struct count *count, size_t j, uint32_t number, uns
 		return;
 	count->last_arc[arc] = number;
 	if (callee == count->chain.nodes[0])
-		graph->stacks[at].self++;
+		graph->stacks[at].self += weight;
 	else
-		graph->stacks[at].child++;
+		graph->stacks[at].child += weight;
 }
 
-static void stacks_count_sample(struct count *count, uint32_t number, unsigned flavor)
+static void stacks_count_sample(struct count *count, uint32_t number, unsigned flavor,
+				double weight)
 {
 	struct graph *graph = count->graph;
 
@@ -114,11 +116,11 @@ static void stacks_count_sample(struct count *count, uint32_t number, unsigned f
 	for (size_t j = 1; j < count->chain.n; j++) {
 		uint32_t node = count->chain.nodes[j];
 
-		stacks_count_arc(count, j, number, flavor);
+		stacks_count_arc(count, j, number, flavor, weight);
 		if (count->last_node[node] == number)
 			continue;
 		count->last_node[node] = number;
-		graph->child[(size_t)node * graph->n_flavors + flavor]++;
+		graph->child[(size_t)node * graph->n_flavors + flavor] += weight;
 	}
 }
 
@@ -151,7 +153,8 @@ void stacks_count(struct graph *graph, const struct choice *choice)
 			continue;
 		stacks_chain(&count.chain, graph, profile, &profile->samples[i]);
 		if (!graph->nodes[count.chain.nodes[0]].is_left_out)
-			stacks_count_sample(&count, (uint32_t)i + 1, column);
+			stacks_count_sample(&count, (uint32_t)i + 1, column,
+					    (double)profile->samples[i].weight);
 	}
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		for (unsigned flavor = 0; !graph->nodes[i].is_left_out && flavor < choice->n;

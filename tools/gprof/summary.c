@@ -55,6 +55,11 @@ static void summary_print_granularity(const struct report *report, unsigned inde
 	double worth = report->choice->worth[index];
 
 	printf("%s: ", flavor->name);
+	if (flavor->is_length) {
+		printf("each sample is a time of its own; together %.*f seconds\n",
+		       scale_of(report->choice, index).decimals, total * worth);
+		return;
+	}
 	if (bytes > 0)
 		printf("each sample hit covers %g byte(s)", bytes);
 	else

@@ -24,18 +24,18 @@ static bool tree_stacks_is_above(const struct chain *chain, size_t n, size_t at)
 	return false;
 }
 
-static void tree_stacks_add_path(struct tree *tree, struct chain *chain)
+static void tree_stacks_add_path(struct tree *tree, struct chain *chain, double weight)
 {
 	size_t n = tree_stacks_without_repeats(tree, chain);
 	uint32_t at = 0;
 
-	tree->items[0].total++;
+	tree->items[0].total += weight;
 	for (size_t i = n; i-- > 0;) {
 		at = tree_child(tree, at, chain->nodes[i], false);
-		tree->items[at].total++;
+		tree->items[at].total += weight;
 		tree->items[at].is_again = tree_stacks_is_above(chain, n, i);
 	}
-	tree->items[at].self++;
+	tree->items[at].self += weight;
 }
 
 void tree_from_stacks(struct tree *tree)
@@ -51,7 +51,7 @@ void tree_from_stacks(struct tree *tree)
 			continue;
 		stacks_chain(&chain, tree->report->graph, profile, sample);
 		if (!tree->report->graph->nodes[chain.nodes[0]].is_left_out)
-			tree_stacks_add_path(tree, &chain);
+			tree_stacks_add_path(tree, &chain, (double)sample->weight);
 	}
 	free(chain.nodes);
 }

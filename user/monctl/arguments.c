@@ -312,6 +312,8 @@ static const char *find_conflict(const struct arguments *arguments)
 		 "-open goes with -proxy or -run, which others may ask: it says that all may"},
 		{arguments->stack && arguments->record == NULL,
 		 "-stack goes with -record only: gmon.out has no place for call stacks"},
+		{(arguments->flavors & SAMPLED_PC_WAIT) != 0 && arguments->record == NULL,
+		 "-on wait goes with -record only: other profiles have no place for lengths"},
 		{arguments->clients && arguments->record == NULL,
 		 "-clients goes with -record only: gmon.out has no place for call stacks"},
 		{arguments->clients && arguments->beneficiary == FOR_ANYBODY,

@@ -22,6 +22,8 @@ static const struct {
 	{"any", "SAMPLED_PC_VM_FAULTS_ANY", SAMPLED_PC_VM_FAULTS_ANY,
 	 "a page fault of any kind was completed"},
 	{"faults", "SAMPLED_PC_VM_FAULTS", SAMPLED_PC_VM_FAULTS, "zfill,reactivation,pagein,cow"},
+	{"wait", "SAMPLED_PC_WAIT", SAMPLED_PC_WAIT,
+	 "a thread had waited; with how long, and for what (-record)"},
 };
 
 /* Those before FLAVORS are single bits. */

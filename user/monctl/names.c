@@ -326,7 +326,7 @@ static void put_clients(struct perf_file *file, const struct prof_sample *sample
 			struct perf_origin *origin)
 {
 	size_t words = record_sample_words(sample);
-	uint64_t time = prof_u64(sample->time);
+	uint64_t time = record_time(sample);
 	const struct prof_client *client;
 
 	for (unsigned n = 0; n < SAMPLE_CLIENTS_MAX; n++) {
@@ -349,7 +349,7 @@ struct perf_origin names_put(struct perf_file *file, const struct prof_sample *s
 	name_label(file, sample->label);
 	name_label(file, sample->task);
 	/* perf keeps threads by their numbers alone, so the main one's does for all of them. */
-	if (!may_have_pid(file, program, prof_u64(sample->time)))
+	if (!may_have_pid(file, program, record_time(sample)))
 		origin.pid = origin.thread = put_apart(file, program);
 	else if (is_new(&threads, sample->thread))
 		perf_command(file, origin.pid, origin.thread, program->name, AT_ONCE);

@@ -55,9 +55,15 @@ enum record_type {
 #define PROTECTION 5 /* Read and execute, */
 #define PRIVATE    2 /* a mapping that is not shared. */
 
+/* Waits are events by what was waited for: this is one's number. */
+#define WAIT_EVENT(reason) (SAMPLED_PC_WAIT | (reason) << 16)
+
+/* What perf's own times off the CPU are: events whose period is their length in nanoseconds. */
+#define CONFIG_OF_LENGTH 10
+
 /* Linux's nearest relative of each flavor, and a name that says more. */
 static const struct event {
-	sampled_pc_flavor_t flavor;
+	uint32_t number; /* The flavor, but of waits. */
 	uint32_t config;
 	const char *name;
 } events[] = {
@@ -67,6 +73,14 @@ static const struct event {
 	{SAMPLED_PC_VM_PAGEIN_FAULTS, 6, "pagein"},
 	{SAMPLED_PC_VM_COW_FAULTS, 9, "cow"},
 	{SAMPLED_PC_VM_FAULTS_ANY, 2, "faults-any"},
+	{WAIT_EVENT(PROF_WAIT_CPU), CONFIG_OF_LENGTH, "wait-cpu"},
+	{WAIT_EVENT(PROF_WAIT_RECEIVE), CONFIG_OF_LENGTH, "wait-receive"},
+	{WAIT_EVENT(PROF_WAIT_SEND), CONFIG_OF_LENGTH, "wait-send"},
+	{WAIT_EVENT(PROF_WAIT_PAGE), CONFIG_OF_LENGTH, "wait-page"},
+	{WAIT_EVENT(PROF_WAIT_LOCK), CONFIG_OF_LENGTH, "wait-lock"},
+	{WAIT_EVENT(PROF_WAIT_TIMER), CONFIG_OF_LENGTH, "wait-timer"},
+	{WAIT_EVENT(PROF_WAIT_THREAD), CONFIG_OF_LENGTH, "wait-thread"},
+	{WAIT_EVENT(PROF_WAIT_STOP), CONFIG_OF_LENGTH, "wait-stop"},
 };
 
 /* ---------------- Putting a record together ---------------- */
@@ -148,9 +162,9 @@ static void record_end(struct perf_file *file)
 
 /* ---------------- The beginning ---------------- */
 
-static uint64_t period_of(const struct perf_file *file, sampled_pc_flavor_t flavor)
+static uint64_t period_of(const struct perf_file *file, uint32_t number)
 {
-	return flavor == SAMPLED_PC_PERIODIC ? file->interval_ns : 1;
+	return number == SAMPLED_PC_PERIODIC ? file->interval_ns : 1;
 }
 
 static void put_attribute(struct perf_file *file, const struct event *event)
@@ -162,14 +176,14 @@ static void put_attribute(struct perf_file *file, const struct event *event)
 	put_32(file, TYPE_SOFTWARE);
 	put_32(file, ATTRIBUTE_BYTES);
 	put_64(file, event->config);
-	put_64(file, period_of(file, event->flavor));
+	put_64(file, period_of(file, event->number));
 	put_64(file, SAMPLE_FIELDS);
 	put_64(file, 0);
 	assert(file->used - begin == BYTES_TO_FLAGS);
 	put_64(file, FLAG_ALL_HAVE_ID);
 	while (file->used - begin < ATTRIBUTE_BYTES)
 		put_64(file, 0);
-	put_64(file, event->flavor);
+	put_64(file, event->number);
 	record_end(file);
 }
 
@@ -177,7 +191,7 @@ static void put_name(struct perf_file *file, const struct event *event)
 {
 	record_begin(file, RECORD_UPDATE, 0);
 	put_64(file, UPDATE_NAME);
-	put_64(file, event->flavor);
+	put_64(file, event->number);
 	put_text(file, event->name);
 	record_end(file);
 }
@@ -188,7 +202,7 @@ void perf_begin(struct perf_file *file, const struct prof_begin *begin)
 	put_64(file, PERF_MAGIC);
 	put_64(file, 2 * sizeof(uint64_t));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (begin->flavors & events[i].flavor) {
+		if (begin->flavors & events[i].number) {
 			put_attribute(file, &events[i]);
 			put_name(file, &events[i]);
 		}
@@ -314,17 +328,18 @@ static void put_chain(struct perf_file *file, const struct perf_origin *origin,
 	bool has_user = !(sample->flags & PROF_NO_USER_PC);
 	unsigned kernel = in_kernel ? 2u + sample->kernel_frames : 0;
 	unsigned user = has_user ? 2u + sample->user_frames : 0;
+	const uint32_t *frames = record_frames(sample);
 
 	put_64(file, kernel + user + count_client_frames(sample) + (origin->label != 0));
 	if (in_kernel) {
 		put_64(file, CONTEXT_KERNEL);
 		put_64(file, sample->kernel_pc);
-		put_frames(file, sample->frames, sample->kernel_frames);
+		put_frames(file, frames, sample->kernel_frames);
 	}
 	if (has_user) {
 		put_64(file, CONTEXT_USER);
 		put_64(file, sample->pc);
-		put_frames(file, sample->frames + sample->kernel_frames, sample->user_frames);
+		put_frames(file, frames + sample->kernel_frames, sample->user_frames);
 	}
 	put_clients(file, origin, sample);
 }
@@ -332,17 +347,20 @@ static void put_chain(struct perf_file *file, const struct perf_origin *origin,
 void perf_sample(struct perf_file *file, const struct perf_origin *origin,
 		 const struct prof_sample *sample)
 {
+	const struct prof_wait *wait = record_as_wait(sample);
+	uint32_t number = wait != NULL ? WAIT_EVENT(wait->reason) : sample->flavor;
+	uint64_t length = record_length(sample);
 	bool in_kernel = sample->kernel_pc != 0;
 
 	record_begin(file, RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER);
 	put_64(file, in_kernel ? sample->kernel_pc : sample->pc);
 	put_32(file, origin->pid);
 	put_32(file, origin->thread);
-	put_64(file, prof_u64(sample->time));
-	put_64(file, sample->flavor);
+	put_64(file, record_time(sample));
+	put_64(file, number);
 	put_32(file, sample->cpu);
 	put_32(file, 0);
-	put_64(file, period_of(file, sample->flavor));
+	put_64(file, length != 0 ? length : period_of(file, number));
 	put_chain(file, origin, sample);
 	put_64(file, sample->label);
 	record_end(file);

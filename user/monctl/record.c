@@ -122,7 +122,7 @@ static void put_in_order(const struct prof_sample *sample)
 		ordered.samples = reallocate(ordered.samples, ordered.room * sizeof(sample));
 	}
 	for (; place > 0; place--) {
-		if (prof_u64(ordered.samples[place - 1]->time) <= prof_u64(sample->time))
+		if (record_time(ordered.samples[place - 1]) <= record_time(sample))
 			break;
 		ordered.samples[place] = ordered.samples[place - 1];
 	}

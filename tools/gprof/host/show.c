@@ -26,11 +26,14 @@ static bool show_is_view(const char *name)
 /* Recordings and counts of other runs: their sum has no common form. */
 static void show_check_kinds(const struct options *options, const struct profile *profile)
 {
-	uint64_t counted = 0;
+	uint64_t counted = 0, sampled = 0;
 
 	for (size_t i = 0; i < profile->n_flavors; i++)
 		counted += profile_total(&profile->flavors[i]);
-	if (profile->n_samples > 0 && counted > profile->n_samples - profile->strangers)
+	for (size_t i = 0; i < profile->n_samples; i++)
+		if (!profile->samples[i].is_strange)
+			sampled += profile->samples[i].weight;
+	if (profile->n_samples > 0 && counted > sampled)
 		fail("--view=%s: single samples and the counts of another run have no common form: "
 		     "give it the recordings or the gmon.out files alone",
 		     options->view);

@@ -29,7 +29,15 @@
 enum software_event {
 	CPU_CLOCK = 0,
 	DUMMY = 9,
+	LENGTH = PERF_CONFIG_LENGTH,
 };
+
+static enum software_event perf_data_config_of(const struct profile_flavor *flavor)
+{
+	if (flavor->is_length)
+		return LENGTH;
+	return view_interval(flavor) != 0 ? CPU_CLOCK : DUMMY;
+}
 
 /* A record that is being made up. */
 struct record {
@@ -109,7 +117,7 @@ static void perf_data_put_event(struct record *record, const struct view *view, 
 	const struct perf_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = PERF_ATTR_SIZE,
-		.config = interval != 0 ? CPU_CLOCK : DUMMY,
+		.config = perf_data_config_of(of),
 		.period = interval != 0 ? interval : 1,
 		.sample_type = SAMPLE_TYPE,
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What `perf script` prints, which many programs read: a block of lines for each sample.  As those
- * programs count blocks, so many samples at one place are as many blocks.
+ * programs count blocks, so many samples at one place are as many blocks; one that has a length is
+ * one block, with that as its period.
  */
 #include <inttypes.h>
 
@@ -51,7 +52,7 @@ static void perf_script_put_head(const struct view *view, const struct view_stac
 				 const struct origin *origin, FILE *out)
 {
 	const struct profile_flavor *flavor = &view->profile->flavors[stack->flavor];
-	uint64_t interval = view_interval(flavor);
+	uint64_t interval = flavor->is_length ? stack->count : view_interval(flavor);
 
 	perf_script_put_name(out, origin->name);
 	fprintf(out, " %" PRId32 "/%" PRIu32 " [%03u] %" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s:\n",
@@ -96,9 +97,11 @@ void view_write_perf_script(const struct view *view, FILE *out)
 	perf_script_put_values(view->profile, out);
 	for (size_t i = 0; i < view->n_stacks; i++) {
 		const struct view_stack *stack = &view->stacks[i];
-		uint64_t interval = view_interval(&view->profile->flavors[stack->flavor]);
+		const struct profile_flavor *flavor = &view->profile->flavors[stack->flavor];
+		uint64_t interval = view_interval(flavor);
+		uint64_t blocks = flavor->is_length ? 1 : stack->count;
 
-		for (uint64_t n = 0; n < stack->count; n++) {
+		for (uint64_t n = 0; n < blocks; n++) {
 			struct origin origin = perf_script_origin_of(view, stack, time);
 
 			perf_script_put_head(view, stack, &origin, out);

@@ -104,8 +104,9 @@ static void pprof_put_types(struct writer *writer)
 	for (size_t i = 0; i < profile->n_flavors; i++) {
 		const struct profile_flavor *flavor = &profile->flavors[i];
 
-		pprof_put_type(writer, PROFILE_SAMPLE_TYPE, flavor->name, "count");
-		if (writer->clock == NULL && view_interval(flavor) != 0)
+		pprof_put_type(writer, PROFILE_SAMPLE_TYPE, flavor->name,
+			       flavor->is_length ? "nanoseconds" : "count");
+		if (writer->clock == NULL && view_interval(flavor) != 0 && !flavor->is_length)
 			writer->clock = flavor;
 	}
 	if (writer->clock != NULL) {

@@ -69,7 +69,8 @@ static void speedscope_put_profile(const struct view *view, size_t flavor, FILE 
 			 view->is_guessed ? ", callers guessed" : "", lost);
 	fputs("\n{\"type\":\"sampled\",\"name\":", out);
 	view_quote(out, name);
-	fprintf(out, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
+	fprintf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
+		view->profile->flavors[flavor].is_length ? "nanoseconds" : "none",
 		view_total(view, flavor));
 	speedscope_put_stacks(view, flavor, out);
 	fputs("],\n\"weights\":[", out);

@@ -232,6 +232,13 @@ struct view_frame view_kernel(struct view *view)
 	return (struct view_frame){.function = view_function_of(view, kernel)};
 }
 
+/* What a wait in time as it passed was for, as if the thread had called it. */
+static struct view_frame view_reason(struct view *view, const char *name)
+{
+	return (struct view_frame){
+		.function = view_function_of(view, (struct view_function){.name = name})};
+}
+
 /* ---------------- Stacks ---------------- */
 
 void view_add_frame(struct view *view, struct view_frame frame)
@@ -283,6 +290,10 @@ static void view_add_sample(struct view *view, const struct profile_sample *samp
 	const uint64_t *frames = view->profile->frames + sample->frames;
 	size_t first = view->n_frames;
 
+	if (sample->weight == 0)
+		return;
+	if (sample->waits_for != NULL)
+		view_add_frame(view, view_reason(view, sample->waits_for));
 	if (sample->is_kernel) {
 		view_add_kernel_frame(view, first, sample->kernel_pc, false);
 		for (unsigned i = 0; i < sample->kernel_frames; i++)
@@ -291,7 +302,7 @@ static void view_add_sample(struct view *view, const struct profile_sample *samp
 	if (!sample->is_kernel || sample->pc != 0)
 		view_add_frame(view, view_place(view, sample, false, sample->pc, false));
 	view_add_users_frames(view, sample, frames + sample->kernel_frames);
-	view_add_stack(view, first, flavor, 1, sample);
+	view_add_stack(view, first, flavor, sample->weight, sample);
 }
 
 /* The number that the flavor of a sample has in the view; false if it is not shown. */
@@ -398,8 +409,10 @@ uint64_t view_total(const struct view *view, size_t flavor)
 
 size_t view_main_flavor(const struct view *view)
 {
+	const struct profile_flavor *flavors = view->profile->flavors;
+
 	for (size_t i = 0; i < view->profile->n_flavors; i++)
-		if (view_interval(&view->profile->flavors[i]) != 0)
+		if (view_interval(&flavors[i]) != 0 && !flavors[i].is_length)
 			return i;
 	return 0;
 }
