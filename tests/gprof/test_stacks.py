@@ -110,8 +110,11 @@ def test_samples_on_behalf(program: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "perf.data", program, [sample for sample, _ in samples])
     counts = [sum(row[0] for row in read_flat(output("-b", "-N", f"--for={pid}", program,
                                                      file)).values())
-              for pid in PIDS.values()]
-    assert counts == [sum(sample.label == label for sample, _ in samples) for label in PIDS]
+              for pid in (*PIDS.values(), *(f"p{pid}" for pid in PIDS.values()))]
+    assert counts == 2 * [sum(sample.label == label for sample, _ in samples) for label in PIDS]
+    done = run(GPROF, "-b", "--for=nobody", program, file)
+    assert (done.returncode, done.stderr) == (1, "gprof: --for=nobody: there are no samples on "
+                                              "behalf of it; --by=process shows who has some\n")
 
 
 def first_of_its_kind(samples: list) -> list:

@@ -33,6 +33,8 @@ WRONG = {
     "-pid 1 -proxy -off": "go with no -proxy",
     "-proxy": "which process?",
     "-for 1 -status": "-for goes with",
+    "-for nobody -live": "-for nobody: no process is called so; ps -a lists them",
+    "-for job:-3 -live": "not the number of a process",
     "-for all -proxy": "-proxy for which process?",
     "-pid 1 -live 0": "not a number of tables",
     "-pid 1 -record f -monfile g": "-monfile does not go with",

@@ -218,6 +218,24 @@ def test_what_ends_before_anybody_asks(unix_machine, tmp_path: Path) -> None:
     assert not [name for name in programs if "task-" in name]
 
 
+def test_for_one_by_its_name(unix_machine, tmp_path: Path) -> None:
+    """One that no other process has; of several the numbers are said."""
+    result = unix_machine(
+        "cd; slowprog 200 >/dev/null & P=$!; monctl -for slowprog -record for 2>/dev/null; "
+        "echo $P; sleep 100 & Q=$!; sleep 100 & monctl -for sleep -live 1 2>&1; "
+        "echo status $? $Q $!",
+        user="root", limit=LIMIT, files=Files(get=(Get("/root/for", tmp_path / "for"),)))
+    assert result.outcome == "exit", (result.message, result.output)
+    output = result.output.decode()
+    said = re.search(r"several processes are called so: (.*); say the number of one\n"
+                     r"status 2 (.*)\n", output)
+    assert said and said[1] == said[2], output
+    recording = perf_data.read((tmp_path / "for").read_bytes())
+    assert len(recording.samples) > 100
+    assert {recording.labels[sample.label] for sample in recording.samples} == {
+        f"/{re.search(r'^([0-9]+)$', output, re.M)[1]}:slowprog"}
+
+
 def test_for_one(unix_machine, tmp_path: Path) -> None:
     """What a program does, and what the server does for it; both end with the program."""
     result = unix_machine(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile: sorting and summing when all files have been read.  See model.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "mach/pc_sample.h"
@@ -57,34 +58,54 @@ static void finish_sum_arcs(struct profile *profile)
 	profile->n_arcs = n;
 }
 
-/* A pid is what users know; a task's number is taken for what has none. */
-static bool finish_is_pid(const struct profile *profile, uint32_t label)
+/* Whom --for names: a process, or all that have a name. */
+struct served {
+	bool is_number;
+	bool is_pid; /* Of some process: a task's number is taken for what has none. */
+	uint32_t number;
+	const char *name;
+};
+
+static bool finish_is_pid(const struct profile *profile, uint32_t number)
 {
 	for (size_t i = 0; i < profile->n_tasks; i++)
-		if (profile->tasks[i].pid >= 0 && (uint32_t)profile->tasks[i].pid == label)
+		if (profile->tasks[i].pid >= 0 && (uint32_t)profile->tasks[i].pid == number)
 			return true;
 	return false;
 }
 
-static bool finish_is_for(const struct profile *profile, uint32_t id, uint32_t pid)
+/* A name does not begin with a digit. */
+static struct served finish_read_served(const struct profile *profile, const char *text)
 {
-	uint32_t place = map_get(&profile->task_places, id);
+	struct served served = {.is_number = text[0] >= '0' && text[0] <= '9', .name = text};
 
-	return place != MAP_NONE && profile->tasks[place].pid >= 0 &&
-	       (uint32_t)profile->tasks[place].pid == pid;
+	if (served.is_number)
+		served.number = (uint32_t)strtoul(text, NULL, 10);
+	served.is_pid = served.is_number && finish_is_pid(profile, served.number);
+	return served;
 }
 
-static void finish_keep_label(struct profile *profile, uint32_t label)
+static bool finish_is_for(const struct profile *profile, uint32_t label,
+			  const struct served *served)
 {
-	bool takes_pid = finish_is_pid(profile, label);
+	uint32_t place = map_get(&profile->task_places, label);
+	const struct profile_task *task = place != MAP_NONE ? &profile->tasks[place] : NULL;
+
+	if (!served->is_number)
+		return task != NULL && task->name != NULL && strcmp(task->name, served->name) == 0;
+	if (!served->is_pid)
+		return label == served->number;
+	return task != NULL && task->pid >= 0 && (uint32_t)task->pid == served->number;
+}
+
+static void finish_keep_label(struct profile *profile, const char *text)
+{
+	const struct served served = finish_read_served(profile, text);
 	size_t n = 0;
 
-	for (size_t i = 0; i < profile->n_samples; i++) {
-		uint32_t id = profile->samples[i].label;
-
-		if (takes_pid ? finish_is_for(profile, id, label) : id == label)
+	for (size_t i = 0; i < profile->n_samples; i++)
+		if (finish_is_for(profile, profile->samples[i].label, &served))
 			profile->samples[n++] = profile->samples[i];
-	}
 	profile->n_samples = n;
 }
 
@@ -145,17 +166,17 @@ static void finish_count_samples(struct profile *profile, const char *program)
 	}
 }
 
-bool profile_finish(struct profile *profile, const char *program, const uint32_t *label)
+bool profile_finish(struct profile *profile, const char *program, const char *served)
 {
 	/* A file of calls alone was sampled all the same, only not long enough. */
 	if (profile->n_flavors == 0)
 		profile_flavor(profile, SAMPLED_PC_PERIODIC, NULL);
-	if (label != NULL)
-		finish_keep_label(profile, *label);
+	if (served != NULL)
+		finish_keep_label(profile, served);
 	finish_count_samples(profile, program);
 	for (size_t i = 0; i < profile->n_flavors; i++)
 		for (unsigned mode = 0; mode < PROFILE_MODES; mode++)
 			finish_sum_counts(&profile->flavors[i].counts[mode]);
 	finish_sum_arcs(profile);
-	return label == NULL || profile->n_samples > 0;
+	return served == NULL || profile->n_samples > 0;
 }

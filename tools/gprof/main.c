@@ -339,13 +339,15 @@ static void main_measured_read(struct measured *measured, struct options *option
 		main_read_kernel(profile, &measured->kernel_elf, &measured->kernel,
 				 options->kernel);
 	main_add_wall(profile, options);
-	if (options->splits || options->label != NULL)
+	if (options->splits || options->served != NULL)
 		main_check_labels(profile);
 	if (options->splits)
 		main_split(profile, options);
 	if (!profile_finish(profile, profile_name_of(profile, elf, options->program),
-			    options->label))
-		fail("--for=%" PRIu32 ": there are no samples on behalf of it", *options->label);
+			    options->served))
+		fail("--for=%s: there are no samples on behalf of it; --by=process shows who has "
+		     "some",
+		     options->served);
 	main_check_flavor(profile, options->flavor);
 	main_check_program(profile, elf, options);
 }

@@ -302,11 +302,11 @@ unsigned profile_cpus(const struct profile *profile);
 /*
  * Sorts, sums, and makes counts from samples.  Samples of other programs than the one of that path
  * make no counts, if the profile says which program each is of: a file's name is compared without
- * its folders, and a profile of one program is believed to be of this one.  With `label` not NULL
- * only samples on behalf of the task with that pid, or that id if no task has such a pid, stay;
- * false if there are none.
+ * its folders, and a profile of one program is believed to be of this one.  With `served` not NULL
+ * only samples on behalf of somebody stay: of the task with that pid, or that id if no task has
+ * such a pid, or of all tasks of that name.  False if there are none.
  */
-bool profile_finish(struct profile *profile, const char *program, const uint32_t *label);
+bool profile_finish(struct profile *profile, const char *program, const char *served);
 
 /* Whether the images are of one program at most; then its name does not matter. */
 bool profile_is_of_one(const struct profile *profile);

@@ -174,16 +174,12 @@ static void options_add_cut(struct options *options, const struct option *option
 static void options_set_for(struct options *options, const struct option *option, const char *value,
 			    struct words *words)
 {
-	static uint32_t label;
-
 	(void)option;
 	(void)words;
 	options->splits = strcmp(value, "each") == 0;
-	options->label = NULL;
-	if (options->splits)
-		return;
-	label = options_whole_number_of(value, "the process of --for", 0);
-	options->label = &label;
+	options->served = options->splits ? NULL : value;
+	if (value[0] >= '0' && value[0] <= '9')
+		options_whole_number_of(value, "the process of --for", 0);
 }
 
 static void options_set_diff(struct options *options, const struct option *option,
@@ -360,7 +356,8 @@ const struct option option_table[] = {
 	{0, "flavor", VALUE_NEEDED, "NAME",
 	 "samples of this flavor only", options_set_text, AT(flavor)},
 	{0, "for", VALUE_NEEDED, "PID",
-	 "samples on behalf of that process; `each`: as columns", options_set_for, 0},
+	 "samples on behalf of that process, or of all of that name; `each`: as columns",
+	 options_set_for, 0},
 	{0, "kernel", VALUE_NEEDED, "FILE",
 	 "samples in the kernel are of its functions", options_set_text, AT(kernel)},
 	{0, "min-share", VALUE_NEEDED, "PERCENT",

@@ -44,7 +44,7 @@ struct options {
 	struct names cut_from; /* -k: arcs to leave out, */
 	struct names cut_to;   /* each of the same index. */
 	const char *flavor;    /* --flavor; NULL: all. */
-	const uint32_t *label; /* --for; NULL: all. */
+	const char *served;    /* --for, a process or a name; NULL: all. */
 	bool splits;           /* --for=each: on whose behalf as columns. */
 	enum rollup_by by;     /* --by: samples by process, command, job or user. */
 	const char *kernel;    /* --kernel: whose functions the kernel has; NULL: it is one line. */

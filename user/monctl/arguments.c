@@ -7,6 +7,7 @@
 #include "common/common.h"
 #include "meant.h"
 #include "monctl.h"
+#include "target.h"
 
 #define THREAD_MAX 0xffffffffll
 #define TABLES_MAX 1000000
@@ -23,7 +24,7 @@ static const char help_text[] =
 	"monctl [-on FLAVOR...] [-monfile FILE | -record FILE | -live] [-children]\n"
 	"       [-open] -run COMMAND [ARGUMENT...]\n"
 	"monctl -help\n"
-	"WHOM is all, a process PID, or job:PID for it and its descendants\n"
+	"WHOM is all, a process PID or its name, or job:PID for it and its descendants\n"
 	"HOW is process, command, job or user";
 
 static _Noreturn void refuse(const char *what)
@@ -95,6 +96,25 @@ static void set_thread(struct arguments *arguments, const char *value)
 						  "not the number of a thread");
 }
 
+/* By its number, or by its name if no other process has that. */
+static int read_beneficiary(const char *value)
+{
+	char others[PIDS_ROOM];
+	long long number;
+	int pid;
+
+	if (parse_number(value, &number))
+		return read_pid("-for", value);
+	pid = process_named(value, others);
+	if (pid != NO_PID)
+		return pid;
+	if (others[0] == '\0')
+		refuse_value("-for", value, "no process is called so; ps -a lists them");
+	fprintf(stderr, "%s: -for %s: several processes are called so:%s; say the number of one\n",
+		program_name, value, others);
+	exit(EXIT_USAGE);
+}
+
 static void set_for(struct arguments *arguments, const char *value)
 {
 	if (strcmp(value, "all") == 0) {
@@ -107,7 +127,7 @@ static void set_for(struct arguments *arguments, const char *value)
 	} else {
 		arguments->beneficiary = FOR_PROCESS;
 	}
-	arguments->for_pid = read_pid("-for", value);
+	arguments->for_pid = read_beneficiary(value);
 }
 
 static void set_by(struct arguments *arguments, const char *value)

@@ -9,6 +9,7 @@
 #include <mach/thread_info.h>
 
 #include "common/common.h"
+#include "monctl.h"
 #include "target.h"
 
 #define LIST_ROOM 100    /* Of a list of threads in a message, */
@@ -27,6 +28,24 @@ bool process_find(struct ux_process_info *info, int pid)
 			return true;
 		}
 	return false;
+}
+
+int process_named(const char *name, char pids[PIDS_ROOM])
+{
+	struct ux_process_info processes[UX_PROCESSES_MAX];
+	int found = ux_processes(processes, UX_PROCESSES_MAX), count = 0, pid = NO_PID;
+	size_t length = 0;
+
+	pids[0] = '\0';
+	for (int i = 0; i < found && i < UX_PROCESSES_MAX; i++) {
+		if (processes[i].state == UX_ZOMBIE || strcmp(processes[i].command, name) != 0)
+			continue;
+		pid = processes[i].pid;
+		count++;
+		if (length < PIDS_ROOM)
+			length += (size_t)snprintf(pids + length, PIDS_ROOM - length, " %d", pid);
+	}
+	return count == 1 ? pid : NO_PID;
 }
 
 void report_no_process(int pid)

@@ -33,6 +33,14 @@ mach_port_t target_thread(const struct target *target, uint32_t id);
 /* The host's control port; MACH_PORT_NULL with a report that says it was for `what`. */
 mach_port_t target_host(const char *what);
 
+#define PIDS_ROOM 64
+
+/*
+ * The only process of that name, NO_PID if there is none such; `pids` has the numbers of all, as
+ * many as fit.
+ */
+int process_named(const char *name, char pids[PIDS_ROOM]);
+
 /* What ps would show of the process; false if there is none, or it has ended. */
 bool process_find(struct ux_process_info *info, int pid);
 
