@@ -121,6 +121,7 @@ enum gmon_value {
 	GMON_TEXT_LOW = 24,  /* The program's executable segments: from the first's start */
 	GMON_TEXT_HIGH = 25, /* to the last's end. */
 	GMON_PARKED = 26,    /* Due times that were another CPU's: struct prof_clock. */
+	GMON_WALL = 27, /* Nanoseconds from 1970 to the start of the clock that samples tell. */
 };
 
 #define GMON_CLIENTS        0x00000010u /* SAMPLE_CLIENTS, for whoever has no <mach/prof.h>. */

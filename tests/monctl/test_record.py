@@ -19,6 +19,8 @@ LIMIT = 60
 RUN = "monctl -on periodic,any -stack -record file -run slowprog 100"
 SHARES = {"ten": 0.1, "twenty": 0.2, "thirty": 0.3, "forty": 0.4}
 PERIODIC, ANY = 0x1, 0x100
+SECOND = 1_000_000_000  # Nanoseconds.
+YEAR_2026 = 1_767_225_600 * SECOND  # When the machine is switched on.
 SLOWPROG = OUT / "user" / "slowprog"
 
 
@@ -48,6 +50,12 @@ def test_the_command_is_as_without(recorded) -> None:
     assert lines[1] == "0"
     assert re.fullmatch(r"monctl: process \d+", lines[2])
     assert re.fullmatch(r"process \d+: \d+ samples, 0 lost, file", lines[3])
+
+
+def test_when_the_clock_of_samples_began(recording) -> None:
+    """By it samples are of the machine's time of day, which begins with 2026."""
+    first, last = recording.samples[0].time, recording.samples[-1].time
+    assert YEAR_2026 <= recording.counts["wall"] + first <= YEAR_2026 + last + SECOND
 
 
 def test_events_and_names(recording) -> None:

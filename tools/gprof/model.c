@@ -25,11 +25,11 @@ static const struct {
 
 /* Values that one file has, and another one another; what is in no list is a count. */
 static const unsigned char single_values[] = {
-	GMON_FORMAT,  GMON_FLAVOR, GMON_FLAVORS, GMON_RATE,     GMON_INTERVAL,
-	GMON_OPTIONS, GMON_PID,    GMON_TASK,    GMON_TEXT_LOW, GMON_TEXT_HIGH,
+	GMON_FORMAT, GMON_FLAVOR, GMON_FLAVORS,  GMON_RATE,      GMON_INTERVAL, GMON_OPTIONS,
+	GMON_PID,    GMON_TASK,   GMON_TEXT_LOW, GMON_TEXT_HIGH, GMON_WALL,
 };
 
-_Static_assert(GMON_PARKED < PROFILE_VALUES, "each value has a place and a bit");
+_Static_assert(GMON_WALL < PROFILE_VALUES, "each value has a place and a bit");
 
 void profile_begin(struct profile *profile)
 {

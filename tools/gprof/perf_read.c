@@ -53,7 +53,7 @@ static const struct {
 	{"lost", GMON_LOST},         {"buffered", GMON_BUFFERED},   {"rate", GMON_RATE},
 	{"interval", GMON_INTERVAL}, {"options", GMON_OPTIONS},     {"outside", GMON_OUTSIDE},
 	{"profiler", GMON_PROFILER}, {"arcs-lost", GMON_ARCS_LOST}, {"kernel", GMON_KERNEL},
-	{"others", GMON_OTHERS},
+	{"others", GMON_OTHERS},     {"wall", GMON_WALL},
 };
 
 /* ---------------- Events and tasks ---------------- */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <gmon.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/common.h"
@@ -20,6 +21,8 @@
 
 #define CPUS_MAX 32u
 
+#define NANOS_PER_SECOND 1000000000u
+
 #define CPU_WORD_ROOM 208u /* Seven numbers, and their names. */
 
 static struct {
@@ -31,7 +34,27 @@ static struct {
 	struct prof_clock clocks[CPUS_MAX];
 	struct prof_stream counts;
 	uint64_t others; /* Delivered, and of what was not asked for. */
+	uint64_t wall;   /* Nanoseconds from 1970 to when the kernel started. */
 } recording;
+
+/* ---------------- What time it is ---------------- */
+
+static uint64_t nanoseconds_of(clockid_t clock)
+{
+	struct timespec now = {0};
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NANOS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Between the two looks at the one clock the other was looked at: half way is near enough. */
+static uint64_t wall_of_start(void)
+{
+	uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+	uint64_t wall = nanoseconds_of(CLOCK_REALTIME);
+
+	return wall - (before + (nanoseconds_of(CLOCK_MONOTONIC) - before) / 2);
+}
 
 /* ---------------- Counts ---------------- */
 
@@ -81,6 +104,7 @@ static void put_counts(void)
 		{"rate", begin->rate},
 		{"interval", begin->interval_ns},
 		{"options", options},
+		{"wall", recording.wall},
 	};
 	enum {
 		VALUES = sizeof(values) / sizeof(values[0])
@@ -168,6 +192,7 @@ static void take_record(void *context, const struct prof_record *record)
 		take_sample(context, sample);
 	} else if (record_is(record, PROF_BEGIN, sizeof(recording.begin))) {
 		recording.begin = *(const struct prof_begin *)record;
+		recording.wall = wall_of_start();
 		perf_begin(&recording.file, &recording.begin);
 		/* What kind of addresses there are is to be known before the first. */
 		put_counts();

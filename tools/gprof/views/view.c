@@ -455,7 +455,7 @@ const char *view_value_name(unsigned which)
 		[GMON_BUFFERED] = "buffered",   [GMON_PROFILER] = "profiler",
 		[GMON_OUTSIDE] = "outside",     [GMON_ARCS_LOST] = "arcs-lost",
 		[GMON_KERNEL] = "kernel",       [GMON_OTHERS] = "others",
-		[GMON_PARKED] = "parked",
+		[GMON_PARKED] = "parked",       [GMON_WALL] = "wall",
 	};
 
 	return words[which];
