@@ -253,13 +253,13 @@ $(OUT)/disk.img: boot/manifest $(shell find boot/disk -type f) tools/image $(wil
 
 # ---------------- Programs for the host ----------------
 gprof kdump: %: $(OUT)/bin/%
-# On the host they write what other programs show; gprof can also ask binutils.
+# On the host they write what other programs show, kdump with gprof's parts that read samples and name them.
+$(OUT)/bin/kdump: $(patsubst %,$(OBJ)/host/tools/gprof/%.c.o,bsd_read gmon_read map model perf_read perf_tasks read util $(addprefix views/,callers guess programs view)) $(call objects_of,lib/elfsym,host/)
 $(OUT)/bin/gprof $(OUT)/bin/kdump: $(OUT)/bin/%: $$(call both_of,$$*,host,tools/$$*/host tools/$$*/views)
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@" && $(HOSTCC) -o $@ $^ -lm
 plugin: out/plugin/hot.so
 out/plugin/hot.so: tools/hot.c tools/hot_who.c tools/hot_plugin.h $(call text,plugin,$(HOSTCC) $(HOST))
-	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $@"
-	$(Q)$(HOSTCC) $(HOST) $(ALWAYS) -shared -fPIC -fvisibility=hidden -o $@ $(filter %.c,$^)
+	$(Q)mkdir -p $(@D) && echo "  HOSTCC  $@" && $(HOSTCC) $(HOST) $(ALWAYS) -shared -fPIC -fvisibility=hidden -o $@ $(filter %.c,$^)
 # Which sources a host test is of, and with which options, it says in lines `links:` and `flags:`.
 HOST_TESTS    := $(sort $(filter-out tests/lib/%,$(wildcard tests/*/host/*.c)))
 HOST_PROGRAMS := $(patsubst tests/%.c,$(OUT)/host/%,$(subst /host/,/,$(HOST_TESTS)))

@@ -14,9 +14,11 @@
 /* What a table has room for first. */
 #define ROOM_FIRST 64u
 
+const char *util_program = "gprof";
+
 static void util_say(const char *format, va_list values)
 {
-	fputs("gprof: ", stderr);
+	fprintf(stderr, "%s: ", util_program);
 	vfprintf(stderr, format, values);
 	fputc('\n', stderr);
 }

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Who says what is said here: gprof, but for another program that reads profiles with its parts. */
+extern const char *util_program;
+
 /* Prints `gprof: what is wrong` on standard error and exits with status 1. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

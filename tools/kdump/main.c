@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "view.h"
 
 #define POLL_MICROSECONDS 100000
 
@@ -33,8 +32,8 @@ static int show(struct options *options, struct ktrace_file *file)
 	bool is_done = true;
 
 	print->file = file;
-	if (options->view != NULL)
-		is_done = view_write(options->view, print);
+	if (options->view.name != NULL)
+		is_done = timeline_write(&options->view, print);
 	else if (options->follows)
 		follow(print);
 	else

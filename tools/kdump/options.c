@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #define DEFAULT_PATH "ktrace.out"
-#define VIEW         "view="
 #define DECIMAL      10
 
 static _Noreturn void options_end_with_usage(void)
 {
 	fputs("usage: kdump [-dHlns] [-E | -R | -T] [-f FILE] [-m BYTES] [-p PID] [-t LETTERS]\n"
-	      "       kdump --view=perf|speedscope|chrome [-f FILE] [-p PID] [-t LETTERS]\n",
+	      "       kdump --view=perf|speedscope|chrome [--samples=FILE [--programs=FOLDER]]\n"
+	      "             [-f FILE] [-p PID] [-t LETTERS]\n",
 	      stderr);
 	exit(2);
 }
@@ -54,11 +54,22 @@ static void options_set_time(struct ktrace_print *print, enum ktrace_time time)
 /* Getopt takes a word that begins with two dashes for the option `-` and its value. */
 static void options_set_long(struct options *options, const char *word)
 {
-	if (strncmp(word, VIEW, sizeof VIEW - 1) != 0) {
-		fprintf(stderr, "kdump: there is no option --%s\n", word);
-		options_end_with_usage();
-	}
-	options->view = word + sizeof VIEW - 1;
+	const struct {
+		const char *name;
+		const char **value;
+	} all[] = {
+		{"view=", &options->view.name},
+		{"samples=", &options->view.samples},
+		{"programs=", &options->view.programs},
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (strncmp(word, all[i].name, strlen(all[i].name)) == 0) {
+			*all[i].value = word + strlen(all[i].name);
+			return;
+		}
+	fprintf(stderr, "kdump: there is no option --%s\n", word);
+	options_end_with_usage();
 }
 
 static void options_set(struct options *options, int letter, const char *value)
@@ -114,6 +125,23 @@ static bool *options_switch(struct options *options, int letter)
 	}
 }
 
+static void options_check_view(const struct options *options)
+{
+	const struct timeline_choice *view = &options->view;
+	const char *what = NULL;
+
+	if (view->name != NULL && options->follows)
+		what = "a view is of a file that is whole: without -l";
+	else if (view->name == NULL && view->samples != NULL)
+		what = "--samples puts a recording beside a view: which is it to be? --view=chrome";
+	else if (view->samples == NULL && view->programs != NULL)
+		what = "--programs names the functions of samples: --samples=FILE says which";
+	if (what == NULL)
+		return;
+	fprintf(stderr, "kdump: %s\n", what);
+	options_end_with_usage();
+}
+
 void options_read(struct options *options, int count, char **words)
 {
 	int letter;
@@ -132,8 +160,5 @@ void options_read(struct options *options, int count, char **words)
 		fprintf(stderr, "kdump: %s: a file is named with -f\n", words[optind]);
 		options_end_with_usage();
 	}
-	if (options->view != NULL && options->follows) {
-		fputs("kdump: a view is of a file that is whole: without -l\n", stderr);
-		options_end_with_usage();
-	}
+	options_check_view(options);
 }

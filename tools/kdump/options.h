@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-#include "ktrace/print.h"
+#include "view.h"
 
 struct options {
 	const char *path;
-	const char *view; /* NULL: lines. */
+	struct timeline_choice view;
 	bool follows;
 	struct ktrace_print print; /* What is printed and how; its file is not set. */
 };

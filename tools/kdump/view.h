@@ -5,7 +5,13 @@
 
 #include "ktrace/print.h"
 
+struct timeline_choice {
+	const char *name;     /* The view; NULL: lines. */
+	const char *samples;  /* A recording, to be beside the calls; NULL: none. */
+	const char *programs; /* A folder of its programs; NULL: none. */
+};
+
 /* Writes the view of that name to print->out; false with a message if there is none. */
-bool view_write(const char *name, struct ktrace_print *print);
+bool timeline_write(const struct timeline_choice *choice, struct ktrace_print *print);
 
 #endif

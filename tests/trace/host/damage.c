@@ -3,7 +3,11 @@
  * links: lib/ktrace/file.c lib/ktrace/names.c lib/ktrace/calls.c lib/ktrace/print.c
  * links: lib/ktrace/print_call.c tools/kdump/host/view.c tools/kdump/views/spans.c
  * links: tools/kdump/views/chrome.c tools/kdump/views/perf.c tools/kdump/views/speedscope.c
- * links: tests/lib/host/ktrace/made.c
+ * links: tools/kdump/views/samples.c tools/gprof/bsd_read.c tools/gprof/gmon_read.c
+ * links: tools/gprof/map.c tools/gprof/model.c tools/gprof/perf_read.c tools/gprof/perf_tasks.c
+ * links: tools/gprof/read.c tools/gprof/util.c tools/gprof/views/callers.c
+ * links: tools/gprof/views/guess.c tools/gprof/views/programs.c tools/gprof/views/view.c
+ * links: lib/elfsym/elfsym.c lib/elfsym/symbols.c tests/lib/host/ktrace/made.c
  * flags: -Ilib -Itools/kdump
  */
 /*

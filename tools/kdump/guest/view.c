@@ -2,10 +2,10 @@
 /* Views are the host's.  See view.h. */
 #include "../view.h"
 
-bool view_write(const char *name, struct ktrace_print *print)
+bool timeline_write(const struct timeline_choice *choice, struct ktrace_print *print)
 {
 	(void)print;
 	fprintf(stderr, "kdump: --view=%s: views are not made here: take the trace to the host\n",
-		name);
+		choice->name);
 	return false;
 }

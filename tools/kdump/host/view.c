@@ -4,30 +4,42 @@
 
 #include <string.h>
 
-#include "../views/spans.h"
+#include "../views/timeline.h"
 
-static const struct view {
+static const struct {
 	const char *name;
-	void (*write)(const struct spans *spans, FILE *out);
-} views[] = {
-	{"chrome", view_write_chrome},
-	{"perf", view_write_perf},
-	{"speedscope", view_write_speedscope},
+	timeline_writer *write;
+} timelines[] = {
+	{"chrome", timeline_write_chrome},
+	{"perf", timeline_write_perf},
+	{"speedscope", timeline_write_speedscope},
 };
 
-bool view_write(const char *name, struct ktrace_print *print)
+static timeline_writer *timeline_find(const char *name)
 {
-	struct spans spans;
+	for (size_t i = 0; i < sizeof timelines / sizeof timelines[0]; i++)
+		if (strcmp(timelines[i].name, name) == 0)
+			return timelines[i].write;
+	return NULL;
+}
 
-	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
-		if (strcmp(views[i].name, name) == 0) {
-			spans_read(&spans, print);
-			views[i].write(&spans, print->out);
-			spans_free(&spans);
-			return true;
-		}
-	fprintf(stderr,
-		"kdump: --view=%s: there is no such view; there are: chrome perf speedscope\n",
-		name);
-	return false;
+bool timeline_write(const struct timeline_choice *choice, struct ktrace_print *print)
+{
+	timeline_writer *write = timeline_find(choice->name);
+	struct timeline timeline = {0};
+
+	if (write == NULL) {
+		fprintf(stderr,
+			"kdump: --view=%s: there is no such view; there are: chrome perf "
+			"speedscope\n",
+			choice->name);
+		return false;
+	}
+	spans_read(&timeline.spans, print);
+	if (choice->samples != NULL)
+		samples_read(&timeline.samples, &timeline.spans, choice->samples, choice->programs);
+	write(&timeline, print->out);
+	samples_free(&timeline.samples);
+	spans_free(&timeline.spans);
+	return true;
 }

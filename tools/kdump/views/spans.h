@@ -66,10 +66,4 @@ void spans_free(struct spans *spans);
 /* Text as JSON has it, in quotes. */
 void spans_quote(FILE *out, const char *text);
 
-/* ---- The views ---- */
-
-void view_write_chrome(const struct spans *spans, FILE *out);
-void view_write_speedscope(const struct spans *spans, FILE *out);
-void view_write_perf(const struct spans *spans, FILE *out);
-
 #endif

@@ -135,10 +135,11 @@ static unsigned made_close(struct made_reading *reading)
 
 static void made_read_view(const unsigned char *bytes, size_t size, const char *name)
 {
+	const struct timeline_choice choice = {.name = name};
 	struct made_reading reading;
 
 	made_open(&reading, bytes, size);
-	view_write(name, &reading.print);
+	timeline_write(&choice, &reading.print);
 	made_close(&reading);
 }
 
