@@ -103,5 +103,6 @@
 #define SYS_sem_wait          94
 #define SYS_sem_post          95
 #define SYS_sem_getvalue      96
+#define SYS_sem_timedwait     97
 
 #endif

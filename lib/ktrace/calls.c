@@ -121,6 +121,7 @@ static const struct ktrace_call calls[] = {
 	CALL(sem_wait, NOTHING, NUMBER, NUMBER),
 	CALL(sem_post, NOTHING, NUMBER),
 	CALL(sem_getvalue, NUMBER, NUMBER),
+	CALL(sem_timedwait, NOTHING, NUMBER, WIDE),
 };
 
 const struct ktrace_call *ktrace_call(int code)

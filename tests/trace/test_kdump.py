@@ -207,6 +207,7 @@ def test_the_table_of_calls_is_that_of_the_interface() -> None:
     ("pipe", (0o2000000,), "pipe(O_CLOEXEC)"),
     ("sem_open", (2, 0o300, 0o600, 1), "sem_open(2,O_CREAT|O_EXCL,0600,1)"),
     ("sem_wait", (3, 1), "sem_wait(3,1)"),
+    ("sem_timedwait", (3, 1767225600_000000000), "sem_timedwait(3,1767225600000000000)"),
     ("shm_open", (4, 0o102, 0o644), "shm_open(4,O_RDWR|O_CREAT,0644)"),
     ("getpid", (), "getpid()"),
     (999, (1, 2, 3, 4, 5, 6, 7, 8), "[999](1,2,3,4,5,6,7,8)"),

@@ -115,7 +115,7 @@ def test_three_readers_read_the_same(told: Told) -> None:
 
 
 WIDE = {("lseek", 1), ("sigaction", 3), ("sigprocmask", 1), ("sigsuspend", 0), ("truncate", 1),
-        ("ftruncate", 1)}
+        ("ftruncate", 1), ("sem_timedwait", 1)}
 
 
 def signed(value: int, bits: int) -> int:

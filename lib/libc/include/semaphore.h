@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define SEM_VALUE_MAX 0x7fffffffu
 
@@ -19,6 +20,7 @@ int sem_unlink(const char *name);
 
 int sem_wait(sem_t *semaphore);
 int sem_trywait(sem_t *semaphore);
+int sem_timedwait(sem_t *semaphore, const struct timespec *until);
 int sem_post(sem_t *semaphore);
 int sem_getvalue(sem_t *semaphore, int *value);
 

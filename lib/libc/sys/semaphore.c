@@ -10,6 +10,8 @@
 #include "../internal.h"
 #include "call.h"
 
+#define NANOS_PER_SECOND 1000000000
+
 struct __semaphore {
 	sem_t *next;
 	int fd;
@@ -121,6 +123,22 @@ int sem_trywait(sem_t *semaphore)
 	if (is_bad(semaphore, sizeof *semaphore))
 		return finish(EINVAL);
 	return finish_semaphore(CALL(bsd_sem_wait, semaphore->fd, 0));
+}
+
+/* A time before 1970 has passed like any other. */
+int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+	uint64_t nanoseconds = 0;
+
+	if (is_bad(semaphore, sizeof *semaphore))
+		return finish(EINVAL);
+	if (is_bad(until, sizeof *until))
+		return finish(EFAULT);
+	if (until->tv_nsec < 0 || until->tv_nsec >= NANOS_PER_SECOND)
+		return finish(EINVAL);
+	if (until->tv_sec >= 0)
+		nanoseconds = (uint64_t)until->tv_sec * NANOS_PER_SECOND + (uint64_t)until->tv_nsec;
+	return finish_semaphore(CALL(bsd_sem_timedwait, semaphore->fd, nanoseconds));
 }
 
 int sem_post(sem_t *semaphore)

@@ -61,6 +61,7 @@ bool ux_lock_held(void)
 /* ---------------- Waits ---------------- */
 
 #define BUCKETS 64u
+#define NEVER   UINT64_MAX /* No deadline. */
 
 struct wait {
 	struct list link;      /* In its bucket, and */
@@ -105,23 +106,6 @@ static bool lock_is_over(const struct wait *wait)
 	return __atomic_load_n(&wait->is_over, __ATOMIC_ACQUIRE) != 0;
 }
 
-int ux_sleep(const void *channel, struct thread *thread)
-{
-	struct wait wait;
-
-	assert(ux_lock_held());
-	if (thread != NULL && thread->is_ending)
-		return EINTR;
-	if (thread != NULL && signal_is_due(thread))
-		return signal_interrupt_result(thread);
-	lock_begin(&wait, channel, thread);
-	ux_unlock();
-	while (!lock_is_over(&wait))
-		lock_await_word(&wait.is_over, 0);
-	ux_lock();
-	return wait.result;
-}
-
 /* Milliseconds from now on, rounded up; 0 if it is over. */
 static uint32_t lock_ms_until(uint64_t deadline)
 {
@@ -135,23 +119,51 @@ static uint32_t lock_ms_until(uint64_t deadline)
 	return left > INT32_MAX ? INT32_MAX : (uint32_t)left;
 }
 
-int ux_sleep_until(const void *channel, uint64_t deadline)
+/* Until somebody ended the wait, or the time has come. */
+static void lock_await_end(const struct wait *wait, uint64_t deadline)
 {
-	struct wait wait;
 	uint32_t ms;
 
+	while (!lock_is_over(wait)) {
+		if (deadline == NEVER)
+			lock_await_word(&wait->is_over, 0);
+		else if ((ms = lock_ms_until(deadline)) > 0)
+			gsync_wait(mach_task_self_cached(), (vm_address_t)&wait->is_over, 0, 0, ms,
+				   GSYNC_TIMED);
+		else
+			return;
+	}
+}
+
+int ux_sleep_thread_until(const void *channel, struct thread *thread, uint64_t deadline)
+{
+	struct wait wait;
+
 	assert(ux_lock_held());
-	lock_begin(&wait, channel, NULL);
+	if (thread != NULL && thread->is_ending)
+		return EINTR;
+	if (thread != NULL && signal_is_due(thread))
+		return signal_interrupt_result(thread);
+	lock_begin(&wait, channel, thread);
 	ux_unlock();
-	while (!lock_is_over(&wait) && (ms = lock_ms_until(deadline)) > 0)
-		gsync_wait(mach_task_self_cached(), (vm_address_t)&wait.is_over, 0, 0, ms,
-			   GSYNC_TIMED);
+	lock_await_end(&wait, deadline);
 	ux_lock();
 	if (!lock_is_over(&wait)) {
 		list_remove(&wait.link);
+		list_remove(&wait.of_thread);
 		wait.result = ETIMEDOUT;
 	}
 	return wait.result;
+}
+
+int ux_sleep(const void *channel, struct thread *thread)
+{
+	return ux_sleep_thread_until(channel, thread, NEVER);
+}
+
+int ux_sleep_until(const void *channel, uint64_t deadline)
+{
+	return ux_sleep_thread_until(channel, NULL, deadline);
 }
 
 void ux_wakeup(const void *channel)

@@ -36,8 +36,10 @@ bool ux_lock_held(void); /* By this thread or another: for assertions. */
  */
 int ux_sleep(const void *channel, struct thread *thread);
 
-/* Waits until ASSAY_CLOCK_MONOTONIC says `deadline`, too: ETIMEDOUT.  Not interruptible. */
+/* Waits until ASSAY_CLOCK_MONOTONIC says `deadline`, too: ETIMEDOUT.  Not interruptible, */
 int ux_sleep_until(const void *channel, uint64_t deadline);
+/* or as ux_sleep() is. */
+int ux_sleep_thread_until(const void *channel, struct thread *thread, uint64_t deadline);
 
 /* Ends all waits for the channel. */
 void ux_wakeup(const void *channel);

@@ -54,19 +54,20 @@ static int semaphore_of(const struct thread *caller, int fd, struct open_file **
 	return 0;
 }
 
-static int semaphore_count_down(struct named *semaphore, struct thread *caller, bool waits)
-{
-	while (semaphore->value == 0) {
-		int error = waits ? ux_sleep(&semaphore->value, caller) : EAGAIN;
+/* How long to wait: up to a time of ux_now(), */
+#define AT_NO_TIME 0u
+#define FOR_EVER   UINT64_MAX
 
-		if (error != 0)
-			return error;
-	}
-	semaphore->value--;
-	return 0;
+static int semaphore_sleep(const struct named *semaphore, struct thread *caller, uint64_t deadline)
+{
+	if (deadline == AT_NO_TIME)
+		return EAGAIN;
+	if (deadline == FOR_EVER)
+		return ux_sleep(&semaphore->value, caller);
+	return ux_sleep_thread_until(&semaphore->value, caller, deadline);
 }
 
-kern_return_t ux_sem_wait(struct thread *caller, int fd, int waits)
+static int semaphore_count_down(struct thread *caller, int fd, uint64_t deadline)
 {
 	struct named *semaphore;
 	struct open_file *file;
@@ -74,9 +75,26 @@ kern_return_t ux_sem_wait(struct thread *caller, int fd, int waits)
 
 	if (error != 0)
 		return error;
-	error = semaphore_count_down(semaphore, caller, waits != 0);
+	while (error == 0 && semaphore->value == 0)
+		error = semaphore_sleep(semaphore, caller, deadline);
+	if (error == 0)
+		semaphore->value--;
 	open_file_release(file);
 	return error;
+}
+
+kern_return_t ux_sem_wait(struct thread *caller, int fd, int waits)
+{
+	return semaphore_count_down(caller, fd, waits != 0 ? FOR_EVER : AT_NO_TIME);
+}
+
+/* If the time has come already, it is still asked whether one need wait at all. */
+kern_return_t ux_sem_timedwait(struct thread *caller, int fd, uint64_t until)
+{
+	uint64_t now = ux_now(), wall = ux_wall_time();
+	uint64_t left = until > wall ? until - wall : 0;
+
+	return semaphore_count_down(caller, fd, left < FOR_EVER - now ? now + left : FOR_EVER);
 }
 
 kern_return_t ux_sem_post(struct thread *caller, int fd)

@@ -472,6 +472,98 @@ TEST(waits_end_by_signals_and_death)
 	EXPECT_EQ(sem_unlink(S), 0);
 }
 
+/* ---------------- Waits with a time ---------------- */
+
+#define NANOS_PER_SECOND 1000000000
+#define SHORT            20000000 /* Nanoseconds. */
+
+static struct timespec time_from_now(long nanoseconds)
+{
+	struct timespec when;
+
+	clock_gettime(CLOCK_REALTIME, &when);
+	when.tv_nsec += nanoseconds;
+	when.tv_sec += when.tv_nsec / NANOS_PER_SECOND;
+	when.tv_nsec %= NANOS_PER_SECOND;
+	return when;
+}
+
+static bool has_come(const struct timespec *when)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec > when->tv_sec ||
+	       (now.tv_sec == when->tv_sec && now.tv_nsec >= when->tv_nsec);
+}
+
+/* Not before its time; and who need not wait does not, however late it is. */
+TEST(a_wait_ends_with_its_time)
+{
+	const struct timespec long_ago = {.tv_sec = -1};
+	struct timespec when = time_from_now(SHORT);
+
+	semaphore = sem_open(S, O_CREAT, secret, 1);
+	EXPECT_EQ(sem_timedwait(semaphore, &long_ago), 0);
+	EXPECT_FAILS(sem_timedwait(semaphore, &long_ago), ETIMEDOUT);
+	EXPECT_FAILS(sem_timedwait(semaphore, &when), ETIMEDOUT);
+	EXPECT(has_come(&when));
+	EXPECT_EQ(value_of(semaphore), 0);
+	EXPECT_EQ(sem_post(semaphore), 0); /* Nobody waits any more who would take that. */
+	EXPECT_EQ(value_of(semaphore), 1);
+	EXPECT_EQ(sem_close(semaphore), 0);
+	EXPECT_EQ(sem_unlink(S), 0);
+}
+
+static void time_out_at_alarm(void)
+{
+	const struct sigaction action = {.sa_handler = do_nothing};
+	struct timespec late = time_from_now(0);
+
+	late.tv_sec += 1000;
+	sigaction(SIGALRM, &action, NULL);
+	alarm(1);
+	EXPECT_FAILS(sem_timedwait(semaphore, &late), EINTR);
+}
+
+TEST(a_wait_ends_before_its_time)
+{
+	struct timespec late = time_from_now(0);
+	sem_t *other = sem_open("/other", O_CREAT, secret, 0);
+	pid_t pid;
+
+	late.tv_sec += 1000;
+	semaphore = sem_open(S, O_CREAT, secret, 0);
+	EXPECT(all_is_well_in_a_child(time_out_at_alarm));
+	pid = fork();
+	for (unsigned n = 0; n < MANY; n++) {
+		EXPECT_EQ(sem_post(pid == 0 ? other : semaphore), 0);
+		EXPECT_EQ(sem_timedwait(pid == 0 ? semaphore : other, &late), 0);
+	}
+	if (pid == 0)
+		_exit(check_failures != 0);
+	EXPECT_EQ(status_of(pid), 0);
+	EXPECT_EQ(sem_close(semaphore), 0);
+	EXPECT_EQ(sem_close(other), 0);
+	EXPECT_EQ(sem_unlink(S), 0);
+	EXPECT_EQ(sem_unlink("/other"), 0);
+}
+
+TEST(times_that_are_none)
+{
+	struct timespec when = {.tv_nsec = NANOS_PER_SECOND};
+
+	semaphore = sem_open(S, O_CREAT, secret, 1);
+	EXPECT_FAILS(sem_timedwait(semaphore, &when), EINVAL);
+	when.tv_nsec = -1;
+	EXPECT_FAILS(sem_timedwait(semaphore, &when), EINVAL);
+	EXPECT_FAILS(sem_timedwait(semaphore, NULL), EFAULT);
+	EXPECT_FAILS(sem_timedwait(NULL, &when), EINVAL);
+	EXPECT_EQ(value_of(semaphore), 1);
+	EXPECT_EQ(sem_close(semaphore), 0);
+	EXPECT_EQ(sem_unlink(S), 0);
+}
+
 /* ---------------- What is wrong ---------------- */
 
 TEST(names_and_flags_that_cannot_be)

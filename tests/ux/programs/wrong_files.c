@@ -680,10 +680,12 @@ TEST(semaphores_that_cannot_be)
 	WRONG(bsd_sem_unlink(UX, "none"), EINVAL);
 	WRONG(bsd_sem_unlink(UX, "/none"), ENOENT);
 	WITH_NO_FD(bsd_sem_wait(UX, fd, 0));
+	WITH_NO_FD(bsd_sem_timedwait(UX, fd, UINT64_MAX));
 	WITH_NO_FD(bsd_sem_post(UX, fd));
 	WITH_NO_FD(bsd_sem_getvalue(UX, fd, &value));
 	fd = open("/etc/passwd", O_RDONLY);
 	WRONG(bsd_sem_wait(UX, fd, 1), EINVAL);
+	WRONG(bsd_sem_timedwait(UX, fd, UINT64_MAX), EINVAL);
 	WRONG(bsd_sem_post(UX, fd), EINVAL);
 	WRONG(bsd_sem_getvalue(UX, fd, &value), EINVAL);
 	close(fd);
