@@ -26,6 +26,7 @@
 #define AUT_SEQ          0x2f /* u32 */
 #define AUT_NEWGROUPS    0x3b /* u16 count, u32 each */
 #define AUT_EXEC_ARGS    0x3c /* u32 count, strings with their zeros */
+#define AUT_ATTR32       0x3e /* u32 mode, uid, gid, file system, u64 inode, u32 device */
 #define AUT_EXIT         0x52 /* u32 status, u32 value */
 #define AUT_ARG64        0x71 /* u8 which argument, u64 value, u16 length, its name */
 

@@ -135,6 +135,10 @@ struct bsm_token {
 			uint32_t status, value;
 		} exit;
 		struct {
+			uint32_t mode, uid, gid, file_system, device;
+			uint64_t inode;
+		} attribute;
+		struct {
 			const uint8_t *bytes;
 			uint32_t size;
 		} opaque;

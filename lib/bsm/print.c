@@ -280,6 +280,21 @@ static void print_exit(struct printing *printing, const struct bsm_token *token)
 	end_token(printing);
 }
 
+static void print_attribute(struct printing *printing, const struct bsm_token *token)
+{
+	char text[FIELD_ROOM];
+
+	begin_token(printing, token->type, "attribute");
+	put_field(printing, "mode", describe_number("%" PRIo64, token->attribute.mode, text));
+	put_field(printing, "uid", describe_user(printing, token->attribute.uid, text));
+	put_field(printing, "gid", describe_group(printing, token->attribute.gid, text));
+	put_field(printing, "fsid",
+		  describe_number("%" PRIu64, token->attribute.file_system, text));
+	put_field(printing, "nodeid", describe_number("%" PRIu64, token->attribute.inode, text));
+	put_field(printing, "device", describe_number("%" PRIu64, token->attribute.device, text));
+	end_token(printing);
+}
+
 static void print_strings(struct printing *printing, const struct bsm_token *token)
 {
 	const char *text = token->list.texts;
@@ -346,7 +361,7 @@ static const struct {
 	{AUT_TEXT, print_only_text},    {AUT_PATH, print_only_text},
 	{AUT_EXEC_ARGS, print_strings}, {AUT_NEWGROUPS, print_groups},
 	{AUT_OPAQUE, print_opaque},     {AUT_SEQ, print_sequence},
-	{AUT_EXIT, print_exit},
+	{AUT_EXIT, print_exit},         {AUT_ATTR32, print_attribute},
 };
 
 /* ---------------- Records ---------------- */

@@ -126,6 +126,16 @@ static bool read_exit(struct bsm_cursor *cursor, struct bsm_token *token)
 	return read_32(cursor, &token->exit.status) && read_32(cursor, &token->exit.value);
 }
 
+/* Of the file that the path before it named. */
+static bool read_attribute(struct bsm_cursor *cursor, struct bsm_token *token)
+{
+	return read_32(cursor, &token->attribute.mode) && read_32(cursor, &token->attribute.uid) &&
+	       read_32(cursor, &token->attribute.gid) &&
+	       read_32(cursor, &token->attribute.file_system) &&
+	       read_number(cursor, 8, &token->attribute.inode) &&
+	       read_32(cursor, &token->attribute.device);
+}
+
 static bool read_strings(struct bsm_cursor *cursor, struct bsm_token *token)
 {
 	if (!read_32(cursor, &token->list.count))
@@ -188,6 +198,7 @@ static const struct {
 	{AUT_ARG64, read_argument},    {AUT_RETURN32, read_return},   {AUT_TEXT, read_only_text},
 	{AUT_PATH, read_only_text},    {AUT_EXEC_ARGS, read_strings}, {AUT_NEWGROUPS, read_groups},
 	{AUT_OPAQUE, read_opaque},     {AUT_SEQ, read_sequence},      {AUT_EXIT, read_exit},
+	{AUT_ATTR32, read_attribute},
 };
 
 bool bsm_next_token(struct bsm_cursor *cursor, struct bsm_token *token)

@@ -21,6 +21,17 @@ class Subject(NamedTuple):
     address: int
 
 
+class Attribute(NamedTuple):
+    """Of a file that a path names."""
+
+    mode: int
+    uid: int
+    gid: int
+    file_system: int
+    inode: int
+    device: int
+
+
 class Record(NamedTuple):
     event: int
     modifier: int
@@ -31,6 +42,7 @@ class Record(NamedTuple):
     arguments: dict[str, int]
     words: tuple[str, ...]  # Of a program that is executed.
     groups: tuple[int, ...]
+    attributes: tuple[Attribute, ...]
     error: int
     value: int
 
@@ -80,6 +92,8 @@ def read_tokens(body: Bytes, found: dict) -> None:
             found["words"] = tuple(body.string_to_zero() for _ in range(body.numbers("I")[0]))
         elif kind == 0x3b:
             found["groups"] = body.numbers(f"{body.numbers('H')[0]}I")
+        elif kind == 0x3e:
+            found["attributes"].append(Attribute(*body.numbers("4IQI")))
         else:
             raise AssertionError(f"a token of type {kind:#x}")
 
@@ -90,11 +104,13 @@ def read_record(data: bytes) -> Record:
     kind, size, version, event, modifier, seconds, milliseconds = bytes_.numbers("BIBHHII")
     assert (kind, size, version) == (HEADER, len(data), 11)
     assert struct.unpack(">BHI", data[-7:]) == (TRAILER, MAGIC, len(data))
-    found: dict = {"arguments": {}, "paths": [], "texts": [], "words": (), "groups": ()}
+    found: dict = {"arguments": {}, "paths": [], "texts": [], "words": (), "groups": (),
+                   "attributes": []}
     read_tokens(bytes_, found)
     return Record(event, modifier, seconds + milliseconds / 1000, found["subject"],
                   tuple(found["paths"]), tuple(found["texts"]), found["arguments"],
-                  found["words"], found["groups"], found["error"], found["value"])
+                  found["words"], found["groups"], tuple(found["attributes"]), found["error"],
+                  found["value"])
 
 
 def read(trail: bytes) -> list[Record]:

@@ -2,6 +2,7 @@
 """auditd, and what is in its trail: read back by a reader that knows nothing of our C."""
 
 import re
+import struct
 from pathlib import Path
 from typing import NamedTuple
 
@@ -301,3 +302,37 @@ def reduced_fixture(request) -> list[list[str]]:
 
 def test_records_are_chosen(reduced: list[list[str]]) -> None:
     assert {words: set(names) for words, names in zip(REDUCED, reduced)} == REDUCED
+
+
+def made_elsewhere() -> bytes:
+    """A record as other systems write them: with the attributes of the file behind its path."""
+    subject = struct.pack(">B9I", 0x24, STUDENT, 0, 0, STUDENT, STUDENT, 12, 7, 0, 0)
+    path = struct.pack(">BH12s", 0x23, 12, b"/etc/passwd\0")
+    attribute = struct.pack(">B4IQI", 0x3e, 0o100644, 0, STUDENT, 3, 1 << 33, 9)
+    body = subject + path + attribute + struct.pack(">BBI", 0x27, 13, 0xffff_ffff)
+    size = 18 + len(body) + 7
+    return struct.pack(">BIBHHII", 0x14, size, 11, 72, 0x8000, 1_767_225_600, 5) + body + \
+        struct.pack(">BHI", 0x13, bsm.MAGIC, size)
+
+
+def test_trails_of_other_systems(tmp_path: Path) -> None:
+    """The attributes of a file are printed in each way, and kept by auditreduce as they are."""
+    made, kept = tmp_path / "made", tmp_path / "kept"
+    made.write_bytes(made_elsewhere())
+    result = unix.run(
+        "cd /tmp; for how in -l -ln -lr; do praudit $how made; echo '|'; done\n"
+        "praudit -x made | grep attr; echo '|'\n"
+        "auditreduce -o file=/etc/passwd made >kept; praudit made | tail -n 3 | head -n 1",
+        user="root", limit=60, icount=True,
+        files=Files(put=(Put(made, "/tmp/made"),), get=(Get("/tmp/kept", kept),)))
+    assert (result.outcome, result.status) == ("exit", 0), result.log.decode()
+    plain, numbers, raw, xml, line = (part.strip() for part in result.output.decode().split("|\n"))
+    assert ",path,/etc/passwd,attribute,100644,root,student,3,8589934592,9,return," in plain
+    assert ",attribute,100644,0,100,3,8589934592,9,return," in numbers
+    assert ",62,100644,0,100,3,8589934592,9,39," in raw
+    assert xml == ('<attribute mode="100644" uid="root" gid="student" fsid="3" '
+                   'nodeid="8589934592" device="9"/>')
+    assert line == "attribute,100644,root,student,3,8589934592,9"
+    assert kept.read_bytes() == made.read_bytes()
+    record, = bsm.read(kept.read_bytes())
+    assert record.attributes == ((0o100644, 0, STUDENT, 3, 1 << 33, 9),)

@@ -12,7 +12,7 @@
 		WORD(0)
 
 #define FIRST_SIZE  (18 + 37 + 37 + 14 + 17 + 9 + 8 + 6 + 7)
-#define SECOND_SIZE (18 + 37 + 11 + 11 + 6 + 5 + 9 + 6 + 7)
+#define SECOND_SIZE (18 + 37 + 11 + 11 + 6 + 5 + 29 + 9 + 6 + 7)
 
 const uint8_t made_trail[] = {
 	0x11,
@@ -92,6 +92,14 @@ const uint8_t made_trail[] = {
 	3,
 	0x2f,
 	WORD(9),
+	0x3e,
+	WORD(0100644),
+	WORD(100),
+	WORD(5),
+	WORD(1),
+	WORD(0),
+	WORD(77),
+	WORD(0),
 	0x52,
 	WORD(1),
 	WORD(2),
