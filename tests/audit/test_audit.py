@@ -153,6 +153,16 @@ def test_rotation_loses_and_repeats_nothing(audited) -> None:
     assert int(trail.output) > 3
 
 
+def test_a_file_has_what_was_while_it_was_the_trail(audited) -> None:
+    """Also the records that no second had been waiting when it was closed."""
+    trail = audited(
+        "auditd\ntouch /tmp/file\nfor n in 1 2 3; do chmod 60$n /tmp/file; audit -n; "
+        "while [ $(ls /var/audit | wc -l) -le $n ]; do sleep 0.01; done; done\n"
+        "for file in /var/audit/*.2*; do auditreduce -m AUE_CHMOD $file | praudit -l | wc -l; done",
+        control=ALL)
+    assert trail.output.split() == ["1", "1", "1"]
+
+
 def test_auditd_may_be_killed(audited) -> None:
     """The server goes on recording; whoever starts auditd again begins another file."""
     trail = audited(

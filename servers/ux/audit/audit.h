@@ -107,7 +107,10 @@ extern int audit_policy;
 /* A record's place in the trail.  Waits for room: unlocks. */
 void audit_commit(const void *record, uint32_t size);
 
-/* The trail goes on in this file, of which it takes the reference; null: there is none. */
+/*
+ * The trail goes on in this file, of which it takes the reference; null: there is none.  Records
+ * that there are go to the old one, if that can be written.  Unlocks.
+ */
 void audit_change_trail(struct vnode *trail);
 
 /* Makes the worker, unless it is there: 0 or an errno. */

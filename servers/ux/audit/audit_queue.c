@@ -244,10 +244,25 @@ void audit_commit(const void *record, uint32_t size)
 
 /* ---------------- The trail ---------------- */
 
+/* Has the records that there are now written, unless they cannot be.  Unlocks. */
+static void queue_flush(void)
+{
+	uint64_t all = queue.counts.as_written + queue.filling.records + queue.writing.records;
+
+	queue.is_hurried = true;
+	ux_wakeup(&queue);
+	while (!queue.is_stuck && queue.counts.as_written < all)
+		ux_sleep(&queue.writing, NULL);
+	queue.is_hurried = false;
+}
+
 void audit_change_trail(struct vnode *trail)
 {
-	struct vnode *old = queue.trail;
+	struct vnode *old;
 
+	if (queue.trail != NULL && !queue.is_stuck)
+		queue_flush();
+	old = queue.trail;
 	queue.trail = trail;
 	queue.was_told_size = queue.was_told_space = false;
 	audit_is_on = trail != NULL;
@@ -285,10 +300,7 @@ void audit_drain(void)
 	audit_is_on = false;
 	if (queue.trail == NULL || queue.is_halting)
 		return;
-	queue.is_hurried = true;
 	queue.is_stuck = false;
-	ux_wakeup(&queue);
 	while (!queue.is_stuck && queue.filling.records + queue.writing.records > 0)
-		ux_sleep(&queue.writing, NULL);
-	queue.is_hurried = false;
+		queue_flush();
 }
