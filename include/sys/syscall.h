@@ -104,5 +104,6 @@
 #define SYS_sem_post          95
 #define SYS_sem_getvalue      96
 #define SYS_sem_timedwait     97
+#define SYS_named_next        98
 
 #endif

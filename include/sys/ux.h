@@ -69,6 +69,28 @@ struct ux_task_life {
 
 _Static_assert(sizeof(struct ux_task_life) == 17 * sizeof(uint32_t), "as defs/ux/bsd.defs says");
 
+/* Shared memory of shm_open(), or a semaphore of sem_open(). */
+enum {
+	UX_NAMED_MEMORY,
+	UX_NAMED_SEMAPHORE,
+};
+
+#define UX_NAMED_ROOM 260 /* A `/`, up to 255 characters and a zero, in whole words. */
+
+struct ux_named {
+	uint32_t number; /* No other one has had it. */
+	uint32_t kind;   /* UX_NAMED_* */
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t mode;
+	uint32_t files;           /* So many open files are of it, children's not counted. */
+	uint32_t size;            /* Of memory, in bytes; */
+	uint32_t value;           /* of a semaphore. */
+	char name[UX_NAMED_ROOM]; /* "": it has been removed, and is still open somewhere. */
+};
+
+_Static_assert(sizeof(struct ux_named) == 73 * sizeof(uint32_t), "as defs/ux/bsd.defs says");
+
 /* ux_reboot(): root only.  Files are written back first. */
 #define UX_HALT   0 /* The machine's run ends with `status`. */
 #define UX_REBOOT 1
@@ -109,6 +131,9 @@ int ux_task_program(uint32_t task_id, struct ux_task_program *program);
 
 /* Of a task that is a process's, or was one's that has ended lately; 0 or -1. */
 int ux_task_life(uint32_t task_id, struct ux_task_life *life);
+
+/* The next one behind that number, of those that are the caller's; root's are all.  ENOENT. */
+int ux_named_next(uint32_t after, struct ux_named *named);
 
 /* The next program that the caller executes stops before its first instruction; 0 or -1. */
 int ux_stop_at_exec(void);

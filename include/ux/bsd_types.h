@@ -28,6 +28,7 @@ typedef struct stat stat_words_t;
 typedef struct rusage rusage_words_t;
 typedef struct itimerval timer_t;
 typedef struct ux_task_life task_life_t;
+typedef struct ux_named named_t;
 typedef auditinfo_t audit_info_t;
 typedef struct gprof_options gprof_options_words_t;
 typedef struct gprof_status gprof_status_words_t;

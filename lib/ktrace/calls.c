@@ -122,6 +122,7 @@ static const struct ktrace_call calls[] = {
 	CALL(sem_post, NOTHING, NUMBER),
 	CALL(sem_getvalue, NUMBER, NUMBER),
 	CALL(sem_timedwait, NOTHING, NUMBER, WIDE),
+	CALL(named_next, NOTHING, NUMBER),
 };
 
 const struct ktrace_call *ktrace_call(int code)

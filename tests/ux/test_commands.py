@@ -55,6 +55,13 @@ LINES = {
         "owners: nobody: nothing is kept for this user; `owners` lists those there are\n"
         "owners: illegal option -- -\nusage: owners [USER]\nusage: owners [USER]\n"
         "USER     KIND          USED      MOST     LIMIT\n", 0),
+    "names of memory that are not there": (
+        "{ ipcrm -M /none -S none; echo $?; ipcrm; ipcrm x; ipcs -x; ipcs x; } 2>&1; ipcs",
+        "ipcrm: /none: there is none of that name: `ipcs` lists yours\n"
+        "ipcrm: none: a name is a `/` and what has no other one in it\n1\n"
+        "usage: ipcrm [-M NAME | -S NAME]...\nusage: ipcrm [-M NAME | -S NAME]...\n"
+        "ipcs: illegal option -- x\nusage: ipcs [-ms]\nusage: ipcs [-ms]\n"
+        "KIND      OWNER    GROUP    MODE FILES BYTES/VALUE NAME\n", 0),
     "limits of a shell and what it starts": (
         "ulimit -n 9; ulimit -n; ulimit -S -n 7; sh -c 'ulimit -n; ulimit -H -n; ulimit -S -n 9; "
         "ulimit -n; ulimit -S -n 10; ulimit -H -n 8; "

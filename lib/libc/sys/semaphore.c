@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/ux.h>
 
 #include "../internal.h"
 #include "call.h"
@@ -101,6 +102,14 @@ int sem_close(sem_t *semaphore)
 int sem_unlink(const char *name)
 {
 	return finish(PATH_CALL(bsd_sem_unlink, name));
+}
+
+/* Of shared memory as well, which has names of the same kind. */
+int ux_named_next(uint32_t after, struct ux_named *named)
+{
+	if (is_bad(named, sizeof *named))
+		return finish(EFAULT);
+	return finish(CALL(bsd_named_next, after, named));
 }
 
 /* ---------------- What they are for ---------------- */

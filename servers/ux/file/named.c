@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of shared memory and of semaphores: see named.h.  Guarded by the server's lock. */
+#include <ux/bsd_server.h>
+
 #include "file/named.h"
 
 #include <sys/dirent.h>
 #include <sys/unistd.h>
+#include <sys/ux.h>
 
 #define READ_WRITE (R_OK | W_OK)
+
+_Static_assert(NAME_MAX + 2 <= UX_NAMED_ROOM, "a name fits, with its `/` and its zero");
 
 static struct list all = LIST_INITIALIZER(all);
 static unsigned n_all;
@@ -115,6 +120,41 @@ int named_unlink(const struct process *process, enum named_kind kind, const char
 		return EACCES;
 	named_take_name(named);
 	return 0;
+}
+
+/* ---------------- Listing ---------------- */
+
+static struct ux_named named_describe(const struct named *named)
+{
+	struct ux_named described = {
+		.number = (uint32_t)named->number,
+		.kind = named->kind == NAMED_MEMORY ? UX_NAMED_MEMORY : UX_NAMED_SEMAPHORE,
+		.uid = named->uid,
+		.gid = named->gid,
+		.mode = named->mode,
+		.files = named->references - (named->name != NULL),
+		.size = (uint32_t)named->size,
+		.value = named->value,
+	};
+
+	if (named->name != NULL)
+		memcpy(described.name, named->name, strlen(named->name) + 1);
+	return described;
+}
+
+/* The list is in the order of numbers. */
+kern_return_t ux_named_next(struct thread *caller, unsigned after, struct ux_named *result)
+{
+	const struct process *process = caller->process;
+
+	list_for_each_object (const struct named, named, &all, link) {
+		if (named->number > after &&
+		    (is_root(process) || process->credentials.euid == named->uid)) {
+			*result = named_describe(named);
+			return 0;
+		}
+	}
+	return ENOENT;
 }
 
 /* ---------------- Opening ---------------- */

@@ -472,6 +472,60 @@ TEST(waits_end_by_signals_and_death)
 	EXPECT_EQ(sem_unlink(S), 0);
 }
 
+/* ---------------- What there is ---------------- */
+
+/* Whether the command prints that line, or with NULL more than its head. */
+static bool prints(const char *command, const char *wanted)
+{
+	char line[200];
+	bool found = false;
+	FILE *out = popen(command, "r");
+
+	EXPECT(out != NULL);
+	EXPECT(fgets(line, sizeof line, out) != NULL); /* The head. */
+	while (fgets(line, sizeof line, out) != NULL)
+		found |= wanted == NULL || strcmp(line, wanted) == 0;
+	EXPECT_EQ(pclose(out), 0);
+	return found;
+}
+
+static void see_own(void)
+{
+	struct ux_named named = {0};
+	int fd;
+
+	become_student();
+	EXPECT_FAILS(ux_named_next(0, &named), ENOENT);
+	EXPECT(!prints("ipcs", NULL));
+	fd = make_memory("/own", shown, PAGE);
+	EXPECT_EQ(ux_named_next(0, &named), 0);
+	EXPECT(strcmp(named.name, "/own") == 0);
+	EXPECT_FAILS(ux_named_next(named.number, &named), ENOENT);
+	EXPECT_EQ(shm_unlink("/own"), 0);
+	EXPECT(prints("ipcs", "memory    student  student  0644     1       4096 (removed)\n"));
+	EXPECT(!prints("ipcs -s", NULL));
+	EXPECT(system("ipcrm -M /memory 2>/dev/null") != 0);
+	close(fd);
+}
+
+/* Root sees all, and takes away what others left; others see their own. */
+TEST(what_there_is_can_be_listed)
+{
+	int fd = make_memory(M, secret, SIZE);
+
+	semaphore = sem_open(S, O_CREAT, open_to_all, 3);
+	EXPECT(all_is_well_in_a_child(see_own));
+	EXPECT(prints("ipcs", "memory    root     wheel    0600     1      32768 /memory\n"));
+	EXPECT(prints("ipcs -s", "semaphore root     wheel    0644     1          3 /semaphore\n"));
+	EXPECT(!prints("ipcs -s", "memory    root     wheel    0600     1      32768 /memory\n"));
+	EXPECT_EQ(system("ipcrm -M /memory -S /semaphore"), 0);
+	EXPECT_FAILS(shm_unlink(M), ENOENT);
+	EXPECT_FAILS(sem_unlink(S), ENOENT);
+	close(fd);
+	EXPECT_EQ(sem_close(semaphore), 0);
+	EXPECT(!prints("ipcs -m", NULL));
+}
+
 /* ---------------- Waits with a time ---------------- */
 
 #define NANOS_PER_SECOND 1000000000

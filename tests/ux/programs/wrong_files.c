@@ -671,12 +671,14 @@ TEST(shared_memory_that_cannot_be)
 TEST(semaphores_that_cannot_be)
 {
 	unsigned number, value;
+	named_t named;
 	int fd;
 
 	WRONG(bsd_sem_open(UX, "", O_CREAT, 0600, 1, &fd, &number), EINVAL);
 	WRONG(bsd_sem_open(UX, "/none", 0, 0600, 1, &fd, &number), ENOENT);
 	WRONG(bsd_sem_open(UX, "/none", -1, 0600, 1, &fd, &number), EINVAL);
 	WRONG(bsd_sem_open(UX, "/none", O_CREAT, 0600, UINT_MAX, &fd, &number), EINVAL);
+	WRONG(bsd_named_next(UX, UINT_MAX, &named), ENOENT);
 	WRONG(bsd_sem_unlink(UX, "none"), EINVAL);
 	WRONG(bsd_sem_unlink(UX, "/none"), ENOENT);
 	WITH_NO_FD(bsd_sem_wait(UX, fd, 0));
