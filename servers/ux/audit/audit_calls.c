@@ -130,15 +130,16 @@ au_event_t audited_event_of(const struct audited_call *call, const mach_msg_head
 }
 
 /*
- * A path from the root on: the process may be elsewhere by the time that somebody reads of it.
- * Unlocks.
+ * A path from the root on: the process may be elsewhere by the time that somebody reads of it.  One
+ * that is empty names nothing.  Unlocks.
  */
 static void call_add_path(struct audit_record *record, struct process *process, const char *path)
 {
 	char whole[2 * PATH_MAX];
 	size_t length;
 
-	if (path[0] == '/' || path_of_directory(process->directory, whole, PATH_MAX) != 0) {
+	if (path[0] == '/' || path[0] == '\0' ||
+	    path_of_directory(process->directory, whole, PATH_MAX) != 0) {
 		audit_add_text(record, AUT_PATH, path);
 		return;
 	}
