@@ -117,7 +117,9 @@ static void samples_choose(struct samples *samples, const struct spans *spans)
 			.stack = stack,
 		};
 
-		if (!samples_is_within(spans, new.start) ||
+		/* Waits are what the trace itself tells of. */
+		if (samples_flavor(samples, &new)->is_length ||
+		    !samples_is_within(spans, new.start) ||
 		    !samples_find_row(samples, spans, stack->sample, &new.row))
 			continue;
 		samples->items = grow(samples->items, samples->n, &room, sizeof *samples->items);
