@@ -150,7 +150,9 @@ def test_who_is_not_found(case: Case, served) -> None:
     lost = [sample for sample in recording.samples if is_lost(sample)
             and recording.labels[sample.label].endswith(":two_ways")]
     assert all(sample.in_kernel for sample in lost)
-    assert len(lost) * 100 <= 3 * len(served), (len(lost), len(served))
+    # The checked kernel takes longer for these, as for all.
+    most = 8 if OUT.name == "san" else 3
+    assert len(lost) * 100 <= most * len(served), (len(lost), len(served))
 
 
 def gprof(case: Case, *options: str) -> bytes:

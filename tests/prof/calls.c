@@ -51,7 +51,7 @@ TEST(wrong_arguments)
 	expect_refused(SAMPLED_PC_VM_FAULTS | 0x80000000, 0, none);
 	expect_refused(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX + 1, none);
 	expect_refused(SAMPLED_PC_PERIODIC, UINT32_MAX, none);
-	expect_refused(SAMPLED_PC_PERIODIC, 0, (sample_options_t){.flags = 0x10});
+	expect_refused(SAMPLED_PC_PERIODIC, 0, (sample_options_t){.flags = 0x20});
 	expect_refused(SAMPLED_PC_PERIODIC, 0, (sample_options_t){.depth = SAMPLE_DEPTH_MAX + 1});
 	expect_refused(SAMPLED_PC_PERIODIC, 0, (sample_options_t){.reserved = 1});
 	EXPECT_EQ(host_sample_start(host_port(), 0x7fffffff, SAMPLED_PC_VM_FAULTS, 0, none,

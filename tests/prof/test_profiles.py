@@ -273,7 +273,7 @@ def test_a_page_that_was_swapped_out(built: Path, tmp_path: Path) -> None:
     """
     run = Run(built, tmp_path, "/tmp/clients swap", flavors=records.PERIODIC | records.PAGEIN,
               rate=f"host:{FULL_RATE // (8 if OUT.name == 'san' else 4)}",
-              append="pool=24 ramdisk=32")
+              append="pool=25 ramdisk=32")
     _, said = labels(run)
     clients = {said["three"], said["one"]}
     asked, served, paged = Counter(), Counter(), Counter()  # The last is the pager's, by label.
