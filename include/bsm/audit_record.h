@@ -31,9 +31,20 @@
 #define AUT_ARG64        0x71 /* u8 which argument, u64 value, u16 length, its name */
 
 #define AUDIT_HEADER_VERSION 11
-#define AUT_TRAILER_MAGIC    0xb105
-#define AUDIT_HEADER_SIZE    18
-#define AUDIT_TRAILER_SIZE   7
+/* Of AUT_DATA: how to print, and its units, of 1, 2, 4 or 8 bytes. */
+#define AUP_BINARY  0
+#define AUP_OCTAL   1
+#define AUP_DECIMAL 2
+#define AUP_HEX     3
+#define AUP_STRING  4
+#define AUR_BYTE    0
+#define AUR_SHORT   1
+#define AUR_INT32   2
+#define AUR_INT64   3
+
+#define AUT_TRAILER_MAGIC  0xb105
+#define AUDIT_HEADER_SIZE  18
+#define AUDIT_TRAILER_SIZE 7
 
 /* Modifiers. */
 #define PAD_NOTATTR 0x4000 /* Of nobody who logged in. */

@@ -132,6 +132,12 @@ struct bsm_token {
 			const uint8_t *numbers; /* or numbers, big-endian. */
 		} list;
 		struct {
+			uint8_t how;  /* AUP_*: how it is to be printed, */
+			uint8_t size; /* bytes of a unit, which is big-endian, */
+			uint8_t count;
+			const uint8_t *units;
+		} data;
+		struct {
 			uint32_t status, value;
 		} exit;
 		struct {

@@ -334,6 +334,58 @@ static void print_opaque(struct printing *printing, const struct bsm_token *toke
 	end_list(printing, "opaque");
 }
 
+static uint64_t data_unit(const struct bsm_token *token, uint32_t n)
+{
+	const uint8_t *at = token->data.units + (size_t)n * token->data.size;
+	uint64_t unit = 0;
+
+	for (unsigned i = 0; i < token->data.size; i++)
+		unit = unit << 8 | at[i];
+	return unit;
+}
+
+/* A string is one item, whatever its units; what is no character of a text is left out. */
+static void print_data_string(struct printing *printing, const struct bsm_token *token)
+{
+	char text[UINT8_MAX + 1];
+	size_t length = 0;
+
+	for (uint32_t n = 0; n < token->data.count; n++) {
+		uint64_t unit = data_unit(token, n);
+
+		if (unit >= ' ' && unit < 0x7f)
+			text[length++] = (char)unit;
+	}
+	text[length] = '\0';
+	put_item(printing, "value", text);
+}
+
+static void print_data(struct printing *printing, const struct bsm_token *token)
+{
+	static const struct {
+		const char *name;
+		const char *format; /* NULL: characters. */
+	} ways[] = {
+		[AUP_BINARY] = {"binary", "%02" PRIx64}, [AUP_OCTAL] = {"octal", "%" PRIo64},
+		[AUP_DECIMAL] = {"decimal", "%" PRIu64}, [AUP_HEX] = {"hex", "0x%" PRIx64},
+		[AUP_STRING] = {"string", NULL},
+	};
+	static const char *const units[] = {
+		[1] = "byte", [2] = "short", [4] = "int32", [8] = "int64"};
+	char text[FIELD_ROOM];
+
+	begin_list(printing, token->type, "arbitrary");
+	put_item(printing, "print", ways[token->data.how].name);
+	put_item(printing, "type", units[token->data.size]);
+	put_item(printing, "count", describe_number("%" PRIu64, token->data.count, text));
+	if (ways[token->data.how].format == NULL)
+		print_data_string(printing, token);
+	for (uint32_t n = 0; ways[token->data.how].format != NULL && n < token->data.count; n++)
+		put_item(printing, "value",
+			 describe_number(ways[token->data.how].format, data_unit(token, n), text));
+	end_list(printing, "arbitrary");
+}
+
 static void print_only_text(struct printing *printing, const struct bsm_token *token)
 {
 	begin_token(printing, token->type, token->type == AUT_PATH ? "path" : "text");
@@ -362,6 +414,7 @@ static const struct {
 	{AUT_EXEC_ARGS, print_strings}, {AUT_NEWGROUPS, print_groups},
 	{AUT_OPAQUE, print_opaque},     {AUT_SEQ, print_sequence},
 	{AUT_EXIT, print_exit},         {AUT_ATTR32, print_attribute},
+	{AUT_DATA, print_data},
 };
 
 /* ---------------- Records ---------------- */

@@ -179,6 +179,25 @@ static bool read_opaque(struct bsm_cursor *cursor, struct bsm_token *token)
 	return true;
 }
 
+/* What no other token has a place for. */
+static bool read_data(struct bsm_cursor *cursor, struct bsm_token *token)
+{
+	uint8_t unit;
+
+	if (!read_8(cursor, &token->data.how) || !read_8(cursor, &unit) ||
+	    !read_8(cursor, &token->data.count))
+		return false;
+	if (token->data.how > AUP_STRING || unit > AUR_INT64)
+		return bsm_fail("data of the unknown kind %u, in units of the kind %u",
+				token->data.how, unit);
+	token->data.size = (uint8_t)(1u << unit);
+	if (read_left(cursor) / token->data.size < token->data.count)
+		return bsm_fail("%u units of data are not all there", token->data.count);
+	token->data.units = cursor->at;
+	cursor->at += (size_t)token->data.size * token->data.count;
+	return true;
+}
+
 static bool read_only_text(struct bsm_cursor *cursor, struct bsm_token *token)
 {
 	return read_text(cursor, &token->text);
@@ -198,7 +217,7 @@ static const struct {
 	{AUT_ARG64, read_argument},    {AUT_RETURN32, read_return},   {AUT_TEXT, read_only_text},
 	{AUT_PATH, read_only_text},    {AUT_EXEC_ARGS, read_strings}, {AUT_NEWGROUPS, read_groups},
 	{AUT_OPAQUE, read_opaque},     {AUT_SEQ, read_sequence},      {AUT_EXIT, read_exit},
-	{AUT_ATTR32, read_attribute},
+	{AUT_ATTR32, read_attribute},  {AUT_DATA, read_data},
 };
 
 bool bsm_next_token(struct bsm_cursor *cursor, struct bsm_token *token)

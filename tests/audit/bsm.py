@@ -43,6 +43,7 @@ class Record(NamedTuple):
     words: tuple[str, ...]  # Of a program that is executed.
     groups: tuple[int, ...]
     attributes: tuple[Attribute, ...]
+    data: tuple[tuple[int, tuple[int, ...]], ...]  # How to print it, and what.
     error: int
     value: int
 
@@ -92,6 +93,9 @@ def read_tokens(body: Bytes, found: dict) -> None:
             found["words"] = tuple(body.string_to_zero() for _ in range(body.numbers("I")[0]))
         elif kind == 0x3b:
             found["groups"] = body.numbers(f"{body.numbers('H')[0]}I")
+        elif kind == 0x21:
+            how, unit, count = body.numbers("3B")
+            found["data"].append((how, body.numbers(f"{count}{'BHIQ'[unit]}")))
         elif kind == 0x3e:
             found["attributes"].append(Attribute(*body.numbers("4IQI")))
         else:
@@ -105,12 +109,12 @@ def read_record(data: bytes) -> Record:
     assert (kind, size, version) == (HEADER, len(data), 11)
     assert struct.unpack(">BHI", data[-7:]) == (TRAILER, MAGIC, len(data))
     found: dict = {"arguments": {}, "paths": [], "texts": [], "words": (), "groups": (),
-                   "attributes": []}
+                   "attributes": [], "data": []}
     read_tokens(bytes_, found)
     return Record(event, modifier, seconds + milliseconds / 1000, found["subject"],
                   tuple(found["paths"]), tuple(found["texts"]), found["arguments"],
-                  found["words"], found["groups"], tuple(found["attributes"]), found["error"],
-                  found["value"])
+                  found["words"], found["groups"], tuple(found["attributes"]),
+                  tuple(found["data"]), found["error"], found["value"])
 
 
 def read(trail: bytes) -> list[Record]:

@@ -315,34 +315,38 @@ def test_records_are_chosen(reduced: list[list[str]]) -> None:
 
 
 def made_elsewhere() -> bytes:
-    """A record as other systems write them: with the attributes of the file behind its path."""
+    """A record as other systems write them: with the attributes of a file, and data of any kind."""
     subject = struct.pack(">B9I", 0x24, STUDENT, 0, 0, STUDENT, STUDENT, 12, 7, 0, 0)
     path = struct.pack(">BH12s", 0x23, 12, b"/etc/passwd\0")
     attribute = struct.pack(">B4IQI", 0x3e, 0o100644, 0, STUDENT, 3, 1 << 33, 9)
-    body = subject + path + attribute + struct.pack(">BBI", 0x27, 13, 0xffff_ffff)
+    data = struct.pack(">4B2H4B3s", 0x21, 3, 1, 2, 0x1234, 7, 0x21, 4, 0, 3, b"why")
+    body = subject + path + attribute + data + struct.pack(">BBI", 0x27, 13, 0xffff_ffff)
     size = 18 + len(body) + 7
     return struct.pack(">BIBHHII", 0x14, size, 11, 72, 0x8000, 1_767_225_600, 5) + body + \
         struct.pack(">BHI", 0x13, bsm.MAGIC, size)
 
 
 def test_trails_of_other_systems(tmp_path: Path) -> None:
-    """The attributes of a file are printed in each way, and kept by auditreduce as they are."""
+    """What is no token of ours is printed in each way, and kept by auditreduce as it is."""
     made, kept = tmp_path / "made", tmp_path / "kept"
     made.write_bytes(made_elsewhere())
     result = unix.run(
         "cd /tmp; for how in -l -ln -lr; do praudit $how made; echo '|'; done\n"
         "praudit -x made | grep attr; echo '|'\n"
-        "auditreduce -o file=/etc/passwd made >kept; praudit made | tail -n 3 | head -n 1",
+        "auditreduce -o file=/etc/passwd made >kept; praudit made | grep attr",
         user="root", limit=60, icount=True,
         files=Files(put=(Put(made, "/tmp/made"),), get=(Get("/tmp/kept", kept),)))
     assert (result.outcome, result.status) == ("exit", 0), result.log.decode()
     plain, numbers, raw, xml, line = (part.strip() for part in result.output.decode().split("|\n"))
-    assert ",path,/etc/passwd,attribute,100644,root,student,3,8589934592,9,return," in plain
-    assert ",attribute,100644,0,100,3,8589934592,9,return," in numbers
-    assert ",62,100644,0,100,3,8589934592,9,39," in raw
+    shown = "hex,short,2,0x1234,0x7,{},string,byte,3,why,"
+    data = ",arbitrary," + shown.format("arbitrary")
+    assert f",path,/etc/passwd,attribute,100644,root,student,3,8589934592,9{data}return," in plain
+    assert f",attribute,100644,0,100,3,8589934592,9{data}return," in numbers
+    assert f",62,100644,0,100,3,8589934592,9,33,{shown.format(33)}39," in raw
     assert xml == ('<attribute mode="100644" uid="root" gid="student" fsid="3" '
                    'nodeid="8589934592" device="9"/>')
     assert line == "attribute,100644,root,student,3,8589934592,9"
     assert kept.read_bytes() == made.read_bytes()
     record, = bsm.read(kept.read_bytes())
+    assert record.data == ((3, (0x1234, 7)), (4, tuple(b"why")))
     assert record.attributes == ((0o100644, 0, STUDENT, 3, 1 << 33, 9),)

@@ -12,7 +12,7 @@
 		WORD(0)
 
 #define FIRST_SIZE  (18 + 37 + 37 + 14 + 17 + 9 + 8 + 6 + 7)
-#define SECOND_SIZE (18 + 37 + 11 + 11 + 6 + 5 + 29 + 9 + 6 + 7)
+#define SECOND_SIZE (18 + 37 + 11 + 11 + 6 + 5 + 29 + 8 + 9 + 6 + 7)
 
 const uint8_t made_trail[] = {
 	0x11,
@@ -100,6 +100,14 @@ const uint8_t made_trail[] = {
 	WORD(0),
 	WORD(77),
 	WORD(0),
+	0x21,
+	3,
+	1,
+	2,
+	0x12,
+	0x34,
+	0,
+	7,
 	0x52,
 	WORD(1),
 	WORD(2),
