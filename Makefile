@@ -17,7 +17,7 @@ GEN     := $(OUT)/gen
 SDK     := $(OUT)/sdk
 export ASSAY_OUT := $(OUT)
 all: kernel programs unix unix-tests disk plugin gprof kdump host-tests mig-output
-.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof kdump iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench bench-gprof lines hot perf profile-view grade bundle clean help
+.PHONY: all kernel programs unix unix-tests sdk mig-output disk host-tests plugin gprof kdump iso qemu qemu-grub qemu-gdb gdb test nightly fuzz fuzz-gprof seeds bench figures bench-gprof lines hot perf profile-view grade bundle clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
@@ -283,7 +283,7 @@ qemu-grub: iso
 qemu qemu-grub qemu-gdb gdb: ; $(Q)tools/qemu $(patsubst qemu-%,%,$(patsubst qemu,,$(@:qemu-gdb=stopped)))
 test: all iso ; $(Q)tools/test --out $(OUT) $(T)
 nightly: all ; $(Q)tools/test --nightly --out $(OUT) $(T)
-bench: all ; $(Q)tools/bench
+bench figures: all ; $(Q)tools/$@
 lines: ; $(Q)tools/floors
 bench-gprof: gprof ; $(Q)tests/gprof/speed.py --functions $(or $(N),100000)
 fuzz: all
