@@ -34,7 +34,7 @@ FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-fsanitize=address,unde
          "-fno-sanitize-recover=all", "-D_GNU_SOURCE", "-I", str(ROOT / "user/bin"))
 
 # These speak to servers, or by calls that the host has not.
-GUEST_ONLY = {"owners", "ps", "su", "sysctl", "name_server", "rolled"}
+GUEST_ONLY = {"ipcrm", "ipcs", "owners", "ps", "su", "sysctl", "name_server", "rolled"}
 
 # Scripts use some of the host's commands too; those of ours are found first.  Signals that scripts
 # send are not for the sanitizer to report, and a command that ends need not free its memory.
