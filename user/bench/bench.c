@@ -47,6 +47,8 @@ static const struct {
 	{"zero-fill", bench_zero_fill},
 	{"allocate", bench_allocate},
 	{"allocate-touch", bench_allocate_touch},
+	{"protect", bench_protect},
+	{"keep-samples", bench_keep_samples},
 	{"cow-first", bench_cow_first},
 	{"cow-last", bench_cow_last},
 	{"forks", bench_forks},

@@ -105,6 +105,7 @@ void bench_tick(uint32_t n);   /* tick.c */
 void bench_sample(uint32_t n); /* sample.c */
 void bench_sample_stack(uint32_t n);
 void bench_profile(uint32_t n); /* profile.c */
+void bench_keep_samples(uint32_t n);
 void bench_profile_wide(uint32_t n);
 void bench_profile_traps(uint32_t n);
 void bench_thread(uint32_t n); /* thread.c */
@@ -113,6 +114,7 @@ void bench_map(uint32_t n); /* memory.c */
 void bench_zero_fill(uint32_t n);
 void bench_allocate(uint32_t n);
 void bench_allocate_touch(uint32_t n);
+void bench_protect(uint32_t n);
 void bench_bulk(uint32_t n);
 void bench_task_self(uint32_t n); /* ipc.c */
 void bench_port_type(uint32_t n);

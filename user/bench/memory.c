@@ -70,6 +70,19 @@ void bench_allocate_touch(uint32_t n)
 	report_samples(n, 1);
 }
 
+/* One of many pages, so that each call has neighbours to split the page from and to join it to. */
+void bench_protect(uint32_t n)
+{
+	vm_address_t page = (vm_address_t)PLACE + FILL_PAGES / 2 * PAGE_SIZE;
+	mach_port_t self = mach_task_self();
+
+	fill(PLACE);
+	measure_calibrate();
+	MEASURE(n, vm_protect(self, page, PAGE_SIZE, false, VM_PROT_READ);
+		vm_protect(self, page, PAGE_SIZE, false, VM_PROT_DEFAULT));
+	report_samples(n, 1);
+}
+
 static void touch(uint32_t step)
 {
 	for (uint32_t at = 0; at < BULK_SIZE; at += step)

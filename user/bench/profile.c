@@ -8,6 +8,7 @@
 #include "measure.h"
 
 #include "mach.h"
+#include <mach/mach4.h>
 #include <prof/collector.h>
 #include <servers/gprof.h>
 
@@ -134,4 +135,16 @@ void bench_profile_traps(uint32_t n)
 	measure(trap_often, 2000000, 100);
 	measure(trap_often, 2000000, 1000);
 	measure(trap_often, 2000000, 10000);
+}
+
+/* Samples that the kernel keeps until they are fetched, begun and ended. */
+void bench_keep_samples(uint32_t n)
+{
+	mach_port_t self = mach_task_self();
+	int tick, count;
+
+	measure_calibrate();
+	MEASURE(n, task_enable_pc_sampling(self, &tick, SAMPLED_PC_PERIODIC);
+		task_disable_pc_sampling(self, &count));
+	report_samples(n, 1);
 }

@@ -49,15 +49,6 @@ static pte_t *pmap_entry(struct pmap *pmap, uint32_t address)
 	return &table_of(*directory)[address / PAGE_SIZE % TABLE_ENTRIES];
 }
 
-/* The physical address of the table for `address`, with some bits more below it; or 0. */
-static inline uint32_t pmap_table_there(const struct pmap *pmap, uint32_t address)
-{
-	uint32_t directory = (uint32_t)pmap->pdpt[address / QUARTER_SIZE];
-
-	return directory == 0 ? 0
-			      : (uint32_t)table_of(directory)[address / LARGE_SIZE % TABLE_ENTRIES];
-}
-
 struct page *pmap_lookup(struct pmap *pmap, uint32_t address, uint32_t *rights)
 {
 	uint32_t table = pmap_table_there(pmap, address);

@@ -61,6 +61,15 @@ static inline pte_t *table_of(pte_t entry)
 	return phys_to_virt((uint32_t)(entry & PTE_FRAME));
 }
 
+/* The physical address of the table for `address`, with some bits more below it; or 0. */
+static inline uint32_t pmap_table_there(const struct pmap *pmap, uint32_t address)
+{
+	uint32_t directory = (uint32_t)pmap->pdpt[address / QUARTER_SIZE];
+
+	return directory == 0 ? 0
+			      : (uint32_t)table_of(directory)[address / LARGE_SIZE % TABLE_ENTRIES];
+}
+
 /* ---------------- Entries for a task's pages ---------------- */
 
 /*

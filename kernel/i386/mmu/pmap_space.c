@@ -95,16 +95,16 @@ static inline uint32_t pmap_space_change_end(const struct change *change, const 
 }
 
 /*
- * Changes one that is present; says whether there was something to take away that a CPU may
- * remember.
+ * Leaves one that is present these rights; says whether there was something to take away that a CPU
+ * may remember.
  */
-static inline bool pmap_space_change_entry(const struct change *change, struct page *table,
-					   struct halves *entry)
+static inline bool pmap_space_change_entry(struct page *table, struct halves *entry,
+					   uint32_t rights)
 {
 	uint32_t low;
 
-	if (change->rights != 0)
-		return entry_restrict(entry, page_of_entry(entry->low), change->rights);
+	if (rights != 0)
+		return entry_restrict(entry, page_of_entry(entry->low), rights);
 	low = entry_take(entry);
 	mapping_remove(table, entry, low);
 	return (low & LOW_USED) != 0;
@@ -120,7 +120,7 @@ static void pmap_space_change_table(struct change *change, struct page *table)
 	while (n < end) {
 		uint32_t address = table->table.base + n * PAGE_SIZE;
 
-		if (pmap_space_change_entry(change, table, &entries[n])) {
+		if (pmap_space_change_entry(table, &entries[n], change->rights)) {
 			if (change->changed_end == 0)
 				change->changed_start = address;
 			change->changed_end = address + PAGE_SIZE;
@@ -145,6 +145,19 @@ static void pmap_space_change_directory(struct change *change, const struct page
 	}
 }
 
+/* Of a page alone one knows where its entry is. */
+static void pmap_space_change_page(struct pmap *pmap, uint32_t address, uint32_t rights)
+{
+	uint32_t low = pmap_table_there(pmap, address);
+	struct halves *entry;
+
+	if (low == 0)
+		return;
+	entry = (struct halves *)table_of(low) + address / PAGE_SIZE % TABLE_ENTRIES;
+	if (entry->low != 0 && pmap_space_change_entry(page_of_entry(low), entry, rights))
+		shootdown_range(pmap, address, address + PAGE_SIZE);
+}
+
 /* All CPUs are told once, when all is done, and only of where something was done. */
 static void pmap_space_change_range(struct pmap *pmap, uint32_t start, uint32_t end,
 				    uint32_t rights)
@@ -155,6 +168,10 @@ static void pmap_space_change_range(struct pmap *pmap, uint32_t start, uint32_t 
 	assert(start <= end && end <= USER_END);
 	if (pmap->pages == 0 || start == end)
 		return;
+	if (end - start == PAGE_SIZE) {
+		pmap_space_change_page(pmap, start, rights);
+		return;
+	}
 	for (uint32_t n = start / QUARTER_SIZE; n <= (end - 1) / QUARTER_SIZE; n++)
 		if ((pmap->pdpt[n] & PTE_PRESENT) != 0)
 			pmap_space_change_directory(&change,
