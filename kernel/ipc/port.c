@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/alloc_site.h"
 #include "base/lock.h"
 #include "base/owner.h"
 #include "base/string.h"
@@ -23,11 +24,16 @@
 #include "vm/object/object.h"
 #include "vm/pager/pager.h"
 
+/* Ports that have ended are kept, so that the next one costs a few instructions: but for what
+ * port_begin() sets they are as ports begin. */
 static struct zone port_zone;
+
+#define KEPT_LINK offsetof(struct port, object)
 
 void port_module_init(void)
 {
 	zone_init(&port_zone, "ports", sizeof(struct port), 4);
+	zone_init_kept(&port_zone, KEPT_LINK, ZONE_KEPT);
 	owner_set_price(OWNER_PORTS, sizeof(struct port));
 }
 
@@ -38,27 +44,14 @@ static inline void port_uncharge(struct owner *owner)
 		owner_uncharge(owner, OWNER_PORTS, 1);
 }
 
-/* Returns a port whose one reference is that of its receive right, which the kernel holds. */
-struct port *port_create(enum object_kind kind, void *object, struct owner *owner)
+/* A port that is none yet; NULL when there is no memory. */
+static struct port *port_alloc(void)
 {
-	struct port *port;
+	struct port *port = (zone_alloc)(&port_zone);
 
-	assert(kind != OBJECT_NONE || object == NULL);
-	if (owner != NULL && !owner_charge(owner, OWNER_PORTS, 1))
+	if (port == NULL)
 		return NULL;
-	port = zone_alloc(&port_zone);
-	if (port == NULL) {
-		port_uncharge(owner);
-		return NULL;
-	}
 	memset(port, 0, offsetof(struct port, messages));
-	port->magic = PORT_MAGIC;
-	port->refs = 1;
-	port->owner = owner;
-	port->state = PORT_KERNEL;
-	port->kind = kind;
-	port->object = object;
-	port->limit = PORT_LIMIT_DEFAULT;
 	list_init(&port->messages);
 	wait_queue_init(&port->receivers);
 	wait_queue_init(&port->senders);
@@ -67,17 +60,60 @@ struct port *port_create(enum object_kind kind, void *object, struct owner *owne
 	return port;
 }
 
+static struct port *port_take_port(void)
+{
+	struct port *port = zone_take_kept(&port_zone, KEPT_LINK);
+
+	return port != NULL ? port : port_alloc();
+}
+
+static inline void port_begin(struct port *port, enum object_kind kind, void *object,
+			      struct owner *owner)
+{
+	port->magic = PORT_MAGIC;
+	port->refs = 1;
+	port->owner = owner;
+	port->state = PORT_KERNEL;
+	port->kind = kind;
+	port->object = object;
+	port->make_send_count = 0;
+	port->seqno = 0;
+	port->label = 0;
+	port->limit = PORT_LIMIT_DEFAULT;
+}
+
+/* Returns a port whose one reference is that of its receive right, which the kernel holds. */
+struct port *port_create(enum object_kind kind, void *object, struct owner *owner)
+{
+	struct port *port;
+
+	assert(kind != OBJECT_NONE || object == NULL);
+	if (owner != NULL && !owner_charge(owner, OWNER_PORTS, 1))
+		return NULL;
+	port = ALLOC_SITE(port_take_port());
+	if (port == NULL) {
+		port_uncharge(owner);
+		return NULL;
+	}
+	port_begin(port, kind, object, owner);
+	return port;
+}
+
 void port_free(struct port *port)
 {
 	assert(port->state == PORT_DEAD);
-	assert(port->send_rights == 0 && port->send_once_rights == 0);
+	assert(port->receiver == NULL && port->name == MACH_PORT_NULL);
+	assert((port->send_rights | port->send_once_rights | port->n_messages) == 0);
 	assert(list_empty(&port->messages) && list_empty(&port->dead_name_requests));
 	assert(list_empty(&port->receivers.waiters) && list_empty(&port->senders.waiters));
 	assert(port->set == NULL && port->destination == NULL && port->pager == NULL);
 	assert(port->stream == NULL);
+	assert(port->no_senders == PORT_NULL && port->port_destroyed == PORT_NULL);
+	assert(!port->one_way_counts && !port->has_payload && port->payload == 0);
 	port->magic = 0;
 	port_uncharge(port->owner);
-	zone_free(&port_zone, port);
+	if (!zone_keep(&port_zone, port, KEPT_LINK))
+		zone_free(&port_zone, port);
 }
 
 /* ---------------- Rights ---------------- */
