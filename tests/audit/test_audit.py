@@ -174,6 +174,23 @@ def test_auditd_may_be_killed(audited) -> None:
     assert re.search(r"\d{14}\.crash_recovery\b", trail.output)
 
 
+def test_no_file_takes_another_s_place(audited) -> None:
+    """Whatever the clock says: a name had its second, or one that is still to come."""
+    turn = "auditd\nchmod 60{n} /tmp\naudit -n\nsleep 0.05\nchmod 61{n} /tmp\naudit -t\n" + ENDED
+    turns = turn.format(n=1) + turn.format(n=2) + "touch /var/audit/20300101000000.20300101000001\n"
+    trail = audited(f"{turns}{turn.format(n=3)}ls /var/audit | wc -l", control=ALL, ends=False)
+    modes = [record.arguments["mode"] for record in named(trail.records, "AUE_CHMOD")]
+    assert (modes, trail.output) == ([0o601, 0o611, 0o602, 0o612, 0o603, 0o613], "7\n")
+
+
+def test_little_space_is_told_once(audited) -> None:
+    """And the trail goes on in one other file, not in one after another."""
+    trail = audited("auditd\nfor n in 1 2 3 4; do chmod 60$n /tmp; sleep 1.1; done\n"
+                    "ls /var/audit | wc -l", control=ALL + "minfree:100\n")
+    assert trail.output == "2\n"
+    assert trail.log.count("there is little space left for the trail in /var/audit") == 1
+
+
 def test_one_auditd_only(audited) -> None:
     trail = audited("auditd; auditd 2>&1; echo $?; su student -c 'auditd 2>&1; audit -n 2>&1'")
     assert trail.output == ("auditd: it runs already; `audit -t` ends it\n1\n"

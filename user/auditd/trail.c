@@ -5,6 +5,9 @@
  * One that is being written is called BEGIN.not_terminated, with its time in 14 digits; one that
  * has ended BEGIN.END; one that nobody ended BEGIN.crash_recovery.  So the names in their order are
  * the order of the records, and where one ends another begins.
+ *
+ * No file begins at a time that another one's name has, or earlier, whatever the clock says: it may
+ * have been set back, and the file that ends later would take the other's name, and its place.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +23,9 @@
 #define STAMP_DIGITS 14
 #define OPEN_END     ".not_terminated"
 #define LOST_END     ".crash_recovery"
-#define TRIES        60 /* Seconds that may be taken by other files' names. */
 
 static char current[PATH_MAX]; /* The file that is written; empty: none. */
-static time_t last_stamp;      /* Of the latest name: no other begins then, or earlier. */
+static time_t last_stamp;      /* The latest in a name: no other begins then, or earlier. */
 
 /* ---------------- Names ---------------- */
 
@@ -35,9 +37,25 @@ static void trail_stamp(time_t when, char stamp[STAMP_DIGITS + 1])
 	strftime(stamp, STAMP_DIGITS + 1, "%Y%m%d%H%M%S", &date);
 }
 
+static time_t trail_time_of(const char *stamp)
+{
+	struct tm date = {0};
+
+	sscanf(stamp, "%4d%2d%2d%2d%2d%2d", &date.tm_year, &date.tm_mon, &date.tm_mday,
+	       &date.tm_hour, &date.tm_min, &date.tm_sec);
+	date.tm_year -= 1900;
+	date.tm_mon -= 1;
+	return timegm(&date);
+}
+
+static bool trail_is_stamp(const char *text, char end)
+{
+	return strspn(text, "0123456789") == STAMP_DIGITS && text[STAMP_DIGITS] == end;
+}
+
 static bool trail_is_name(const char *name)
 {
-	return strspn(name, "0123456789") == STAMP_DIGITS && name[STAMP_DIGITS] == '.';
+	return trail_is_stamp(name, '.');
 }
 
 static bool trail_has_no_end(const char *name)
@@ -104,28 +122,38 @@ static void trail_close_lost(void)
 	}
 }
 
+/* A name has one time, or two, of which the second is the later one. */
+static void trail_note_stamp(const char *name, void *context)
+{
+	const char *end = name + STAMP_DIGITS + 1;
+	time_t stamp = trail_time_of(trail_is_stamp(end, '\0') ? end : name);
+
+	(void)context;
+	if (stamp > last_stamp)
+		last_stamp = stamp;
+}
+
+/* Now, or the second behind the latest that a name has. */
+static time_t trail_next_time(void)
+{
+	time_t now = time(NULL);
+
+	return now > last_stamp ? now : last_stamp + 1;
+}
+
 /* ---------------- Beginning and end ---------------- */
 
 /* A new file, whose name nobody had; -1 with errno. */
 static int trail_make(char path[PATH_MAX], char stamp[STAMP_DIGITS + 1])
 {
-	time_t when = time(NULL);
-	int file = -1;
+	char name[STAMP_DIGITS + sizeof OPEN_END];
 
-	if (when <= last_stamp)
-		when = last_stamp + 1;
-	for (int n = 0; n < TRIES && file < 0; n++, when++) {
-		char name[STAMP_DIGITS + sizeof OPEN_END];
-
-		trail_stamp(when, stamp);
-		snprintf(name, sizeof name, "%s%s", stamp, OPEN_END);
-		trail_path(path, name);
-		file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IRGRP);
-		last_stamp = when;
-		if (file < 0 && errno != EEXIST)
-			break;
-	}
-	return file;
+	trail_for_each(trail_note_stamp, NULL);
+	last_stamp = trail_next_time();
+	trail_stamp(last_stamp, stamp);
+	snprintf(name, sizeof name, "%s%s", stamp, OPEN_END);
+	trail_path(path, name);
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IRGRP);
 }
 
 /* The name is on the disk before anything is recorded under it. */
@@ -162,11 +190,10 @@ bool trail_begin(void)
 void trail_end(void)
 {
 	char end[STAMP_DIGITS + 2] = ".";
-	time_t now = time(NULL);
 
 	if (auditctl("") != 0)
 		complain("the trail's end: %s", strerror(errno));
-	trail_stamp(now > last_stamp ? now : last_stamp + 1, end + 1);
+	trail_stamp(trail_next_time(), end + 1);
 	if (current[0] != '\0')
 		trail_close_name(current, end);
 	current[0] = '\0';
