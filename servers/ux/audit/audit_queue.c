@@ -45,11 +45,12 @@ static struct {
 	struct group filling, writing;
 	struct vnode *trail; /* Null: there is none. */
 	bool has_worker;
-	bool is_stuck;   /* The last group could not be written, and is there still. */
-	bool is_hurried; /* Somebody waits for the queue to be empty. */
-	bool is_halting; /* For lack of room: nobody waits for the worker, which halts. */
-	bool was_told_size, was_told_space; /* auditd, of this trail. */
-	uint64_t file_size;                 /* At which it is told; 0: never. */
+	bool is_stuck;       /* The last group could not be written, and is there still. */
+	bool is_hurried;     /* Somebody waits for the queue to be empty. */
+	bool is_halting;     /* For lack of room: nobody waits for the worker, which halts. */
+	bool was_told_size;  /* auditd, of this trail; */
+	bool was_told_space; /* and that there is little space, whatever the trail. */
+	uint64_t file_size;  /* At which it is told; 0: never. */
 	audit_stat_t counts;
 } queue;
 
@@ -79,17 +80,19 @@ void audit_send_trigger(int trigger)
 	syscall_mach_port_deallocate(mach_task_self_cached(), port);
 }
 
+/* A trail that has grown is told of once, and space that has become little also once. */
 static void queue_tell_of_file(void)
 {
+	bool is_little = fs_free_percent() < (unsigned)audit_limits.aq_minfree;
+
 	if (queue.file_size != 0 && (uint64_t)queue.trail->size >= queue.file_size &&
 	    !queue.was_told_size) {
 		queue.was_told_size = true;
 		audit_send_trigger(AUDIT_TRIGGER_ROTATE_KERNEL);
 	}
-	if (fs_free_percent() < (unsigned)audit_limits.aq_minfree && !queue.was_told_space) {
-		queue.was_told_space = true;
+	if (is_little && !queue.was_told_space)
 		audit_send_trigger(AUDIT_TRIGGER_LOW_SPACE);
-	}
+	queue.was_told_space = is_little;
 }
 
 /* ---------------- Writing ---------------- */
@@ -264,7 +267,8 @@ void audit_change_trail(struct vnode *trail)
 		queue_flush();
 	old = queue.trail;
 	queue.trail = trail;
-	queue.was_told_size = queue.was_told_space = false;
+	queue.was_told_size = false;
+	queue.was_told_space &= old != NULL && trail != NULL;
 	audit_is_on = trail != NULL;
 	ux_wakeup(&queue);
 	if (old != NULL)
