@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <bsm/audit.h>
 #include <bsm/audit_kevents.h>
@@ -172,6 +173,25 @@ struct bsm_record {
 	size_t room;
 };
 int bsm_next_record(FILE *file, struct bsm_record *record);
+
+/* ---------------- Choosing them (choose.c) ---------------- */
+
+#define BSM_EVENTS_CHOSEN 16
+
+/* What is asked of a record; what nobody has asked for is not looked at. */
+struct bsm_choice {
+	bool is_inverted;
+	bool has_after, has_before, has_flags, has_euid, has_egid, has_rgid, has_pid, has_ruid,
+		has_auid;
+	time_t after, before; /* From the one on, and before the other. */
+	au_mask_t flags;
+	uint32_t euid, egid, rgid, pid, ruid, auid;
+	uint16_t events[BSM_EVENTS_CHOSEN]; /* Any of these. */
+	unsigned n_events;
+	const char *path; /* This file, or one below it. */
+};
+
+bool bsm_is_chosen(const struct bsm_choice *choice, const struct bsm_record *record);
 
 /* ---------------- Printing them (print.c) ---------------- */
 

@@ -16,112 +16,10 @@
 	"auditreduce [-v] [-a TIME] [-b TIME] [-d DAY] [-c FLAGS] [-e USER] [-f GROUP] " \
 	"[-g GROUP] [-j PID] [-m EVENT] [-o file=PATH] [-r USER] [-u USER] [FILE...]"
 #define DAY_SECONDS 86400
-#define EVENTS_MAX  16
 
-/* What is wanted; what nobody has asked for is not looked at. */
-static struct {
-	bool is_inverted;
-	bool has_after, has_before, has_flags, has_euid, has_egid, has_rgid, has_pid, has_ruid,
-		has_auid;
-	time_t after, before; /* From the one on, and before the other. */
-	au_mask_t flags;
-	uint32_t euid, egid, rgid, pid, ruid, auid;
-	uint16_t events[EVENTS_MAX];
-	unsigned n_events;
-	const char *path; /* What a path begins with. */
-} wanted;
+static struct bsm_choice wanted;
 
-/* What is looked at of a record. */
-struct seen {
-	uint32_t seconds;
-	uint16_t event;
-	bool has_subject, has_failed, has_path;
-	struct bsm_process subject;
-};
-
-/* ---------------- Looking ---------------- */
-
-/* The path, or one below it; a path at whose end there is a slash says the same. */
-static bool is_wanted_path(const char *path)
-{
-	size_t length = strlen(wanted.path);
-
-	while (length > 1 && wanted.path[length - 1] == '/')
-		length--;
-	return strncmp(path, wanted.path, length) == 0 &&
-	       (path[length] == '\0' || path[length] == '/' || wanted.path[length - 1] == '/');
-}
-
-static void look_at_token(const struct bsm_token *token, struct seen *seen)
-{
-	switch (token->type) {
-	case AUT_HEADER32:
-		seen->seconds = token->header.seconds;
-		seen->event = token->header.event;
-		break;
-	case AUT_SUBJECT32:
-		seen->has_subject = true;
-		seen->subject = token->process;
-		break;
-	case AUT_RETURN32:
-		seen->has_failed = token->result.error != 0;
-		break;
-	case AUT_PATH:
-		seen->has_path |= wanted.path != NULL && is_wanted_path(token->text);
-		break;
-	default:
-		break;
-	}
-}
-
-static bool is_wanted_event(uint16_t event)
-{
-	for (unsigned n = 0; n < wanted.n_events; n++) {
-		if (wanted.events[n] == event)
-			return true;
-	}
-	return wanted.n_events == 0;
-}
-
-static bool is_wanted_class(const struct seen *seen)
-{
-	const struct bsm_event *event = bsm_event_by_number(seen->event);
-	au_class_t classes = event != NULL ? event->classes : 0;
-
-	return (classes & (seen->has_failed ? wanted.flags.am_failure : wanted.flags.am_success)) !=
-	       0;
-}
-
-static bool is_wanted_subject(const struct seen *seen)
-{
-	const struct bsm_process *who = &seen->subject;
-
-	if (wanted.has_auid || wanted.has_euid || wanted.has_ruid || wanted.has_egid ||
-	    wanted.has_rgid || wanted.has_pid) {
-		if (!seen->has_subject)
-			return false;
-	}
-	return (!wanted.has_auid || who->auid == wanted.auid) &&
-	       (!wanted.has_euid || who->euid == wanted.euid) &&
-	       (!wanted.has_ruid || who->ruid == wanted.ruid) &&
-	       (!wanted.has_egid || who->egid == wanted.egid) &&
-	       (!wanted.has_rgid || who->rgid == wanted.rgid) &&
-	       (!wanted.has_pid || who->pid == wanted.pid);
-}
-
-static bool is_wanted(const struct bsm_record *record)
-{
-	struct bsm_cursor cursor = record->tokens;
-	struct bsm_token token;
-	struct seen seen = {0};
-
-	while (bsm_next_token(&cursor, &token))
-		look_at_token(&token, &seen);
-	return (!wanted.has_after || (time_t)seen.seconds >= wanted.after) &&
-	       (!wanted.has_before || (time_t)seen.seconds < wanted.before) &&
-	       is_wanted_event(seen.event) && (!wanted.has_flags || is_wanted_class(&seen)) &&
-	       is_wanted_subject(&seen) && (wanted.path == NULL || seen.has_path);
-}
+/* ---------------- Files ---------------- */
 
 /* Whole records go on; false if the file does not end with one, or could not be written. */
 static bool reduce_file(FILE *file, const char *name)
@@ -132,7 +30,7 @@ static bool reduce_file(FILE *file, const char *name)
 	while ((found = bsm_next_record(file, &record)) > 0) {
 		size_t size = (size_t)(record.tokens.end - record.tokens.at);
 
-		if (is_wanted(&record) != wanted.is_inverted)
+		if (bsm_is_chosen(&wanted, &record))
 			fwrite(record.bytes, 1, size, stdout);
 	}
 	if (found < 0)
@@ -245,8 +143,9 @@ static void add_event(const char *text)
 {
 	const struct bsm_event *event = bsm_event_by_name(text);
 
-	if (wanted.n_events == EVENTS_MAX)
-		report_exit(2, "no more than %d events can be asked for at once", EVENTS_MAX);
+	if (wanted.n_events == BSM_EVENTS_CHOSEN)
+		report_exit(2, "no more than %d events can be asked for at once",
+			    BSM_EVENTS_CHOSEN);
 	wanted.events[wanted.n_events++] =
 		(uint16_t)(event != NULL
 				   ? event->number

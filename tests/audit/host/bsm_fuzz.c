@@ -3,55 +3,20 @@
  * Trails with every byte flipped, and cut at every length: the library reads what is whole, says
  * what is wrong with the rest, and the sanitizers find nothing.
  *
- * links: lib/bsm/read.c lib/bsm/print.c lib/bsm/lines.c tests/lib/host/bsm/made.c
+ * links: lib/bsm/read.c lib/bsm/print.c lib/bsm/choose.c lib/bsm/lines.c
+ * links: tests/lib/host/bsm/made.c tests/lib/host/bsm/made_read.c
  * flags: -D_GNU_SOURCE -Ilib/bsm -Itests/lib/host/bsm
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsm.h"
 #include "check.h"
 #include "made.h"
 
-static const struct bsm_style styles[] = {
-	{.delimiter = ","},
-	{.delimiter = " ", .one_line = true, .short_names = true, .numeric_ids = true},
-	{.delimiter = ",", .raw = true},
-	{.delimiter = ",", .xml = true},
-};
-
-/* Events have no names here. */
-const struct bsm_event *bsm_event_by_number(uint32_t number)
-{
-	(void)number;
-	return NULL;
-}
-
-/* How many records are read and printed in each way; -1 if the rest is none. */
-static int read_all(const uint8_t *bytes, size_t size)
-{
-	struct bsm_record record = {0};
-	FILE *out = fopen("/dev/null", "w");
-	FILE *file =
-		size == 0 ? fopen("/dev/null", "r") : fmemopen((void *)(uintptr_t)bytes, size, "r");
-	int n = 0, found;
-
-	while ((found = bsm_next_record(file, &record)) > 0) {
-		for (size_t style = 0; style < sizeof styles / sizeof styles[0]; style++)
-			bsm_print_record(&styles[style], &record, out);
-		n++;
-	}
-	EXPECT(found == 0 || bsm_error[0] != '\0');
-	free(record.bytes);
-	fclose(file);
-	fclose(out);
-	return found == 0 ? n : -1;
-}
-
 TEST(a_whole_trail_is_read)
 {
-	EXPECT_EQ(read_all(made_trail, made_trail_size), MADE_RECORDS);
-	EXPECT_EQ(read_all(made_trail, 0), 0);
+	EXPECT_EQ(made_read_all(made_trail, made_trail_size), MADE_RECORDS);
+	EXPECT_EQ(made_read_all(made_trail, 0), 0);
 }
 
 TEST(a_trail_that_is_cut_is_read_to_its_last_record)
@@ -61,7 +26,7 @@ TEST(a_trail_that_is_cut_is_read_to_its_last_record)
 		int found;
 
 		memcpy(copy, made_trail, size);
-		found = read_all(copy, size);
+		found = made_read_all(copy, size);
 		EXPECT(found == -1 || found < MADE_RECORDS);
 		free(copy);
 	}
@@ -75,7 +40,7 @@ TEST(each_byte_may_be_wrong)
 		for (int bit = 0; bit < 8; bit++) {
 			memcpy(copy, made_trail, made_trail_size);
 			copy[n] ^= (uint8_t)(1u << bit);
-			read_all(copy, made_trail_size);
+			made_read_all(copy, made_trail_size);
 		}
 	}
 	free(copy);
@@ -90,7 +55,7 @@ TEST(lengths_that_cannot_be_are_errors)
 		memcpy(copy, made_trail, made_trail_size);
 		for (int byte = 0; byte < 4; byte++)
 			copy[MADE_HEADER + 1 + byte] = (uint8_t)(lengths[n] >> (24 - 8 * byte));
-		EXPECT_EQ(read_all(copy, made_trail_size), -1);
+		EXPECT_EQ(made_read_all(copy, made_trail_size), -1);
 	}
 	free(copy);
 }

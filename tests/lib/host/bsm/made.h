@@ -12,4 +12,10 @@
 extern const uint8_t made_trail[];
 extern const size_t made_trail_size;
 
+/*
+ * Has bytes printed as praudit prints and asked as auditreduce asks, in each way: how many records
+ * there are; -1 if the rest is none.
+ */
+int made_read_all(const uint8_t *bytes, size_t size);
+
 #endif
