@@ -14,7 +14,7 @@ struct seen {
 
 /* ---------------- Paths ---------------- */
 
-/* A part of a path as long as the text goes, and as a path is written: without a slash. */
+/* What is between two slashes of a path, or behind the last one. */
 struct part {
 	const char *text;
 	size_t length;
@@ -71,8 +71,8 @@ static size_t path_names(const char *path)
 }
 
 /*
- * Whether it is that path, or one below it.  A program can write a path in many ways: /a//b, /a/./b,
- * /a/c/../b.
+ * Whether it is that path, or one below it.  A program can write a path in many ways: /a//b,
+ * /a/./b, /a/c/../b.
  */
 static bool path_is_within(const char *path, const char *above)
 {
