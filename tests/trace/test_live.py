@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from assay import OUT, unix
+from assay import OUT, bench, unix
 from assay.files import Files, Get
 from framework import trace_file
 from framework.trace_file import Record
@@ -208,3 +208,29 @@ def test_what_is_wrong_is_said() -> None:
         "ktrace: /etc/motd: cannot be written: Permission denied: name another file with -f", "1",
         "kdump: --view=perf: views are not made here: take the trace to the host", "1",
         "kdump: /etc/motd: no trace, of which `ktrace COMMAND` makes one", "1"]
+
+
+LOOP = "n=0; while [ $n -lt 1000 ]; do /bin/true; n=$((n+1)); done"
+LOOPS = {"untraced": "", "default": "ktrace -i", "all": "ktrace -i -t +w"}
+
+
+@pytest.fixture(name="loops", scope="module")
+def loops_fixture() -> dict[str, int]:
+    """Milliseconds of the machine's time, in which a thousand instructions are a microsecond."""
+    result = unix.run("cd /tmp\n" + "\n".join(f"time {how} sh -c '{LOOP}' 2>&1"
+                                              for how in LOOPS.values()),
+                      user="root", limit=LIMIT, icount=True)
+    taken = re.findall(r"^real (\d+)\.(\d{3})$", result.output.decode(), re.MULTILINE)
+    return dict(zip(LOOPS, (1000 * int(whole) + int(part) for whole, part in taken), strict=True))
+
+
+@pytest.mark.parametrize("how,percent", [("default", 8), ("all", 15)])
+def test_a_thousand_commands_take_little_longer(loops: dict[str, int], how: str,
+                                                percent: int) -> None:
+    assert loops["untraced"] < loops[how] <= loops["untraced"] * (1 + percent / 100), loops
+
+
+def test_a_traced_call_costs_little() -> None:
+    """Its call and its result are recorded; that they are written is another thread's affair."""
+    plain, traced = (bench.unix_call(name)().value for name in ("getpid", "getpid-traced"))
+    assert plain < traced <= plain + 700
