@@ -475,28 +475,104 @@ TEST(threads_are_told_apart)
 	}
 }
 
-/* Each says its numbers, and all are there, each process's in its order. */
+enum {
+	MANY = 30,
+	TIMES = 5
+};
+
+/* A file of its own for each of many. */
+static const char *own_path(int n)
+{
+	static char path[32];
+
+	snprintf(path, sizeof path, F "%02d", n);
+	return path;
+}
+
+static void do_something_of_each_kind(int n)
+{
+	const struct sigaction action = {.sa_handler = do_nothing};
+	const pid_t pid = getpid();
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (int at = 0; at < TIMES; at++) {
+		char word = (char)('a' + at);
+		int fd = open(own_path(n), O_RDWR);
+
+		write(fd, &word, 1);
+		close(fd);
+		kill(pid, SIGUSR1);
+		utrace(&word, 1);
+	}
+	_exit(n);
+}
+
+enum {
+	LINES_BEFORE = 6, /* Those of fork() and of what is prepared: */
+	LINES_OF_TURN = 14
+};
+
+/* What comes in each turn; the signal is taken before the call that sent it is over. */
+static const char *line_of_turn(int which, int n, int at, pid_t pid)
+{
+	const char *path = own_path(which);
+	char word = (char)('a' + at);
+	const char *const lines[LINES_OF_TURN] = {
+		trace_line("call 30 %d %d 0", (int)strlen(path), O_RDWR),
+		trace_line("path %s", path),
+		"ret 30 3",
+		"call 34 3 1",
+		trace_line("write 3 %c", word),
+		"ret 34 1",
+		"call 31 3",
+		"ret 31 0",
+		trace_line("call 20 %d %d", pid, SIGUSR1),
+		trace_line("signal %d by %x code %d mask 0", SIGUSR1,
+			   (unsigned)(uintptr_t)do_nothing, SI_USER),
+		"ret 20 0",
+		"call 84 1",
+		trace_line("words %c", word),
+		"ret 84 0",
+	};
+
+	return lines[n];
+}
+
+/* The n-th record of a process. */
+static void expect_line(int which, pid_t pid, int n, const char *line)
+{
+	const int turn = (n - LINES_BEFORE) / LINES_OF_TURN;
+	const char *wanted;
+
+	if (n < LINES_BEFORE)
+		return;
+	if (turn < TIMES)
+		wanted = line_of_turn(which, (n - LINES_BEFORE) % LINES_OF_TURN, turn, pid);
+	else
+		wanted = trace_line("call 2 %d", which);
+	if (strcmp(line, wanted) != 0)
+		check_fail("record %d of process %d is `%s`, not `%s`", n, which, line, wanted);
+}
+
+/* Each does what it does, and all is there, each process's in its order. */
 TEST(thirty_processes_at_once)
 {
-	enum {
-		MANY = 30,
-		TIMES = 200
-	};
 	static pid_t pids[MANY];
-	static uint32_t next[MANY];
+	static int next[MANY];
 	const struct ktr_header *header;
 	struct trace trace;
+	char line[LINE_MAX];
 
-	begin(KTRFAC_USER | KTRFAC_SYSRET | KTRFAC_INHERIT);
+	for (int n = 0; n < MANY; n++)
+		EXPECT(make_file(own_path(n), "", 0, 0600));
+	begin(ALL | KTRFAC_INHERIT);
 	for (int n = 0; n < MANY; n++) {
 		pids[n] = fork();
-		for (uint32_t at = 0; pids[n] == 0 && at < TIMES; at++)
-			utrace(&at, sizeof at);
 		if (pids[n] == 0)
-			_exit(0);
+			do_something_of_each_kind(n);
 	}
 	for (int n = 0; n < MANY; n++)
-		EXPECT_EQ(status_of(pids[n]), 0);
+		EXPECT_EQ(status_of(pids[n]), W_EXITCODE(n, 0));
 	end();
 	trace = trace_read();
 	for (uint32_t n = 1; (header = trace_next(&trace)) != NULL; n++) {
@@ -505,12 +581,15 @@ TEST(thirty_processes_at_once)
 		EXPECT_EQ(header->ktr_sequence, n);
 		while (which < MANY && pids[which] != header->ktr_pid)
 			which++;
-		if (header->ktr_type == KTR_USER)
-			EXPECT(which < MANY &&
-			       *(const uint32_t *)(const void *)(header + 1) == next[which]++);
+		if (which == MANY)
+			continue;
+		trace_show(header, line);
+		expect_line(which, header->ktr_pid, next[which]++, line);
 	}
-	for (int n = 0; n < MANY; n++)
-		EXPECT_EQ(next[n], TIMES);
+	for (int n = 0; n < MANY; n++) {
+		EXPECT_EQ(next[n], LINES_BEFORE + TIMES * LINES_OF_TURN + 1);
+		unlink(own_path(n));
+	}
 }
 
 /* ---------------- Time ---------------- */
