@@ -164,6 +164,7 @@ static void cache_assign(struct cache *cache, struct buffer *buffer, uint32_t bl
 	list_remove(&buffer->chain);
 	buffer->block = block;
 	buffer->owner = 0;
+	buffer->is_checked = false;
 	buffer->state = BUFFER_READING;
 	list_add_first(cache_chain_of(cache, block), &buffer->chain);
 	cache_note_use(cache, buffer);
@@ -174,6 +175,7 @@ void cache_change(struct cache *cache, struct buffer *buffer, enum cache_rank ra
 	assert(ux_lock_held() && buffer->state == BUFFER_VALID);
 	if (buffer->is_changed && (buffer->rank < rank || buffer->rank == CACHE_AGAIN))
 		rank = buffer->rank;
+	buffer->is_checked = false;
 	cache_set_changed(cache, buffer, rank);
 }
 

@@ -49,6 +49,7 @@ struct buffer {
 	enum cache_rank rank; /* If it is changed. */
 	bool is_writing;      /* A copy of it is on its way there. */
 	bool is_kept;         /* Stays until the cache is closed. */
+	bool is_checked;      /* By its user, since it was read or changed last. */
 	void *data;
 };
 

@@ -4,8 +4,9 @@
  *
  * A directory is a file of whole blocks, and each block a chain of entries that ends with it: an
  * entry says how long it is, which may be longer than it needs, and so an entry that goes leaves
- * its room to the one before it.  An entry is looked at only after entry_scan_next() has checked
- * it.
+ * its room to the one before it.  An entry is looked at only after it has been checked: once for as
+ * long as the block stays as it is, with all others of its block, or if one of these is damaged by
+ * entry_scan_next() each time.
  *
  * A device may stop in the middle of a block, but not of a sector.  So each sector of a block that
  * is made here begins with an entry, and what is added or deleted changes one sector only.
@@ -34,18 +35,6 @@ static uint32_t entry_blocks_of(const struct node *directory)
 	return (uint32_t)(directory->vnode.size >> directory->vnode.file_system->block_shift);
 }
 
-static int entry_load(struct scan *scan)
-{
-	struct node *directory = scan->directory;
-	struct file_system *fs = directory->vnode.file_system;
-	uint32_t block;
-	int error = block_find(directory, scan->index, &block);
-
-	if (error == 0 && block == 0)
-		error = damaged(fs, "directory %u has a hole", directory->vnode.number);
-	return error != 0 ? error : cache_read(&fs->cache, block, 1, &scan->buffer);
-}
-
 static uint32_t entry_name_length(const struct file_system *fs, const struct ext2_entry *entry)
 {
 	return entry->name_length | (fs->has_types ? 0u : (uint32_t)entry->type << 8);
@@ -65,30 +54,72 @@ static bool entry_is_sound(const struct file_system *fs, const struct ext2_entry
 		entry->inode <= fs->n_inodes);
 }
 
-/* Goes to the next entry, used or free: ENOENT if there is none.  Unlocks between blocks. */
-static int entry_scan_next(struct scan *scan)
+static bool entry_block_is_sound(const struct file_system *fs, const char *data)
 {
-	struct file_system *fs = scan->directory->vnode.file_system;
-	int error;
+	uint32_t next = 0;
 
-	scan->before = scan->entry;
-	if (scan->buffer != NULL && scan->next == fs->block_size) {
-		scan->buffer = NULL;
-		scan->index++;
+	while (next < fs->block_size) {
+		const struct ext2_entry *entry = (const struct ext2_entry *)(data + next);
+
+		if (!entry_is_sound(fs, entry, fs->block_size - next))
+			return false;
+		next += entry->length;
 	}
-	if (scan->buffer == NULL) {
-		if (scan->index >= entry_blocks_of(scan->directory))
-			return ENOENT;
-		scan->before = NULL;
-		scan->next = 0;
-		error = entry_load(scan);
+	return true;
+}
+
+static int entry_load(struct scan *scan)
+{
+	struct node *directory = scan->directory;
+	struct file_system *fs = directory->vnode.file_system;
+	uint32_t block;
+	int error = block_find(directory, scan->index, &block);
+
+	if (error == 0 && block == 0)
+		error = damaged(fs, "directory %u has a hole", directory->vnode.number);
+	if (error == 0)
+		error = cache_read(&fs->cache, block, 1, &scan->buffer);
+	if (error == 0 && !scan->buffer->is_checked)
+		scan->buffer->is_checked = entry_block_is_sound(fs, scan->buffer->data);
+	return error;
+}
+
+/* Goes to before the first entry of the next block: ENOENT if there is none. */
+static int entry_scan_block(struct scan *scan)
+{
+	if (scan->buffer != NULL)
+		scan->index++;
+	scan->buffer = NULL;
+	if (scan->index >= entry_blocks_of(scan->directory))
+		return ENOENT;
+	scan->entry = NULL;
+	scan->next = 0;
+	return entry_load(scan);
+}
+
+static int entry_tell_damage(const struct scan *scan)
+{
+	return damaged(scan->directory->vnode.file_system,
+		       "directory %u has an odd entry in block %u, byte %u",
+		       scan->directory->vnode.number, scan->index, scan->next);
+}
+
+/* Goes to the next entry, used or free: ENOENT if there is none.  Unlocks between blocks. */
+static inline int entry_scan_next(struct scan *scan)
+{
+	const struct file_system *fs = scan->directory->vnode.file_system;
+
+	if (scan->buffer == NULL || scan->next == fs->block_size) {
+		int error = entry_scan_block(scan);
+
 		if (error != 0)
 			return error;
 	}
+	scan->before = scan->entry;
 	scan->entry = (struct ext2_entry *)((char *)scan->buffer->data + scan->next);
-	if (!entry_is_sound(fs, scan->entry, fs->block_size - scan->next))
-		return damaged(fs, "directory %u has an odd entry in block %u, byte %u",
-			       scan->directory->vnode.number, scan->index, scan->next);
+	if (!scan->buffer->is_checked &&
+	    !entry_is_sound(fs, scan->entry, fs->block_size - scan->next))
+		return entry_tell_damage(scan);
 	scan->next += scan->entry->length;
 	return 0;
 }

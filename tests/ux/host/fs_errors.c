@@ -280,3 +280,27 @@ TEST(fs_what_a_lost_change_freed_is_not_used_again)
 	host_unmount_unchecked();
 	image_free();
 }
+
+/* Of a disk on which a file and a directory have the same block: it was sound when it was read. */
+TEST(fs_a_directory_that_is_written_over_is_looked_at_anew)
+{
+	struct vnode *root, *vnode, *found = NULL;
+	char bytes[1024];
+	size_t done;
+
+	if (!host_mount_new(ONE_KIB, 4 * MIB))
+		return;
+	vnode = create("file", S_IFREG | 0644);
+	root = fs_root();
+	EXPECT_EQ(block_find(node_of(root), 0, &node_of(vnode)->map[0]), 0);
+	node_of(vnode)->vnode.size = sizeof bytes;
+	vnode_release(look_up("file"));
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)0xff;
+	EXPECT_EQ(vnode_write(vnode, &host_root, 0, bytes, sizeof bytes, &done), 0);
+	EXPECT_EQ(directory_lookup(root, "file", &found), EIO);
+	vnode_release(root);
+	vnode_release(vnode);
+	host_unmount_unchecked();
+	image_free();
+}
