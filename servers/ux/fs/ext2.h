@@ -252,7 +252,15 @@ void super_end(struct file_system *fs);
 void super_change(struct file_system *fs);
 void group_change(struct file_system *fs, uint32_t group);
 
-struct ext2_group *group_of(const struct file_system *fs, uint32_t group);
+static inline struct ext2_group *group_of(const struct file_system *fs, uint32_t group)
+{
+	uint32_t shift = fs->block_shift - 5;
+	struct ext2_group *groups;
+
+	assert(group < fs->n_groups);
+	groups = fs->group_buffers[group >> shift]->data;
+	return &groups[group & ((1u << shift) - 1)];
+}
 
 /* Whether somebody may have the last blocks, which the superblock reserves, and inodes. */
 bool super_may_use_reserved(const struct file_system *fs, const struct credentials *who);

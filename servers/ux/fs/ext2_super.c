@@ -118,16 +118,6 @@ static int super_read_shape(struct file_system *fs, struct ext2_super *super)
 
 /* ---------------- Groups ---------------- */
 
-struct ext2_group *group_of(const struct file_system *fs, uint32_t group)
-{
-	uint32_t shift = fs->block_shift - 5;
-	struct ext2_group *groups;
-
-	assert(group < fs->n_groups);
-	groups = fs->group_buffers[group >> shift]->data;
-	return &groups[group & ((1u << shift) - 1)];
-}
-
 void group_change(struct file_system *fs, uint32_t group)
 {
 	cache_change(&fs->cache, fs->group_buffers[group >> (fs->block_shift - 5)], CACHE_LOOSE);
