@@ -32,4 +32,27 @@ typedef unsigned *host_call_array_t; /* Of the words of such calls. */
 #define HOST_CALLS_LABELS \
 	32u /* That can have counts of their own at once, the system's among them. */
 
+/*
+ * Who asked whom for what: a message was sent, but to a send-once right, which is a reply.  It is
+ * counted for the label of who sent it, where calls are told apart; of all others it is not told
+ * who sent it, nor from where.
+ */
+#define HOST_REQUEST_FRAMES 10
+
+struct host_request {
+	uint32_t label;                       /* On whose behalf, or HOST_CALLS_OTHERS. */
+	uint32_t task;                        /* Who sent it, */
+	uint32_t frames[HOST_REQUEST_FRAMES]; /* from where: return addresses; 0 behind the last. */
+	uint32_t server;   /* The task that was asked; 0: the kernel, or nobody. */
+	uint32_t id;       /* The message's. */
+	uint32_t count[2]; /* How often, the lower half first. */
+};
+
+typedef unsigned *host_request_array_t; /* Of the words of such requests. */
+
+#define HOST_REQUEST_WORDS (sizeof(struct host_request) / sizeof(unsigned))
+
+/* So many different ones are counted; of others it is known how often there were some. */
+#define HOST_REQUESTS_MAX 2048u
+
 #endif

@@ -87,6 +87,7 @@ struct space {
 	uint32_t n_entries;       /* In use. */
 	struct owner *owner;      /* Who pays for its leaves and nodes, and for ports made here: */
 	uint32_t charged;         /* so many leaves and nodes. */
+	uint32_t task;            /* The number of the task whose it is. */
 	struct entry *asked;      /* What the task asked the kernel for last (task/self_traps.c), or
 				space_no_entry. */
 };

@@ -27,6 +27,7 @@
 #include "base/timer.h"
 #include "ipc/kernel_object.h"
 #include "mach/assay_server.h"
+#include "prof/requests.h"
 #include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/work.h"
@@ -142,6 +143,7 @@ static void calls_free(void)
 {
 	while (calls.n > 0)
 		calls_free_table();
+	requests_end();
 	if (calls.moment != NULL)
 		machine_call_counters_free(calls.moment);
 	calls.moment = NULL;
@@ -165,6 +167,11 @@ static const struct calls_table *calls_table_of(uint32_t label)
 		if (calls.tables[n].label == label)
 			return &calls.tables[n];
 	return NULL;
+}
+
+uint32_t calls_label(uint32_t label)
+{
+	return calls_table_of(label) != NULL ? label : HOST_CALLS_OTHERS;
 }
 
 /* ---------------- Calls of programs ---------------- */
@@ -229,6 +236,7 @@ kern_return_t host_calls_reset(struct host *host)
 		return KERN_INVALID_HOST;
 	if (!calls.counts)
 		calls_free();
+	requests_clear();
 	for (uint32_t n = 0; n < calls.n; n++) {
 		machine_calls_clear(calls.tables[n].counters);
 		calls_clear_sums(calls.tables[n].sums);

@@ -3,10 +3,15 @@
 #ifndef PROF_CALLS_H
 #define PROF_CALLS_H
 
+#include <stdint.h>
+
 /*
  * As the boot programs are about to run: counts from then on, if `count-calls` says so, or goes on
  * if the kernel's file does.
  */
 void calls_start(void);
+
+/* The label, if its calls are told apart, or else HOST_CALLS_OTHERS. */
+uint32_t calls_label(uint32_t label);
 
 #endif

@@ -90,6 +90,9 @@ void sampler_work_all(void);
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
 			    bool *cut);
 
+/* The same of the current thread, in a trap of its own. */
+uint32_t sampler_own_stack(uint32_t *frames, uint32_t depth);
+
 /* The rate that a stream which asks for `rate` gets, and its mean interval. */
 uint32_t sampler_rate(uint32_t rate);
 uint32_t sampler_interval_ns(uint32_t rate);

@@ -112,6 +112,7 @@ struct task *task_new(struct task *parent, const char *name, struct vm_map *map,
 		space_release(space);
 		return NULL;
 	}
+	space->task = task->id;
 	task->map = map;
 	if (map->payer != owner_limited(task->owner))
 		map_change_payer(map, owner_limited(task->owner));

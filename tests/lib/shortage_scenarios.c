@@ -554,13 +554,15 @@ static void calls_are_counted(void)
 {
 	mach_msg_type_number_t n;
 	host_call_array_t calls;
-	unsigned label;
+	unsigned label, lost;
 	boolean_t on;
 
+	TRY(host_requests_count(check_number(0)));
 	TRY(host_calls_for(check_number(0), mach_task_self_cached(), &label));
 	TRY(host_calls_count(check_number(0), TRUE));
 	TRY(host_calls_get_for(check_number(0), label, &calls, &n));
 	TRY(host_calls_get(check_number(0), HOST_CALLS_ALL_CPUS, &on, &calls, &n));
+	TRY(host_requests_get(check_number(0), &lost, &calls, &n));
 }
 
 static void forget_calls(void)

@@ -8,10 +8,11 @@ behalf each instruction is executed, and GNU's gprof, which reads what pkgprof h
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from assay import ROOT, hot, unix
+from assay import ROOT, hot, pkgprof, unix
 from assay.files import Files, Get
 from assay.machine import find_kernel
 
@@ -60,6 +61,56 @@ def test_counts_are_the_process_s(unix_machine, tmp_path: Path, load: str) -> No
             assert missing == 1, (name, differing)
             at_its_end += 1
     assert at_its_end <= ITS_END, differing
+
+
+def executed_at(counts: hot.Counts, label: int, task: int) -> Counter:
+    """How often each instruction was, in that task on behalf of that label."""
+    mine = counts.of(lambda who: (who.label, who.task) == (label, task))
+    found: Counter = Counter()
+    for instruction in mine.instructions:
+        found[instruction.address] += instruction.count
+    return found
+
+
+def begun_in(whole: pkgprof.Whole, name: str, executed: Counter) -> Counter:
+    """How often each routine for messages was entered, of the part with that name."""
+    image = next(part.image for part in whole.placed if part.part.name == name)
+    return +Counter({f.name: executed[f.start] for f in image.functions
+                     if f.name.startswith("_X")})
+
+
+CALL_SIZE = 5
+
+
+@pytest.mark.parametrize("cpus", (1, 2))
+def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: int) -> None:
+    """By the emulator's plugin: how often each place called a stub, and how often the server and
+    the kernel began with what was asked of them, for this process."""
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    out = tmp_path / "counts"
+    names = ("-r.requests", "-k.kernel", "-k.other", *(f"12{part}.cat" for part in ("", *"kux")))
+    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names, cpus=cpus,
+            plugin=hot.plugin_option(out, kernel, by=("label", "task")))
+    whole = pkgprof.put_together(tmp_path, [12], {})
+    counts = hot.read_counts(out)
+    cat = max(task for task, name in counts.names.items() if name == "cat")
+    server = next(task for task, name in counts.names.items() if name == "ux")
+    asked, called = Counter(), {"x": Counter(), "k": Counter()}
+    for request in whole.requests:
+        routine = whole.routine(request)
+        assert routine is not None, request
+        called[request.server][routine.name] += request.count
+        if request.caller == "u":
+            asked[whole.callers(request)[0] - CALL_SIZE] += request.count
+    assert sum(asked.values()) > 15
+    assert {*asked.items()} <= {*executed_at(counts, cat, cat).items()}
+    in_server, in_cat = (executed_at(counts, cat, task) for task in (server, cat))
+    begun = {"x": begun_in(whole, "12x", in_server),
+             "k": begun_in(whole, "12k", in_server + in_cat)}
+    # That one says nothing is to be answered, so nobody works for whom; this the kernel asks for.
+    assert called["x"].pop("_Xexit") == 1
+    assert begun["x"].pop("_Xmemory_object_data_request") > 0
+    assert begun == called
 
 
 def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:
@@ -150,6 +201,7 @@ def test_a_process_s_kernel_is_its_own(measured: Path, tmp_path: Path) -> None:
 WRONG = {
     "pkgmon": "say a command, or a process by -p PID",
     "pkgmon -c -s true": "that leaves nothing to be measured",
+    "pkgmon -a -s true": "who asks is counted where calls are",
     "pkgmon -p 99": "process 99: there is none; ps -a lists them",
     "pkgmon -p x": "-p x: say a whole number from 1",
     "pkgmon -r 0 true": "-r 0: say a whole number from 1 to 10000",

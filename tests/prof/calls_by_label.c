@@ -7,6 +7,7 @@
  * machine: cpus=4 arguments="${host-port}"
  */
 #include <mach/calls.h>
+#include <mach/messages.h>
 
 #include "check.h"
 #include "ipc.h"
@@ -193,10 +194,149 @@ TEST(there_is_an_end_of_labels)
 	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
 }
 
+/* ---------------- Requests ---------------- */
+
+#define ID  4711
+#define FEW 7u
+
+/* The number of this task. */
+static uint32_t begin_requests(void)
+{
+	uint32_t own = count_for(mach_task_self_cached());
+
+	EXPECT_EQ(host_requests_count(host()), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	return own;
+}
+
+static void end_requests(void)
+{
+	EXPECT_EQ(host_calls_count(host(), FALSE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+}
+
+/* How often this task has asked the server for that, and from how many places in it. */
+static uint32_t requests_of(uint32_t own, uint32_t server, uint32_t id, uint32_t *places,
+			    unsigned *lost)
+{
+	mach_msg_type_number_t n = 0;
+	struct host_request *all = NULL;
+	uint32_t count = 0;
+
+	*places = 0;
+	EXPECT_EQ(host_requests_get(host(), lost, (host_request_array_t *)&all, &n), KERN_SUCCESS);
+	for (uint32_t i = 0; i < n / HOST_REQUEST_WORDS; i++) {
+		const struct host_request *request = &all[i];
+
+		if (request->task == own && request->label == own && request->id == id &&
+		    request->server == server && request->count[0] != 0) {
+			EXPECT_EQ(request->count[1], 0);
+			count += request->count[0];
+			++*places;
+		}
+	}
+	if (n > 0)
+		EXPECT_EQ(vm_deallocate(mach_task_self_cached(), (vm_address_t)all,
+					n * sizeof(uint32_t)),
+			  KERN_SUCCESS);
+	return count;
+}
+
+static __attribute__((noinline)) void ask(mach_port_t port, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		message_send_id(port, MACH_MSG_TYPE_MAKE_SEND, ID);
+}
+
+/* By two functions, each so often: a place is one with all its callers. */
+TEST(requests_are_counted_by_place)
+{
+	mach_port_t port = port_new();
+	uint32_t places, own = begin_requests();
+	unsigned lost;
+
+	for (uint32_t i = 0; i < FEW; i++) {
+		ask(port, 1);
+		message_drain(port);
+	}
+	ask(port, 2);
+	message_drain(port);
+	work();
+	EXPECT_EQ(requests_of(own, own, ID, &places, &lost), FEW + 2);
+	EXPECT_EQ(places, 2);
+	EXPECT_EQ(requests_of(own, 0, ID_MACH_PORT_TYPE, &places, &lost), CALLS);
+	EXPECT_EQ(lost, 0);
+	end_requests();
+	port_destroy(port);
+}
+
+/* Nobody has asked for it. */
+TEST(requests_are_not_counted_by_themselves)
+{
+	mach_msg_type_number_t n;
+	unsigned lost, *words;
+
+	count_for(mach_task_self_cached());
+	EXPECT_EQ(host_calls_count(host(), TRUE), KERN_SUCCESS);
+	EXPECT_EQ(host_requests_get(host(), &lost, &words, &n), KERN_INVALID_ARGUMENT);
+	end_requests();
+}
+
+/* What finds no room, or nobody, was not sent; and a reply is no request. */
+TEST(what_is_no_request)
+{
+	mach_port_t port = port_new(), reply = port_new(), once = port_send_once(reply);
+	mach_port_t dead = port_new_with_send();
+	uint32_t places, own = begin_requests();
+	unsigned lost;
+
+	port_drop_receive(dead);
+	ask(port, MACH_PORT_QLIMIT_DEFAULT + FEW);
+	EXPECT_EQ(message_send_id(dead, MACH_MSG_TYPE_COPY_SEND, ID), MACH_SEND_INVALID_DEST);
+	EXPECT_EQ(message_send_id(once, MACH_MSG_TYPE_MOVE_SEND_ONCE, ID), MACH_MSG_SUCCESS);
+	EXPECT_EQ(message_send_id(reply, MACH_MSG_TYPE_MAKE_SEND_ONCE, ID), MACH_MSG_SUCCESS);
+	EXPECT_EQ(requests_of(own, own, ID, &places, &lost), MACH_PORT_QLIMIT_DEFAULT);
+	EXPECT_EQ(requests_of(own, 0, ID, &places, &lost), 0);
+	EXPECT_EQ(message_drain(port), MACH_PORT_QLIMIT_DEFAULT);
+	end_requests();
+	port_destroy(port);
+	port_destroy(reply);
+	port_destroy(dead);
+}
+
+/* Of more different ones than there is room for, those that have none are known by number. */
+TEST(there_is_an_end_of_requests)
+{
+	mach_port_t port = port_new();
+	uint32_t places, own = begin_requests();
+	unsigned lost;
+
+	requests_of(own, own, ID, &places, &lost);
+	for (uint32_t i = 0; i < HOST_REQUESTS_MAX + FEW; i++) {
+		EXPECT_EQ(message_send_id(port, MACH_MSG_TYPE_MAKE_SEND, (mach_msg_id_t)(ID + i)),
+			  MACH_MSG_SUCCESS);
+		message_drain(port);
+	}
+	/* These calls are requests, too. */
+	EXPECT_EQ(requests_of(own, own, ID + HOST_REQUESTS_MAX, &places, &lost), 0);
+	EXPECT(lost >= FEW && lost <= 2 * FEW);
+	EXPECT_EQ(requests_of(own, own, ID, &places, &lost), 1);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	EXPECT_EQ(requests_of(own, own, ID, &places, &lost), 0);
+	EXPECT_EQ(lost, 0);
+	end_requests();
+	port_destroy(port);
+}
+
 TEST(wrong_calls)
 {
 	mach_msg_type_number_t n;
-	unsigned label, *words;
+	unsigned label, lost, *words;
+
+	EXPECT_EQ(host_requests_count(mach_host_self()), KERN_INVALID_HOST);
+	EXPECT_EQ(host_requests_get(mach_host_self(), &lost, &words, &n), KERN_INVALID_HOST);
+	EXPECT_EQ(host_requests_get(host(), &lost, &words, &n), KERN_INVALID_ARGUMENT);
 
 	EXPECT_EQ(host_calls_for(mach_host_self(), mach_task_self_cached(), &label),
 		  KERN_INVALID_HOST);

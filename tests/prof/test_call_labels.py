@@ -23,7 +23,8 @@ SYSTEM, OTHERS = 0, 0xFFFFFFFF
 # What changes whose counters a CPU is shown, and is itself counted on one side of the change or
 # the other, or not at all (kernel/i386/patch/stand_in.S).
 CHANGES = ("follow_", "counters_", "pmap_entry", "pmap_window_", "shootdown_", "interrupt_apart",
-           "interrupt_work_apart", "thread_state_switch_apart")
+           "interrupt_work_apart", "thread_state_switch_apart", "mach_msg_apart", "requests_count",
+           "requests_done")
 
 # Between the moment at which the first label's counters are cleared and that of the last's.
 CLEARING = (*call_oracle.MOMENTS, *call_oracle.WAITS, "hold_end", "calls_clear_sums",

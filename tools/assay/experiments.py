@@ -28,6 +28,7 @@ WAYS = {
     "pkgmon -s: samples, 1 kHz": f"pkgmon -s {TIMED}",
     "pkgmon -c: calls": f"pkgmon -c {TIMED}",
     "pkgmon: both, 1 kHz": f"pkgmon {TIMED}",
+    "pkgmon -a: and who asked": f"pkgmon -a {TIMED}",
     "pkgmon -r 10000: both": f"pkgmon -r 10000 {TIMED}",
     "monctl -clients: stacks, 1 kHz":
         f"monctl -for all -clients -record r & M=$!; monctl -help >/dev/null; {TIMED}; kill $M; "

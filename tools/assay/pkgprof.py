@@ -54,6 +54,16 @@ class Data(NamedTuple):
     code: tuple[int, int, int]  # So much of the program, from an address on, has this sum.
 
 
+class Request(NamedTuple):
+    """So many messages of one number to one server, from one place.  Of others nobody knows it."""
+    pid: Optional[int]
+    caller: str  # The letters of a part's name.
+    server: str
+    id: int
+    count: int
+    frames: tuple[int, ...]  # Return addresses, the innermost first.
+
+
 class Placed(NamedTuple):
     part: Part
     data: Data
@@ -171,6 +181,40 @@ def read_data(path: Path) -> Data:
     return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum))
 
 
+REQUESTS = "gmon.out.-r.requests"
+MESSAGES = OUT / "gen" / "messages" / "mach" / "messages.h"
+MESSAGE = re.compile(r"#define ID_(\w+) +(\d+)")
+
+
+def read_requests(folder: Path, pids: Optional[list[int]]) -> list[Request]:
+    """Of these processes, or of all and of others; none where calls were not counted."""
+    path = folder / REQUESTS
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            pid, caller, server, number, count, *frames = line.split()
+            request = Request(None if pid == "-" else int(pid), caller, server, int(number),
+                              int(count), tuple(int(frame, 16) for frame in frames))
+        except ValueError as error:
+            raise ToolError(f"{path}: {line!r} is nothing that pkgmon says") from error
+        if pids is None or request.pid in pids:
+            found.append(request)
+    return found
+
+
+def message_names() -> dict[int, str]:
+    """What stubs are called, by the numbers of their messages."""
+    return {int(number): name.lower() for name, number in MESSAGE.findall(MESSAGES.read_text())}
+
+
+def routine_in(image: hot.Image, stub: str) -> Optional[hot.Function]:
+    """What a server has for the messages of a stub: _Xread for bsd_read()'s."""
+    known = {f.name.partition(".")[0]: f for f in image.functions if f.name.startswith("_X")}
+    words = stub.split("_")
+    names = ["_X" + "_".join(words[n:]) for n in range(len(words))]
+    return next((known[name] for name in names if name in known), None)
+
+
 # ---------------- The whole ----------------
 
 
@@ -199,6 +243,14 @@ def boundary(kernel: Placed, callers: list[Placed], is_trap: bool) -> Counter:
                      for place, count in places.items()})
 
 
+SENDERS = ("mach_msg", "mach_msg_trap")  # What a stub sends its message by.
+
+
+def function_name(part: Placed, returns_to: int) -> str:
+    function = part.image.function_at(returns_to - 1)
+    return function.name if function is not None else f"{returns_to:#x}"
+
+
 def pieces(count: int) -> Iterator[int]:
     """A count as the records of a gmon.out can have it."""
     while count > 0:
@@ -207,8 +259,10 @@ def pieces(count: int) -> Iterator[int]:
 
 
 class Whole:
-    def __init__(self, placed: list[Placed]) -> None:
+    def __init__(self, placed: list[Placed], requests: list[Request]) -> None:
         self.placed = placed
+        self.requests = requests
+        self.stubs = message_names() if requests else {}
         self.rate = max((p.data.rate for p in placed), default=0) or 1
         self.low = FIRST_ADDRESS
         self.high = max(p.base + p.high - p.low for p in placed)
@@ -241,7 +295,63 @@ class Whole:
         for p in self.placed:
             for (caller, called), count in p.data.arcs.items():
                 arcs[p.move(max(caller, p.low)), p.move(called)] += count
-        return arcs + self._boundaries()
+        return self._with_requests(arcs) + self._boundaries()
+
+    # -- requests --
+
+    def _part(self, pid: Optional[int], letters: str) -> Optional[Placed]:
+        return next((p for p in self.placed
+                     if pid is not None and p.part.name == f"{pid}{letters}"), None)
+
+    def callers(self, request: Request) -> list[int]:
+        """Return addresses from the one on who called the stub, or sent the message himself."""
+        part = self._part(request.pid, request.caller)
+        of_stubs = (*SENDERS, self.stubs.get(request.id, ""))
+        callers = list(request.frames) if part is not None else []
+        while callers and function_name(part, callers[0]) in of_stubs:
+            del callers[0]
+        return callers
+
+    def routine(self, request: Request) -> Optional[hot.Function]:
+        server = self._part(request.pid, request.server)
+        stub = self.stubs.get(request.id)
+        return routine_in(server.image, stub) if server is not None and stub else None
+
+    def _with_requests(self, arcs: Counter) -> Counter:
+        """Who called a server's routine.  The server's own calls may be counted, and the kernel's
+        are: to those the routine came by a table or by a function that every request goes through,
+        which called it for somebody."""
+        counted = {called: (caller, called) for caller, called in arcs}
+        for request in self.requests:
+            server, routine = self._part(request.pid, request.server), self.routine(request)
+            callers = self.callers(request)
+            if server is None or routine is None or not callers:
+                continue
+            caller, called = self._part(request.pid, request.caller), server.move(routine.start)
+            if called in counted:
+                arcs[counted[called]] -= min(arcs[counted[called]], request.count)
+            arcs[caller.move(callers[0]), called] += request.count
+        return +arcs
+
+    def _requests_by_name(self) -> Counter:
+        """By the routine that was called, and by whom."""
+        found: Counter = Counter()
+        for request in self.requests:
+            whose = "-" if request.pid is None else request.pid
+            routine = self.routine(request)
+            called = (routine.name if routine is not None
+                      else self.stubs.get(request.id, f"message {request.id}"))
+            part = self._part(request.pid, request.caller)
+            callers = [f"{part.part.name}:{function_name(part, address)}"
+                       for address in self.callers(request)]
+            found[f"{whose}{request.server}:{called.partition('.')[0]}",
+                  " < ".join(callers) or "others"] += request.count
+        return found
+
+    def list_requests(self) -> str:
+        """How often which routine of a server was called by whom, in whose callers' words."""
+        rows = sorted(self._requests_by_name().items(), key=lambda row: (-row[1], row[0]))
+        return "".join(f"{count:9} {called:32} {callers}\n" for (called, callers), count in rows)
 
     def _boundaries(self) -> Counter:
         """From where a program or a server came into the kernel: by a trap, or by a fault."""
@@ -343,4 +453,4 @@ def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]
         low, high = extent(images[path])
         placed.append(Placed(part, data, images[path], low, high, base))
         base += high - low + PAGE
-    return Whole(placed)
+    return Whole(placed, read_requests(folder, pids))

@@ -39,7 +39,7 @@ static kern_return_t flush_host(void *context, mach_port_t reply, uint64_t *deli
 	return host_sample_flush(collection->host, reply, delivered);
 }
 
-static struct subject *find_subject(struct collection *collection, uint32_t label)
+struct subject *find_subject(struct collection *collection, uint32_t label)
 {
 	for (unsigned n = 0; n < collection->n_subjects; n++)
 		if (collection->subjects[n].label == label)
@@ -226,6 +226,8 @@ static bool begin_calls(struct collection *collection)
 
 	if (!calls_are_free(collection))
 		return false;
+	if (collection->wanted->requests)
+		result = host_requests_count(collection->host);
 	for (unsigned n = 0; n < collection->n_subjects && result == KERN_SUCCESS; n++) {
 		struct subject *subject = &collection->subjects[n];
 
@@ -294,5 +296,7 @@ void collect_end(struct collection *collection)
 		result = prof_collector_switch(collection->stream, &none);
 	if (result != KERN_SUCCESS)
 		collection->failed = !fail("the end", result);
+	else if (collection->wanted->requests && !requests_read(collection))
+		collection->failed = true;
 	each_part(collection, tell_others, NULL);
 }

@@ -15,14 +15,7 @@
 #include "common/common.h"
 #include "pkgmon.h"
 
-/* Bytes of a file, that grows. */
-struct bytes {
-	char *data;
-	size_t size;
-	size_t room;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t size)
+void put(struct bytes *bytes, const void *data, size_t size)
 {
 	if (bytes->size + size > bytes->room) {
 		bytes->room = 2 * (bytes->size + size);
@@ -144,6 +137,9 @@ bool files_write(const struct collection *collection)
 
 	for (unsigned n = 0; n < collection->n_subjects && done; n++)
 		done = write_subject(collection, &collection->subjects[n]);
-	return done && write_part(collection, collection->system, &system) &&
+	done = done && write_part(collection, collection->system, &system) &&
 	       write_part(collection, collection->others, &others);
+	return done &&
+	       (!collection->wanted->requests ||
+		write_file("-r", "requests", collection->requests.data, collection->requests.size));
 }

@@ -12,7 +12,7 @@
 #include "common/common.h"
 #include "pkgmon.h"
 
-#define USAGE "pkgmon [-c | -s] [-r HZ] [-t SECONDS] [-p PID]... [COMMAND [ARGUMENT]...]"
+#define USAGE "pkgmon [-a] [-c | -s] [-r HZ] [-t SECONDS] [-p PID]... [COMMAND [ARGUMENT]...]"
 
 #define PID_HOST     (-1) /* What task_by_pid() answers with the host's control port. */
 #define USUAL_RATE   1000
@@ -38,6 +38,9 @@ static unsigned read_number(int option, const char *text, long long most)
 static void read_option(struct wanted *wanted, int option, const char *text)
 {
 	switch (option) {
+	case 'a':
+		wanted->requests = true;
+		break;
 	case 'c':
 		wanted->samples = false;
 		break;
@@ -66,10 +69,12 @@ static void read_arguments(struct wanted *wanted, int count, char **arguments)
 {
 	int option;
 
-	while ((option = getopt(count, arguments, "+csr:t:p:")) != -1)
+	while ((option = getopt(count, arguments, "+acsr:t:p:")) != -1)
 		read_option(wanted, option, optarg);
 	if (!wanted->calls && !wanted->samples)
 		report_exit(EXIT_USAGE, "-c and -s: that leaves nothing to be measured");
+	if (wanted->requests && !wanted->calls)
+		report_exit(EXIT_USAGE, "-a and -s: who asks is counted where calls are");
 	if (optind < count)
 		wanted->command = arguments + optind;
 	if (wanted->command == NULL && wanted->n_pids == 0)

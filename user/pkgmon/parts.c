@@ -75,16 +75,16 @@ struct part *part_of_kernel(struct collection *collection, struct subject *subje
 /* ---------------- Servers ---------------- */
 
 /* Which letter a server has; others have `s` and their process's number. */
-static void name_server_part(char suffix[NAME_ROOM], pid_t pid, pid_t server, const char *command)
+static void name_server(char letters[NAME_ROOM], pid_t server, const char *command)
 {
 	if (server == PID_SERVER)
-		snprintf(suffix, NAME_ROOM, "%dx", pid);
+		strlcpy(letters, "x", NAME_ROOM);
 	else if (strcmp(command, "pager") == 0)
-		snprintf(suffix, NAME_ROOM, "%dp", pid);
+		strlcpy(letters, "p", NAME_ROOM);
 	else if (strcmp(command, "snames") == 0)
-		snprintf(suffix, NAME_ROOM, "%dn", pid);
+		strlcpy(letters, "n", NAME_ROOM);
 	else
-		snprintf(suffix, NAME_ROOM, "%ds%d", pid, server);
+		snprintf(letters, NAME_ROOM, "s%d", server);
 }
 
 /* Whose task it is, and what that runs: the Unix server's is no process's.  False: nobody knows. */
@@ -127,22 +127,35 @@ static const struct program *find_server(uint32_t task, pid_t *pid, char command
 	return server->is_known ? &server->program : NULL;
 }
 
+void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task)
+{
+	char command[NAME_ROOM];
+	pid_t pid;
+
+	if (task == 0)
+		strlcpy(letters, "k", NAME_ROOM);
+	else if (subject != NULL && task == subject->label)
+		strlcpy(letters, "u", NAME_ROOM);
+	else if (find_server(task, &pid, command) != NULL)
+		name_server(letters, pid, command);
+	else
+		strlcpy(letters, "?", NAME_ROOM);
+}
+
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task)
 {
-	char suffix[NAME_ROOM], command[NAME_ROOM];
+	char suffix[SUFFIX_ROOM], letters[NAME_ROOM], command[NAME_ROOM];
 	const struct program *program = &subject->program;
 	pid_t pid = subject->pid;
 
 	for (struct part *part = subject->parts; part != NULL; part = part->next)
 		if (part->task == task)
 			return part;
-	if (task == subject->label) {
-		snprintf(suffix, sizeof(suffix), "%du", subject->pid);
-	} else {
+	if (task != subject->label)
 		program = find_server(task, &pid, command);
-		if (program == NULL)
-			return NULL;
-		name_server_part(suffix, subject->pid, pid, command);
-	}
+	if (program == NULL)
+		return NULL;
+	name_part(letters, subject, task);
+	snprintf(suffix, sizeof(suffix), "%d%s", subject->pid, letters);
 	return add_part(subject, make_part(collection, program, task, pid, suffix, subject->name));
 }

@@ -22,6 +22,7 @@
 #define KERNEL_FILE  "/mach_kernel"
 #define SUBJECTS_MAX 24 /* Fewer than the kernel can count calls for. */
 #define NAME_ROOM    20 /* Of a program, as the Unix server tells it. */
+#define SUFFIX_ROOM  (2 * NAME_ROOM)
 
 enum exit_status {
 	EXIT_FAILED = 1,
@@ -31,11 +32,19 @@ enum exit_status {
 struct wanted {
 	bool calls;
 	bool samples;
+	bool requests;
 	unsigned rate;
 	unsigned seconds; /* 0: until all have ended. */
 	char **command;   /* NULL: there is none. */
 	pid_t pids[SUBJECTS_MAX];
 	unsigned n_pids;
+};
+
+/* Bytes of a file, that grows. */
+struct bytes {
+	char *data;
+	size_t size;
+	size_t room;
 };
 
 /* A program's file. */
@@ -47,8 +56,8 @@ struct program {
 /* One program's work for one process, or the kernel's for nobody or for all others. */
 struct part {
 	struct part *next;
-	char suffix[NAME_ROOM]; /* Of files' names: 137k, 137u, 137x; -k. */
-	char name[NAME_ROOM];   /* And behind it: whose process it is. */
+	char suffix[SUFFIX_ROOM]; /* Of files' names: 137k, 137u, 137x; -k. */
+	char name[NAME_ROOM];     /* And behind it: whose process it is. */
 	const struct program *program;
 	uint32_t task; /* In which it was done, if not in the kernel. */
 	struct prof_collector *collector;
@@ -100,6 +109,7 @@ struct collection {
 	struct prof_collector *stream; /* NULL: no samples are wanted. */
 	struct prof_begin began;       /* What the stream said of itself. */
 	uint64_t delivered;            /* Samples. */
+	struct bytes requests;         /* A line for each. */
 	bool failed;
 };
 
@@ -119,7 +129,20 @@ struct part *part_of_kernel(struct collection *collection, struct subject *subje
 			    const char *suffix, const char *name);
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task);
 
+/* What stands behind the process's number in a part's name; of all others, of a server's part. */
+void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task);
+
+/* Whose label it is; NULL: of nobody who is measured. */
+struct subject *find_subject(struct collection *collection, uint32_t label);
+
+/* ---- requests.c ---- */
+
+/* Who asked which server for what: a file's text, and parts for all.  False with a report. */
+bool requests_read(struct collection *collection);
+
 /* ---- files.c ---- */
+
+void put(struct bytes *bytes, const void *data, size_t size);
 
 /* Writes all files to the folder where pkgmon was started; false with a report. */
 bool files_write(const struct collection *collection);

@@ -20,6 +20,8 @@
 #include "i386/patch/hold.h"
 #include "i386/patch/label_site.h"
 #include "i386/patch/text.h"
+#include "prof/requests.h"
+#include "task/traps.h"
 #include "thread/cpu_state.h"
 #include "thread/work.h"
 
@@ -44,6 +46,7 @@ extern const struct label_site label_sites[], label_sites_end[];
 /* stand_in.S */
 void interrupt_apart(struct frame *frame);
 void interrupt_work_apart(void);
+TRAP_ABI mach_msg_return_t mach_msg_apart(struct mach_msg_words words);
 
 /* ---------------- Whose ---------------- */
 
@@ -141,6 +144,8 @@ uint32_t follow_stand_in(uint32_t function)
 {
 	if (function == (uint32_t)interrupt)
 		return (uint32_t)interrupt_apart;
+	if (function == (uint32_t)trap_mach_msg && requests_are_wanted())
+		return (uint32_t)mach_msg_apart;
 	return function == (uint32_t)interrupt_work ? (uint32_t)interrupt_work_apart : function;
 }
 
@@ -148,6 +153,8 @@ uint32_t follow_original(uint32_t function)
 {
 	if (function == (uint32_t)interrupt_apart)
 		return (uint32_t)interrupt;
+	if (function == (uint32_t)mach_msg_apart)
+		return (uint32_t)trap_mach_msg;
 	return function == (uint32_t)interrupt_work_apart ? (uint32_t)interrupt_work : function;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is called while calls are counted by label (follow.c): from where labels are set, and in
- * place of functions that do what interrupts want.  The callers may know which registers the code
- * that always stands there leaves alone, so these leave alone all of them.
+ * What is called while calls are counted by label (follow.c): from where labels are set, in place
+ * of functions that do what interrupts want, and of the trap that sends messages.  All callers but
+ * that one's may know which registers the code that always stands there leaves alone, so these
+ * leave alone all of them.
  */
 #include "i386/cpu/cpu_offsets.h"
 #include "i386/cpu/frame.h"
@@ -91,3 +92,24 @@ FUNCTION interrupt_work_apart
 	leave
 	ret
 END interrupt_work_apart
+
+	/* The seven words are the caller's, and are handed on. */
+FUNCTION mach_msg_apart
+	pushl	%ebp
+	movl	%esp, %ebp
+	leal	8(%ebp), %eax
+	call	requests_count
+	pushl	%eax
+	pushl	32(%ebp)
+	pushl	28(%ebp)
+	pushl	24(%ebp)
+	pushl	20(%ebp)
+	pushl	16(%ebp)
+	pushl	12(%ebp)
+	pushl	8(%ebp)
+	call	trap_mach_msg
+	movl	-4(%ebp), %edx
+	call	requests_done
+	leave
+	ret
+END mach_msg_apart

@@ -312,6 +312,18 @@ uint32_t machine_user_stack(const struct frame *frame, uint32_t *frames, uint32_
 	return walk_stack(NULL, frame, frames, depth, cut);
 }
 
+uint32_t sampler_own_stack(uint32_t *frames, uint32_t depth)
+{
+	uint32_t n;
+	bool cut;
+
+	assert(kernel_locked());
+	interrupts_off();
+	n = machine_user_stack(thread_frame(current_thread()), frames, depth, &cut);
+	interrupts_on();
+	return n;
+}
+
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
 			    bool *cut)
 {

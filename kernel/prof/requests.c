@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests to servers, counted: see requests.h.
+ *
+ * Each different one has a place in a list, found by a hash table of places.  It is counted before
+ * it is sent, since who sends it may never come back, and taken back if it could not be sent.
+ */
+#include "prof/requests.h"
+
+#include <mach/calls.h>
+
+#include "base/assert.h"
+#include "base/lock.h"
+#include "base/machine.h"
+#include "base/string.h"
+#include "ipc/port.h"
+#include "ipc/space.h"
+#include "mach/assay_server.h"
+#include "prof/calls.h"
+#include "prof/sampler.h"
+#include "task/task.h"
+#include "thread/thread.h"
+#include "vm/map/copy.h"
+#include "vm/page/kernel_memory.h"
+
+#define HASH_SIZE (2 * HOST_REQUESTS_MAX)
+#define KEY_WORDS (offsetof(struct host_request, count) / sizeof(uint32_t))
+
+/* MACH_SEND_INVALID_DATA and the like, apart from MACH_RCV_TIMED_OUT and so on. */
+#define ERROR_KINDS 0x10004000
+#define SEND_ERRORS 0x10000000
+
+static struct requests {
+	uint32_t used;
+	uint32_t lost;
+	uint16_t hash[HASH_SIZE]; /* Places in the list, from 1 on; 0: none. */
+	struct host_request list[HOST_REQUESTS_MAX];
+} * requests; /* NULL: nobody wants it. */
+
+static uint32_t era; /* How often they were emptied: older tickets are worth nothing. */
+
+_Static_assert((HASH_SIZE & (HASH_SIZE - 1)) == 0, "the hash is masked");
+
+bool requests_are_wanted(void)
+{
+	return requests != NULL;
+}
+
+kern_return_t host_requests_count(struct host *host)
+{
+	if (host == NULL)
+		return KERN_INVALID_HOST;
+	if (requests != NULL)
+		return KERN_SUCCESS;
+	requests = kernel_memory_alloc(sizeof *requests);
+	requests_clear();
+	return requests != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
+}
+
+void requests_end(void)
+{
+	if (requests != NULL)
+		kernel_memory_free(requests, sizeof *requests);
+	requests = NULL;
+}
+
+void requests_clear(void)
+{
+	era++;
+	if (requests != NULL)
+		memset(requests, 0, offsetof(struct requests, list));
+}
+
+/* ---------------- Which ---------------- */
+
+static bool requests_are_same(const uint32_t *words, const uint32_t *others)
+{
+	uint32_t n = 0;
+
+	while (n < KEY_WORDS && words[n] == others[n])
+		n++;
+	return n == KEY_WORDS;
+}
+
+/* Its place, or where it is to be. */
+static uint16_t *requests_find(const struct host_request *request)
+{
+	const uint32_t *words = (const uint32_t *)request;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < KEY_WORDS; i++)
+		n = (n ^ words[i]) * 2654435761u;
+	for (n >>= 16;; n++) {
+		uint16_t *place = &requests->hash[n % HASH_SIZE];
+
+		if (*place == 0 ||
+		    requests_are_same((const uint32_t *)&requests->list[*place - 1], words))
+			return place;
+	}
+}
+
+/* One more; a ticket, or 0 if there is no room. */
+static uint32_t requests_add(const struct host_request *request)
+{
+	uint16_t *place = requests_find(request);
+	struct host_request *found;
+
+	if (*place == 0) {
+		if (requests->used == HOST_REQUESTS_MAX) {
+			requests->lost++;
+			return 0;
+		}
+		requests->list[requests->used] = *request;
+		*place = (uint16_t)++requests->used;
+	}
+	found = &requests->list[*place - 1];
+	if (++found->count[0] == 0)
+		found->count[1]++;
+	return era * (HOST_REQUESTS_MAX + 1) + *place;
+}
+
+/* Who has the receive right; of a port that is in a message it is nobody. */
+static uint32_t requests_server(const struct port *port)
+{
+	return port->state == PORT_HELD ? port->receiver->task : 0;
+}
+
+/* ---------------- At a trap ---------------- */
+
+uint32_t requests_count(const struct mach_msg_words *words)
+{
+	const struct thread *thread = current_thread();
+	struct host_request request = {.label = calls_label(thread->label)};
+	mach_msg_header_t header;
+	const struct entry *entry;
+
+	if ((words->option & MACH_SEND_MSG) == 0 ||
+	    !copyin_short(&header, words->message, sizeof header) || requests == NULL)
+		return 0;
+	entry = space_find(thread->task->space, header.msgh_remote_port);
+	if (entry == NULL || (entry->type & (MACH_PORT_TYPE_SEND | MACH_PORT_TYPE_RECEIVE)) == 0 ||
+	    MACH_MSGH_BITS_REMOTE(header.msgh_bits) == MACH_MSG_TYPE_MAKE_SEND_ONCE)
+		return 0;
+	request.server = requests_server(entry->port);
+	request.id = (uint32_t)header.msgh_id;
+	if (request.label != HOST_CALLS_OTHERS) {
+		request.task = thread->home;
+		sampler_own_stack(request.frames, HOST_REQUEST_FRAMES);
+	}
+	return requests_add(&request);
+}
+
+mach_msg_return_t requests_done(mach_msg_return_t result, uint32_t ticket)
+{
+	bool is_unsent = (result & ERROR_KINDS) == SEND_ERRORS && result != MACH_SEND_WILL_NOTIFY;
+
+	if (is_unsent && requests != NULL && ticket / (HOST_REQUESTS_MAX + 1) == era) {
+		struct host_request *request =
+			&requests->list[ticket % (HOST_REQUESTS_MAX + 1) - 1];
+
+		if (request->count[0]-- == 0)
+			request->count[1]--;
+	}
+	return result;
+}
+
+/* ---------------- What is told ---------------- */
+
+/* Of one moment: who copies pages lets others run meanwhile. */
+static struct copy *requests_copy(uint32_t size)
+{
+	void *all = kernel_memory_alloc(size);
+	struct copy *copy;
+
+	if (all == NULL)
+		return NULL;
+	memcpy(all, requests->list, size);
+	copy = copy_of_kernel(all, size);
+	kernel_memory_free(all, size);
+	return copy;
+}
+
+kern_return_t host_requests_get(struct host *host, unsigned *lost, host_request_array_t *list,
+				mach_msg_type_number_t *n_words)
+{
+	uint32_t n;
+
+	if (host == NULL)
+		return KERN_INVALID_HOST;
+	if (requests == NULL)
+		return KERN_INVALID_ARGUMENT;
+	n = requests->used;
+	*lost = requests->lost;
+	*list = NULL;
+	if (n > 0)
+		*list = (host_request_array_t)requests_copy(n * sizeof requests->list[0]);
+	*n_words = n * HOST_REQUEST_WORDS;
+	return n == 0 || *list != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
+}

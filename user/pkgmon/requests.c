@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was asked of servers, as the kernel has counted it: a line for each that is different, with
+ * the process, the part that asked, the one that was asked, the message's number, how often, and
+ * from where.
+ */
+#include <inttypes.h>
+#include <mach.h>
+#include <stdio.h>
+
+#include <mach/assay.h>
+#include <mach/calls.h>
+#include <mach/prof.h>
+
+#include "common/common.h"
+#include "pkgmon.h"
+
+#define LINE_ROOM 256
+
+static void put_line(struct bytes *bytes, const char *line, int length)
+{
+	put(bytes, line, (size_t)length);
+}
+
+/* Of those who are not measured it is not known who it was. */
+static void put_others(struct bytes *bytes, const struct host_request *request, uint64_t count)
+{
+	char line[LINE_ROOM], server[NAME_ROOM];
+
+	name_part(server, NULL, request->server);
+	put_line(bytes, line,
+		 snprintf(line, sizeof(line), "- - %s %" PRIu32 " %" PRIu64 "\n", server,
+			  request->id, count));
+}
+
+static void put_own(struct bytes *bytes, const struct subject *subject,
+		    const struct host_request *request, uint64_t count)
+{
+	char line[LINE_ROOM], caller[NAME_ROOM], server[NAME_ROOM];
+	int length;
+
+	name_part(caller, subject, request->task);
+	name_part(server, subject, request->server);
+	length = snprintf(line, sizeof(line), "%d %s %s %" PRIu32 " %" PRIu64, subject->pid, caller,
+			  server, request->id, count);
+	for (unsigned n = 0; n < HOST_REQUEST_FRAMES && request->frames[n] != 0; n++)
+		length += snprintf(line + length, sizeof(line) - (size_t)length, " %" PRIx32,
+				   request->frames[n]);
+	line[length++] = '\n';
+	put_line(bytes, line, length);
+}
+
+/* One that has none left could not be sent. */
+static void put_request(struct collection *collection, const struct host_request *request)
+{
+	struct subject *subject = find_subject(collection, request->label);
+	uint64_t count = prof_u64(request->count);
+
+	if (count == 0)
+		return;
+	if (subject == NULL) {
+		put_others(&collection->requests, request, count);
+		return;
+	}
+	put_own(&collection->requests, subject, request, count);
+	part_of_task(collection, subject, request->task);
+	if (request->server != 0)
+		part_of_task(collection, subject, request->server);
+}
+
+bool requests_read(struct collection *collection)
+{
+	mach_msg_type_number_t n = 0;
+	host_request_array_t words = NULL;
+	unsigned lost = 0;
+	kern_return_t result = host_requests_get(collection->host, &lost, &words, &n);
+
+	if (result != KERN_SUCCESS) {
+		report("the kernel does not tell who asked servers: error %d", result);
+		return false;
+	}
+	for (size_t i = 0; i < n / HOST_REQUEST_WORDS; i++)
+		put_request(collection, (const struct host_request *)words + i);
+	if (lost > 0)
+		report("%u requests to servers were of too many kinds to be counted", lost);
+	if (n != 0)
+		vm_deallocate(mach_task_self(), (vm_address_t)words, n * sizeof(*words));
+	return lost == 0;
+}
