@@ -62,6 +62,9 @@ kern_return_t thread_set_self_state(int flavor, thread_state_t state, mach_msg_t
 /* From here on the thread works for whom the reply right `name`, or its own task's thread, does. */
 kern_return_t assay_thread_serve(mach_port_t name);
 
+/* A call within this program, counted for whom the thread works, while somebody asks for that. */
+kern_return_t assay_count_call(uint32_t from, uint32_t self);
+
 /* ---------------- Sampling (sample.c) ---------------- */
 
 /*

@@ -63,3 +63,4 @@ STUB(assay_thread_serve, TRAP_assay_thread_serve);
 STUB(assay_fail_allocation, TRAP_assay_fail_allocation);
 STUB(assay_allocation_site, TRAP_assay_allocation_site);
 STUB(assay_interrupts_off, TRAP_assay_interrupts_off);
+STUB(assay_count_call, TRAP_assay_count_call);

@@ -26,6 +26,7 @@
 #define TRAP_assay_fail_allocation 114
 #define TRAP_assay_allocation_site 115
 #define TRAP_assay_interrupts_off  116
+#define TRAP_assay_count_call      117
 
 /* assay_memory_map, assay_memory_protect: Mach's VM_PROT bits. */
 #define ASSAY_READ    1u

@@ -39,13 +39,19 @@ typedef unsigned *host_call_array_t; /* Of the words of such calls. */
  */
 #define HOST_REQUEST_FRAMES 10
 
+/*
+ * What a server has called while it counted its calls by label (assay_count_call()) is told as
+ * well, of all labels: `server` is this then, `id` what was called, and there is one frame.
+ */
+#define HOST_REQUEST_CALL 0xffffffffu
+
 struct host_request {
 	uint32_t label;                       /* On whose behalf, or HOST_CALLS_OTHERS. */
 	uint32_t task;                        /* Who sent it, */
+	uint32_t server;                      /* which task was asked; 0: the kernel, or nobody; */
+	uint32_t id;                          /* the message's; */
 	uint32_t frames[HOST_REQUEST_FRAMES]; /* from where: return addresses; 0 behind the last. */
-	uint32_t server;   /* The task that was asked; 0: the kernel, or nobody. */
-	uint32_t id;       /* The message's. */
-	uint32_t count[2]; /* How often, the lower half first. */
+	uint32_t count[2];                    /* How often, the lower half first. */
 };
 
 typedef unsigned *host_request_array_t; /* Of the words of such requests. */
@@ -53,6 +59,6 @@ typedef unsigned *host_request_array_t; /* Of the words of such requests. */
 #define HOST_REQUEST_WORDS (sizeof(struct host_request) / sizeof(unsigned))
 
 /* So many different ones are counted; of others it is known how often there were some. */
-#define HOST_REQUESTS_MAX 2048u
+#define HOST_REQUESTS_MAX 4096u
 
 #endif

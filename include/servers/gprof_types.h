@@ -27,9 +27,10 @@ typedef struct gprof_options {
 	unsigned flags; /* SAMPLE_* of <mach/prof.h> */
 	unsigned depth;
 	unsigned age_ms;
-	unsigned format; /* Of a dump: enum gprof_format */
-	unsigned resume; /* Not 0: the same flavors at the same rate go on with what there is. */
-	unsigned reserved[2];
+	unsigned format;   /* Of a dump: enum gprof_format */
+	unsigned resume;   /* Not 0: the same flavors at the same rate go on with what there is. */
+	unsigned by_label; /* Not 0: at once, the kernel counts calls for whom they are made. */
+	unsigned reserved;
 } gprof_options_t;
 
 #define GPROF_CPUS 8 /* As many CPUs as a kernel runs. */

@@ -169,6 +169,11 @@ static const struct calls_table *calls_table_of(uint32_t label)
 	return NULL;
 }
 
+bool calls_are_counted(void)
+{
+	return calls.counts;
+}
+
 uint32_t calls_label(uint32_t label)
 {
 	return calls_table_of(label) != NULL ? label : HOST_CALLS_OTHERS;

@@ -3,6 +3,7 @@
 #ifndef PROF_CALLS_H
 #define PROF_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -10,6 +11,8 @@
  * if the kernel's file does.
  */
 void calls_start(void);
+
+bool calls_are_counted(void);
 
 /* The label, if its calls are told apart, or else HOST_CALLS_OTHERS. */
 uint32_t calls_label(uint32_t label);

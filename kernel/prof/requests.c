@@ -19,6 +19,7 @@
 #include "prof/calls.h"
 #include "prof/sampler.h"
 #include "task/task.h"
+#include "task/traps.h"
 #include "thread/thread.h"
 #include "vm/map/copy.h"
 #include "vm/page/kernel_memory.h"
@@ -73,28 +74,39 @@ void requests_clear(void)
 
 /* ---------------- Which ---------------- */
 
-static bool requests_are_same(const uint32_t *words, const uint32_t *others)
+/* Words that say which it is: those behind the last frame do not matter.  And a sum of them. */
+static uint32_t requests_key(const struct host_request *request, uint32_t *sum)
 {
 	uint32_t n = 0;
 
-	while (n < KEY_WORDS && words[n] == others[n])
-		n++;
-	return n == KEY_WORDS;
+	*sum = (request->label + request->task * 31 + request->server) * 31 + request->id;
+	while (n < HOST_REQUEST_FRAMES && request->frames[n] != 0)
+		*sum = *sum * 31 + request->frames[n++];
+	*sum *= 2654435761u;
+	return offsetof(struct host_request, frames) / sizeof(uint32_t) + n;
+}
+
+/* From the last word on, where they differ soonest; behind it there is a 0, or it is the last. */
+static bool requests_are_same(const uint32_t *words, const uint32_t *others, uint32_t key)
+{
+	if (key < KEY_WORDS && others[key] != 0)
+		return false;
+	while (key > 0 && words[key - 1] == others[key - 1])
+		key--;
+	return key == 0;
 }
 
 /* Its place, or where it is to be. */
 static uint16_t *requests_find(const struct host_request *request)
 {
 	const uint32_t *words = (const uint32_t *)request;
-	uint32_t n = 0;
+	uint32_t n, key = requests_key(request, &n);
 
-	for (uint32_t i = 0; i < KEY_WORDS; i++)
-		n = (n ^ words[i]) * 2654435761u;
 	for (n >>= 16;; n++) {
 		uint16_t *place = &requests->hash[n % HASH_SIZE];
+		const struct host_request *found = requests->list + *place - 1;
 
-		if (*place == 0 ||
-		    requests_are_same((const uint32_t *)&requests->list[*place - 1], words))
+		if (*place == 0 || requests_are_same(words, (const uint32_t *)found, key))
 			return place;
 	}
 }
@@ -162,6 +174,23 @@ mach_msg_return_t requests_done(mach_msg_return_t result, uint32_t ticket)
 			request->count[1]--;
 	}
 	return result;
+}
+
+/* Of a program that counts its own calls, and does not know for whom it makes them. */
+TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self)
+{
+	const struct host_request call = {
+		.label = calls_label(current_thread()->label),
+		.task = current_thread()->home,
+		.frames = {from},
+		.server = HOST_REQUEST_CALL,
+		.id = self,
+	};
+
+	if (requests == NULL || !calls_are_counted())
+		return KERN_FAILURE;
+	requests_add(&call);
+	return KERN_SUCCESS;
 }
 
 /* ---------------- What is told ---------------- */

@@ -68,7 +68,8 @@ const struct trap trap_table[TRAP_ROW(0)] = {
 	[TRAP_ROW(TRAP_assay_fail_allocation)]  = TRAP(trap_fail_allocation, 2),
 	[TRAP_ROW(TRAP_assay_allocation_site)]  = TRAP(trap_allocation_site, 2),
 	[TRAP_ROW(TRAP_assay_interrupts_off)]   = TRAP(trap_interrupts_off, 1),
-	HOLES(117, MACH_TRAP_COUNT - 1),
+	[TRAP_ROW(TRAP_assay_count_call)]       = TRAP(trap_count_call, 2),
+	HOLES(118, MACH_TRAP_COUNT - 1),
 };
 /* clang-format on */
 

@@ -94,6 +94,8 @@ TRAP_ABI kern_return_t trap_cpu_info(user_address_t info);
 TRAP_ABI kern_return_t trap_fail_allocation(uint32_t number, uint32_t nth);
 TRAP_ABI kern_return_t trap_allocation_site(uint32_t number, user_address_t to);
 
+TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self); /* prof/requests.c */
+
 /* boot/interrupts_off.c: also of <assay/traps.h>. */
 TRAP_ABI kern_return_t trap_interrupts_off(uint32_t microseconds);
 

@@ -18,6 +18,10 @@
 #define ARC_LOW  8
 #define ARC_HIGH 12
 
+/* Bits of __mcount_is_on: in the table, and by the kernel for whom they are made. */
+#define ARCS_IN_TABLE 1
+#define ARCS_BY_LABEL 2
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
@@ -40,6 +44,9 @@ void mcount(void);
 
 /* Counts a call whose arc is not the first of its bucket. */
 void mcountaux(uint32_t from, uint32_t self);
+
+/* Counts a call where the kernel is to be told of it, and perhaps here, too. */
+void __mcount_by_label(uint32_t from, uint32_t self);
 
 /* Calls that were not counted, for want of memory. */
 uint32_t __arcs_lost(void);

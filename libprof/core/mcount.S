@@ -14,10 +14,11 @@
 	.globl	mcount
 	.type	mcount, @function
 mcount:
-	cmpl	$0, __mcount_is_on
-	je	off
+	cmpl	$ARCS_IN_TABLE, __mcount_is_on
+	jb	off
 	pushl	%eax
 	pushl	%ecx
+	ja	by_label
 	movl	4(%ebp), %eax		/* The place of the call, */
 	movl	%eax, %ecx
 	andl	$((ARC_BUCKETS - 1) * 4), %ecx
@@ -42,6 +43,15 @@ slow:
 	pushl	12(%esp)
 	pushl	4(%ebp)
 	call	mcountaux
+	addl	$8, %esp
+	popl	%edx
+	jmp	out
+
+by_label:
+	pushl	%edx
+	pushl	12(%esp)
+	pushl	4(%ebp)
+	call	__mcount_by_label
 	addl	$8, %esp
 	popl	%edx
 	jmp	out

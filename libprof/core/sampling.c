@@ -209,11 +209,18 @@ void prof_collector_clear(struct prof_collector *collector, uint32_t flavors)
 
 /* ---------------- Requests ---------------- */
 
+static void set_counting(uint32_t bit, bool is_on)
+{
+	if (is_on)
+		__atomic_or_fetch(&__mcount_is_on, bit, __ATOMIC_RELEASE);
+	else
+		__atomic_and_fetch(&__mcount_is_on, ~bit, __ATOMIC_RELEASE);
+}
+
 void __collector_count_calls(const struct prof_collector *collector, bool is_on)
 {
-	if (!collector->target.counts_calls)
-		return;
-	__atomic_store_n(&__mcount_is_on, is_on, __ATOMIC_RELEASE);
+	if (collector->target.counts_calls)
+		set_counting(ARCS_IN_TABLE, is_on);
 }
 
 /* What the kernel is asked for; it says what it gives with the first samples. */
@@ -286,6 +293,8 @@ kern_return_t prof_collector_options(struct prof_collector *collector,
 	    options->depth > SAMPLE_DEPTH_MAX || options->format > GPROF_BSD)
 		return GPROF_BAD_OPTIONS;
 	collector->options = *options;
+	if (collector->target.counts_calls)
+		set_counting(ARCS_BY_LABEL, options->by_label != 0);
 	return KERN_SUCCESS;
 }
 

@@ -553,8 +553,7 @@ static void lists_of_the_host(void)
 static void calls_are_counted(void)
 {
 	mach_msg_type_number_t n;
-	host_call_array_t calls;
-	unsigned label, lost;
+	unsigned label, lost, *calls;
 	boolean_t on;
 
 	TRY(host_requests_count(check_number(0)));

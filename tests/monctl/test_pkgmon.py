@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from assay import ROOT, hot, pkgprof, unix
+from assay import OUT, ROOT, hot, pkgprof, unix
 from assay.files import Files, Get
 from assay.machine import find_kernel
 
@@ -89,8 +89,8 @@ def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: i
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
     names = ("-r.requests", "-k.kernel", "-k.other", *(f"12{part}.cat" for part in ("", *"kux")))
-    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names, cpus=cpus,
-            plugin=hot.plugin_option(out, kernel, by=("label", "task")))
+    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names,
+            cpus=cpus, plugin=hot.plugin_option(out, kernel, by=("label", "task")))
     whole = pkgprof.put_together(tmp_path, [12], {})
     counts = hot.read_counts(out)
     cat = max(task for task, name in counts.names.items() if name == "cat")
@@ -111,6 +111,31 @@ def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: i
     assert called["x"].pop("_Xexit") == 1
     assert begun["x"].pop("_Xmemory_object_data_request") > 0
     assert begun == called
+
+
+@pytest.mark.parametrize("cpus", (1, 2))
+def test_a_server_s_calls_are_whose_they_are(unix_machine, tmp_path: Path, cpus: int) -> None:
+    """Function by function, those that the plugin saw entered in the server for this process."""
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    out = tmp_path / "counts"
+    names = ("-r.requests", "-k.kernel", "-k.other", "-.other", "-x.other",
+             *(f"12{part}.cat" for part in ("", *"kux")))
+    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names,
+            cpus=cpus, server="ux-pg", plugin=hot.plugin_option(out, kernel, by=("label", "task")))
+    program = {"/mach_servers/startup": OUT / "servers" / "ux-pg"}
+    parts = {p.part.name: p for p in pkgprof.put_together(tmp_path, None, program).placed}
+    server = parts["12x"]
+    counted: Counter = Counter()
+    for (_, entered), count in server.data.arcs.items():
+        counted[server.image.function_at(entered).name] += count
+    counts = hot.read_counts(out)
+    cat = max(task for task, name in counts.names.items() if name == "cat")
+    ux = next(task for task, name in counts.names.items() if name == "ux-pg")
+    executed = executed_at(counts, cat, ux)
+    assert sum(counted.values()) == executed[server.image.label("mcount")] > 500
+    assert counted == Counter({f.name: executed[f.start] for f in server.image.functions
+                               if f.name in counted})
+    assert sum(parts["-x"].data.arcs.values()) > 100  # Of others.
 
 
 def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:

@@ -25,7 +25,7 @@ EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x0
 RATE, FORMAT = 4, 1
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
-INFORMATION = re.compile(r"gmon\.out\.(\d+)\.(.+)")
+INFORMATION = re.compile(r"gmon\.out\.(\d+|-)\.(.+)")
 SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
 KERNEL_FILE = "/mach_kernel"
 
@@ -113,7 +113,7 @@ def find_program(guest: str, named: dict[str, Path]) -> Path:
     return path
 
 
-def parts_of(information: Path, pid: int, name: str) -> Iterator[Part]:
+def parts_of(information: Path, pid: Optional[int], name: str) -> Iterator[Part]:
     """By the file that tells what was measured."""
     suffix = ""
     for line in information.read_text(errors="replace").splitlines():
@@ -131,9 +131,10 @@ def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
     there: set[int] = set()
     for path in sorted(folder.glob("gmon.out.*")):
         match = INFORMATION.fullmatch(path.name)
-        if match is not None and (pids is None or int(match[1]) in pids):
-            there.add(int(match[1]))
-            found += parts_of(path, int(match[1]), match[2])
+        pid = int(match[1]) if match is not None and match[1] != "-" else None
+        if match is not None and (pids is None or pid in pids):
+            there |= {pid} - {None}
+            found += parts_of(path, pid, match[2])
         elif path.name in SYSTEM_PARTS and pids is None:
             found.append(Part(None, SYSTEM_PARTS[path.name], path, KERNEL_FILE))
     missing = set(pids or ()) - there

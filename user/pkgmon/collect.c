@@ -216,6 +216,7 @@ static mach_port_t counting_host;
 
 static void end_counting(void)
 {
+	requests_switch(false);
 	host_calls_count(counting_host, FALSE);
 	host_calls_reset(counting_host);
 }
@@ -226,8 +227,10 @@ static bool begin_calls(struct collection *collection)
 
 	if (!calls_are_free(collection))
 		return false;
-	if (collection->wanted->requests)
+	if (collection->wanted->requests) {
+		requests_switch(true);
 		result = host_requests_count(collection->host);
+	}
 	for (unsigned n = 0; n < collection->n_subjects && result == KERN_SUCCESS; n++) {
 		struct subject *subject = &collection->subjects[n];
 

@@ -38,18 +38,22 @@ static bool write_file(const char *suffix, const char *name, const void *data, s
 
 /* ---------------- Calls ---------------- */
 
-/* What was called by its address in a table has no known caller: docs/kernel-profile.md. */
-static void put_call(struct bytes *bytes, const struct host_call *call, uint32_t low)
+void put_arc(struct bytes *bytes, uint32_t from, uint32_t self, uint64_t count)
 {
-	struct gmon_arc arc = {.from = call->from != 0 ? call->from : low, .self = call->to};
-	uint64_t left = prof_u64(call->count);
+	struct gmon_arc arc = {.from = from, .self = self};
 	const char tag = GMON_TAG_ARC;
 
-	for (; left > 0; left -= arc.count) {
-		arc.count = left < INT32_MAX ? (uint32_t)left : INT32_MAX;
+	for (; count > 0; count -= arc.count) {
+		arc.count = count < INT32_MAX ? (uint32_t)count : INT32_MAX;
 		put(bytes, &tag, sizeof(tag));
 		put(bytes, &arc, sizeof(arc));
 	}
+}
+
+/* What was called by its address in a table has no known caller: docs/kernel-profile.md. */
+static void put_call(struct bytes *bytes, const struct host_call *call, uint32_t low)
+{
+	put_arc(bytes, call->from != 0 ? call->from : low, call->to, prof_u64(call->count));
 }
 
 static bool put_calls(struct bytes *bytes, const struct collection *collection, uint32_t label)
@@ -71,7 +75,7 @@ static bool put_calls(struct bytes *bytes, const struct collection *collection, 
 
 /* ---------------- Parts ---------------- */
 
-/* Whose calls are counted: none of a part that is not the kernel's. */
+/* `label`: whose calls the kernel counted, of a part of its own. */
 static bool write_part(const struct collection *collection, const struct part *part,
 		       const uint32_t *label)
 {
@@ -85,6 +89,7 @@ static bool write_part(const struct collection *collection, const struct part *p
 		return false;
 	}
 	put(&bytes, samples, size);
+	put(&bytes, part->calls.data, part->calls.size);
 	vm_deallocate(mach_task_self(), (vm_address_t)samples, size);
 	done = label == NULL || !collection->wanted->calls || put_calls(&bytes, collection, *label);
 	done = done && write_file(part->suffix, part->name, bytes.data, bytes.size);
@@ -109,7 +114,7 @@ static bool write_information(const struct subject *subject)
 	char number[NAME_ROOM];
 	bool done;
 
-	snprintf(number, sizeof(number), "%d", subject->pid);
+	name_process(number, subject);
 	put_line(&bytes, "pid", number);
 	put_line(&bytes, "program", subject->name);
 	for (const struct part *part = subject->parts; part != NULL; part = part->next) {
@@ -137,6 +142,8 @@ bool files_write(const struct collection *collection)
 
 	for (unsigned n = 0; n < collection->n_subjects && done; n++)
 		done = write_subject(collection, &collection->subjects[n]);
+	if (collection->rest.parts != NULL)
+		done = done && write_subject(collection, &collection->rest);
 	done = done && write_part(collection, collection->system, &system) &&
 	       write_part(collection, collection->others, &others);
 	return done &&

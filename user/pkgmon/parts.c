@@ -127,6 +127,14 @@ static const struct program *find_server(uint32_t task, pid_t *pid, char command
 	return server->is_known ? &server->program : NULL;
 }
 
+void name_process(char text[NAME_ROOM], const struct subject *subject)
+{
+	if (subject->pid == 0)
+		strlcpy(text, "-", NAME_ROOM);
+	else
+		snprintf(text, NAME_ROOM, "%d", subject->pid);
+}
+
 void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task)
 {
 	char command[NAME_ROOM];
@@ -144,7 +152,7 @@ void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t 
 
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task)
 {
-	char suffix[SUFFIX_ROOM], letters[NAME_ROOM], command[NAME_ROOM];
+	char suffix[SUFFIX_ROOM], letters[NAME_ROOM], process[NAME_ROOM], command[NAME_ROOM];
 	const struct program *program = &subject->program;
 	pid_t pid = subject->pid;
 
@@ -156,6 +164,7 @@ struct part *part_of_task(struct collection *collection, struct subject *subject
 	if (program == NULL)
 		return NULL;
 	name_part(letters, subject, task);
-	snprintf(suffix, sizeof(suffix), "%d%s", subject->pid, letters);
+	name_process(process, subject);
+	snprintf(suffix, sizeof(suffix), "%s%s", process, letters);
 	return add_part(subject, make_part(collection, program, task, pid, suffix, subject->name));
 }

@@ -62,6 +62,7 @@ struct part {
 	uint32_t task; /* In which it was done, if not in the kernel. */
 	struct prof_collector *collector;
 	uint64_t samples;
+	struct bytes calls; /* Of a server that counts them: records of a gmon.out. */
 };
 
 /* A process that is measured. */
@@ -103,6 +104,7 @@ struct collection {
 	mach_port_t host;
 	struct subject subjects[SUBJECTS_MAX];
 	unsigned n_subjects;
+	struct subject rest; /* Of servers' calls, those that were for anybody else. */
 	struct program kernel;
 	struct part *system;           /* The kernel's work for nobody, and */
 	struct part *others;           /* for those who are not measured. */
@@ -129,6 +131,9 @@ struct part *part_of_kernel(struct collection *collection, struct subject *subje
 			    const char *suffix, const char *name);
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task);
 
+/* Its number; `-` for all who are not measured. */
+void name_process(char text[NAME_ROOM], const struct subject *subject);
+
 /* What stands behind the process's number in a part's name; of all others, of a server's part. */
 void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task);
 
@@ -137,12 +142,16 @@ struct subject *find_subject(struct collection *collection, uint32_t label);
 
 /* ---- requests.c ---- */
 
+/* Has the Unix server count its calls by label, if it was compiled to count any; or ends that. */
+void requests_switch(bool is_on);
+
 /* Who asked which server for what: a file's text, and parts for all.  False with a report. */
 bool requests_read(struct collection *collection);
 
 /* ---- files.c ---- */
 
 void put(struct bytes *bytes, const void *data, size_t size);
+void put_arc(struct bytes *bytes, uint32_t from, uint32_t self, uint64_t count);
 
 /* Writes all files to the folder where pkgmon was started; false with a report. */
 bool files_write(const struct collection *collection);

@@ -12,10 +12,24 @@
 #include <mach/calls.h>
 #include <mach/prof.h>
 
+#include <servers/gprof_types.h>
+#include <ux/bsd.h>
+
 #include "common/common.h"
 #include "pkgmon.h"
 
 #define LINE_ROOM 256
+
+/* A server without the library counts nothing, and says so. */
+void requests_switch(bool is_on)
+{
+	gprof_status_t status;
+
+	if (bsd_gprof_mon_status(ux_server_port(), &status) != 0)
+		return;
+	status.options.by_label = is_on;
+	bsd_gprof_mon_options(ux_server_port(), status.options);
+}
 
 static void put_line(struct bytes *bytes, const char *line, int length)
 {
@@ -31,6 +45,17 @@ static void put_others(struct bytes *bytes, const struct host_request *request, 
 	put_line(bytes, line,
 		 snprintf(line, sizeof(line), "- - %s %" PRIu32 " %" PRIu64 "\n", server,
 			  request->id, count));
+}
+
+/* What a server called itself, for whoever it was. */
+static void put_call(struct collection *collection, struct subject *subject,
+		     const struct host_request *call, uint64_t count)
+{
+	struct part *part =
+		part_of_task(collection, subject != NULL ? subject : &collection->rest, call->task);
+
+	if (part != NULL)
+		put_arc(&part->calls, call->frames[0], call->id, count);
 }
 
 static void put_own(struct bytes *bytes, const struct subject *subject,
@@ -58,6 +83,10 @@ static void put_request(struct collection *collection, const struct host_request
 
 	if (count == 0)
 		return;
+	if (request->server == HOST_REQUEST_CALL) {
+		put_call(collection, subject, request, count);
+		return;
+	}
 	if (subject == NULL) {
 		put_others(&collection->requests, request, count);
 		return;
