@@ -27,7 +27,7 @@ static const int rows[][2] = {
 	{TRAP_swtch_pri, TRAP_thread_switch},
 	{TRAP_vm_map, TRAP_vm_deallocate},
 	{TRAP_task_create, TRAP_thread_set_self_state},
-	{TRAP_assay_exit, TRAP_assay_interrupts_off},
+	{TRAP_assay_exit, TRAP_assay_count_call},
 };
 
 static bool is_hole(int number)
