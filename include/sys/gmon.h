@@ -58,7 +58,24 @@ struct gmonparam {
 #define GPROF_TOS       3
 #define GPROF_GMONPARAM 4
 #define GPROF_TICKS     1000 /* Ours: struct gmon_tick, */
-#define GPROF_ACCOUNT   1001 /* and struct gmon_account. */
+#define GPROF_ACCOUNT   1001 /* struct gmon_account, */
+#define GPROF_PROCESSES 1002 /* pids of processes that are tracked, int, */
+#define GPROF_PROCESS   1003 /* and struct gmon_call: the fourth number says whose. */
+
+/*
+ * Whoever writes pids to GPROF_PROCESSES has the kernel count its calls for each of them from then
+ * on, with none to begin with; writing none ends and forgets that.  GPROF_PROCESS tells what was
+ * counted for a pid of theirs, also when the process is gone, or for what is no process's.
+ */
+#define GPROF_PROCESSES_MAX 31
+#define GPROF_OF_SYSTEM     0    /* Nobody's: interrupts, the scheduler's ticks. */
+#define GPROF_OF_OTHERS     (-1) /* Of all who are not tracked. */
+
+struct gmon_call {
+	uint32_t frompc; /* Where the call returns to; 0: by the function's address in a table. */
+	uint32_t selfpc; /* The function called. */
+	uint64_t count;
+};
 
 /*
  * The same ticks, exactly and of each CPU.  An element of count 0 is none.  Ticks that found a CPU

@@ -2,7 +2,8 @@
 """The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
 
 A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`; it goes
-on in the next one after a backslash.  `${name}` in `argument=` is an address in the server.
+on in the next one after a backslash.  `${name}` in `argument=` is an address in the server
+or in the kernel.
 """
 
 import re
@@ -45,9 +46,9 @@ def cases() -> list:
 
 
 def address_of(name: str) -> str:
-    lines = subprocess.run(["nm", OUT / "servers" / "ux"], check=True, text=True,
-                           capture_output=True).stdout
-    return next(line.split()[0] for line in lines.splitlines() if line.split()[-1] == name)
+    lines = subprocess.run(["nm", OUT / "servers" / "ux", OUT / "mach_kernel"], check=True,
+                           text=True, capture_output=True).stdout
+    return next(line.split()[0] for line in lines.splitlines() if line.split()[-1:] == [name])
 
 
 @pytest.mark.parametrize(("source", "way"), cases())

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/gmon.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/vmmeter.h>
@@ -67,14 +68,28 @@ static bool is_of(const struct sysctl_name *name, int kind, int number)
 	return name->mib[0] == kind && name->mib[1] == number && name->length == 2;
 }
 
-static bool is_printable(const struct sysctl_name *name)
+static bool is_processes(const struct sysctl_name *name)
 {
-	return name->type != CTLTYPE_STRUCT || is_of(name, CTL_KERN, KERN_CLOCKRATE) ||
-	       is_of(name, CTL_KERN, KERN_BOOTTIME) || is_of(name, CTL_VM, VM_LOADAVG) ||
-	       is_of(name, CTL_VM, VM_METER);
+	return name->mib[0] == CTL_KERN && name->mib[1] == KERN_PROF &&
+	       name->mib[2] == GPROF_PROCESSES && name->length == 3;
 }
 
-static void print_value(const struct sysctl_name *name, const void *data)
+static bool is_printable(const struct sysctl_name *name)
+{
+	return (name->type != CTLTYPE_STRUCT && name->type != CTLTYPE_NODE) || is_processes(name) ||
+	       is_of(name, CTL_KERN, KERN_CLOCKRATE) || is_of(name, CTL_KERN, KERN_BOOTTIME) ||
+	       is_of(name, CTL_VM, VM_LOADAVG) || is_of(name, CTL_VM, VM_METER);
+}
+
+/* As they are set. */
+static void print_processes(const int *pids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("%s%d", i > 0 ? "," : "", pids[i]);
+	printf("\n");
+}
+
+static void print_value(const struct sysctl_name *name, const void *data, size_t size)
 {
 	if (!without_names)
 		printf("%s = ", name->name);
@@ -82,6 +97,8 @@ static void print_value(const struct sysctl_name *name, const void *data)
 		printf("%s\n", (const char *)data);
 	else if (name->type == CTLTYPE_INT)
 		printf("%d\n", *(const int *)data);
+	else if (is_processes(name))
+		print_processes(data, size / sizeof(int));
 	else if (is_of(name, CTL_KERN, KERN_CLOCKRATE))
 		print_clocks(data);
 	else if (is_of(name, CTL_VM, VM_LOADAVG))
@@ -93,17 +110,16 @@ static void print_value(const struct sysctl_name *name, const void *data)
 }
 
 /* The value may become longer between the two calls. */
-static void *get_value(const struct sysctl_name *name)
+static void *get_value(const struct sysctl_name *name, size_t *size)
 {
 	const int *mib = (const int *)name->mib;
 	void *data = NULL;
-	size_t size;
 
 	do {
-		if (sysctl(mib, name->length, NULL, &size, NULL, 0) != 0)
+		if (sysctl(mib, name->length, NULL, size, NULL, 0) != 0)
 			break;
-		data = reallocate(data, size + 1);
-		if (sysctl(mib, name->length, data, &size, NULL, 0) == 0)
+		data = reallocate(data, *size + 1);
+		if (sysctl(mib, name->length, data, size, NULL, 0) == 0)
 			return data;
 	} while (errno == ENOMEM);
 	free(data);
@@ -112,12 +128,13 @@ static void *get_value(const struct sysctl_name *name)
 
 static void print(const struct sysctl_name *name)
 {
-	void *data = get_value(name);
+	size_t size = 0;
+	void *data = get_value(name, &size);
 
 	if (data == NULL)
 		fail(name->name, strerror(errno));
 	else
-		print_value(name, data);
+		print_value(name, data, size);
 	free(data);
 }
 
@@ -180,24 +197,52 @@ static void explain_refusal(const struct sysctl_name *name)
 		fail(name->name, "only root may change it");
 	else if (errno == EINVAL)
 		fail(name->name, "it cannot have this value");
+	else if (errno == EBUSY)
+		fail(name->name, "the kernel's calls are counted for somebody else: kgmon -h -r "
+				 "ends and forgets that");
 	else
 		fail(name->name, strerror(errno));
 }
 
-static bool set_to(const struct sysctl_name *name, const char *text)
+static bool set_to_bytes(const struct sysctl_name *name, const void *data, size_t size)
+{
+	return sysctl((const int *)name->mib, name->length, NULL, NULL, data, size) == 0;
+}
+
+static bool parse_int(const char *text, int *value)
 {
 	long long number = 0;
-	int value;
 
-	if (name->type == CTLTYPE_STRING)
-		return sysctl((const int *)name->mib, name->length, NULL, NULL, text,
-			      strlen(text)) == 0;
 	if (!parse_number(text, &number) || number < INT_MIN || number > INT_MAX) {
 		errno = EINVAL;
 		return false;
 	}
-	value = (int)number;
-	return sysctl((const int *)name->mib, name->length, NULL, NULL, &value, sizeof(value)) == 0;
+	*value = (int)number;
+	return true;
+}
+
+/* Numbers with commas between them, or nothing. */
+static bool set_processes(const struct sysctl_name *name, char *text)
+{
+	int pids[GPROF_PROCESSES_MAX + 1];
+	char *word, *rest = text[0] != '\0' ? text : NULL;
+	size_t n = 0;
+
+	while (n < GPROF_PROCESSES_MAX + 1 && (word = strsep(&rest, ",")) != NULL)
+		if (!parse_int(word, &pids[n++]))
+			return false;
+	return set_to_bytes(name, pids, n * sizeof(pids[0]));
+}
+
+static bool set_to(const struct sysctl_name *name, char *text)
+{
+	int value;
+
+	if (is_processes(name))
+		return set_processes(name, text);
+	if (name->type == CTLTYPE_STRING)
+		return set_to_bytes(name, text, strlen(text));
+	return parse_int(text, &value) && set_to_bytes(name, &value, sizeof(value));
 }
 
 /* NAME=VALUE: check_settings() has seen to it. */

@@ -28,6 +28,16 @@ bool gmon_start(void);
 /* The profile ends, as there was no room for what is counted, and its state says why. */
 void gmon_fail(void);
 
+/* ---------------- By process (gmon_processes.c) ---------------- */
+
+/* Which are tracked; and what was counted for one, which unlocks, as does the last. */
+int gmon_processes_get(uintptr_t what, struct sysctl_value *value);
+int gmon_process_get(uintptr_t pid, struct sysctl_value *value);
+int gmon_processes_set(uintptr_t what, const char *data, size_t size);
+
+/* None is any more, as the kernel has forgotten its counts. */
+void gmon_processes_forget(void);
+
 /* ---------------- What was lost (gmon_account.c) ---------------- */
 
 extern struct gmon_account gmon_account;
@@ -44,7 +54,7 @@ void gmon_account_add_stream(const struct prof_stream *stream);
 void gmon_account_add_sample(uint32_t cpu, bool is_user);
 void gmon_account_add_uncounted(uint32_t cpu, uint32_t more);
 
-/* ---------------- By gmon.c only ---------------- */
+/* ---------------- By gmon.c; calls by gmon_processes.c, too ---------------- */
 
 /* Begins and ends the stream; 0 or an error.  Unlocks. */
 int gmon_ticks_begin(void);

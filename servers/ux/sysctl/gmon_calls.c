@@ -11,10 +11,13 @@
 
 #include "sysctl/gmon.h"
 
+static bool gmon_calls_are_counted; /* As far as it was said here. */
+
 int gmon_calls_begin(void)
 {
 	switch (host_calls_count(ux_boot.host_control, TRUE)) {
 	case KERN_SUCCESS:
+		gmon_calls_are_counted = true;
 		return 0;
 	case KERN_RESOURCE_SHORTAGE:
 		return ENOMEM;
@@ -26,11 +29,15 @@ int gmon_calls_begin(void)
 void gmon_calls_end(void)
 {
 	host_calls_count(ux_boot.host_control, FALSE);
+	gmon_calls_are_counted = false;
 }
 
+/* While calls are counted the kernel goes on to tell processes apart. */
 void gmon_calls_reset(void)
 {
 	host_calls_reset(ux_boot.host_control);
+	if (!gmon_calls_are_counted)
+		gmon_processes_forget();
 	memset(_gmonparam.froms, 0, _gmonparam.fromssize);
 	memset(_gmonparam.tos, 0, _gmonparam.tossize);
 }

@@ -27,6 +27,8 @@ static bool sysctl_begins_alike(const struct sysctl_name *name, const int *mib, 
  */
 static int sysctl_find(const int *mib, unsigned length, const struct sysctl_entry **entry)
 {
+	unsigned whole;
+
 	if (length == 0 || length > CTL_MAXNAME)
 		return EINVAL;
 	for (size_t n = 0; n < sysctl_n_entries; n++) {
@@ -34,12 +36,20 @@ static int sysctl_find(const int *mib, unsigned length, const struct sysctl_entr
 
 		if (!sysctl_begins_alike(name, mib, length))
 			continue;
-		if (name->length != length)
-			return length < name->length ? EISDIR : ENOTDIR;
+		whole = name->length + (name->type == CTLTYPE_NODE);
+		if (whole != length)
+			return length < whole ? EISDIR : ENOTDIR;
 		*entry = &sysctl_entries[n];
 		return 0;
 	}
 	return ENOENT;
+}
+
+static uintptr_t sysctl_argument(const struct sysctl_entry *entry, const int *mib)
+{
+	if (entry->name.type == CTLTYPE_NODE)
+		return (uintptr_t)mib[entry->name.length];
+	return entry->argument;
 }
 
 /* Whether the caller may set it, to something of this size. */
@@ -63,16 +73,19 @@ static int sysctl_send(const void *from, size_t size, long_bytes_t *data,
 	return 0;
 }
 
-static int sysctl_read(const struct sysctl_entry *entry, unsigned room, unsigned *size,
-		       long_bytes_t *old, mach_msg_type_number_t *sent)
+static int sysctl_read(const struct sysctl_entry *entry, uintptr_t argument, unsigned room,
+		       unsigned *size, long_bytes_t *old, mach_msg_type_number_t *sent)
 {
 	struct sysctl_value value;
-	int error = entry->get(entry->argument, &value);
+	int error = entry->get(argument, &value);
 
 	if (error != 0)
 		return error;
 	*size = value.size;
-	return sysctl_send(value.data, value.size < room ? value.size : room, old, sent);
+	error = sysctl_send(value.data, value.size < room ? value.size : room, old, sent);
+	if (entry->is_made && value.size != 0)
+		ux_free_pages((void *)(uintptr_t)value.data, ux_whole_pages(value.size));
+	return error;
 }
 
 kern_return_t ux_sysctl(caller_t caller, const mib_t mib, mach_msg_type_number_t length,
@@ -82,18 +95,23 @@ kern_return_t ux_sysctl(caller_t caller, const mib_t mib, mach_msg_type_number_t
 {
 	const bool reads = (flags & SYSCTL_READS) != 0, writes = (flags & SYSCTL_WRITES) != 0;
 	const struct sysctl_entry *entry;
+	uintptr_t argument = 0;
 	int error = sysctl_find(mib, length, &entry);
 
 	*old = NULL;
 	*sent = 0;
 	*size = 0;
+	if (error == 0)
+		argument = sysctl_argument(entry, mib);
+	if (error == 0 && entry->is_secret && !is_root(caller->process))
+		error = EPERM;
 	if (error == 0 && writes)
 		error = sysctl_check_new(entry, caller->process, new_size);
 	if (error == 0 && (flags & (SYSCTL_READS | SYSCTL_MEASURES)) != 0)
-		error = sysctl_read(entry, reads ? room : 0, size, old, sent);
+		error = sysctl_read(entry, argument, reads ? room : 0, size, old, sent);
 	if (error != 0 || !writes || (reads && *size > room))
 		return error;
-	error = entry->set(entry->argument, new_value, new_size);
+	error = entry->set(argument, new_value, new_size);
 	if (error != 0 && *sent != 0)
 		ux_free_pages(*old, ux_whole_pages(*sent));
 	return error;

@@ -13,10 +13,13 @@ struct sysctl_value {
 	size_t size;
 };
 
+/* A node's name goes on by one number, of anything. */
 struct sysctl_entry {
 	struct sysctl_name name;
+	bool is_secret; /* Only root may read it. */
+	bool is_made;   /* Of pages, if of anything, which are freed when they have been sent. */
 
-	/* `argument` is the entry's own.  0 or an error. */
+	/* `argument` is the entry's own; of a node, that number.  0 or an error. */
 	int (*get)(uintptr_t argument, struct sysctl_value *value);
 
 	/* Null: it cannot be set.  The caller may, and the size is right if it is an int. */

@@ -14,6 +14,7 @@
 #include <mach/map_fd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/gmon.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/ux.h>
@@ -277,6 +278,19 @@ static int use_values(void)
 	return error_of(sysctlbyname("kern.hostname", text, &size, NULL, 0) == 0);
 }
 
+/* Calls of the kernel's for this process; what was begun is ended. */
+static int use_counts(void)
+{
+	const int all[] = {CTL_KERN, KERN_PROF, GPROF_PROCESSES}, pid = getpid();
+	const int one[] = {CTL_KERN, KERN_PROF, GPROF_PROCESS, pid};
+	int error = error_of(sysctl(all, 3, NULL, NULL, &pid, sizeof pid) == 0);
+	size_t size = LARGE;
+
+	if (error == 0)
+		error = error_of(sysctl(one, 4, much, &size, NULL, 0) == 0);
+	return either(error, error_of(sysctl(all, 3, NULL, NULL, &pid, 0) == 0));
+}
+
 static int use_mapping(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY), error = error_of(fd >= 0);
@@ -400,6 +414,7 @@ TEST(information)
 TEST(the_systems_values)
 {
 	fail_all(use_values);
+	fail_all(use_counts);
 }
 
 TEST(mappings)

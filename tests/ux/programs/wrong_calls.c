@@ -384,6 +384,8 @@ TEST(values_that_there_are_not)
 	static const int none[] = {CTL_KERN, -1}, no_group[CTL_MAXNAME] = {-1};
 	static const int state[] = {CTL_KERN, KERN_PROF, GPROF_STATE}, busy = GMON_PROF_BUSY;
 	static const int count[] = {CTL_KERN, KERN_PROF, GPROF_COUNT};
+	static const int processes[] = {CTL_KERN, KERN_PROF, GPROF_PROCESSES};
+	static const int process[] = {CTL_KERN, KERN_PROF, GPROF_PROCESS, 1, 0};
 	static const char text[HOST_NAME_ROOM + 1] = "a", two[] = "a\0b";
 	static char many[UX_TRANSFER_MAX + PAGE];
 
@@ -397,6 +399,14 @@ TEST(values_that_there_are_not)
 	WRONG(ask_mib(state, 3, SYSCTL_WRITES, (const char *)&busy, sizeof busy), EINVAL);
 	WRONG(ask_mib(state, 3, SYSCTL_WRITES, (const char *)&busy, 1), EINVAL);
 	WRONG(ask_mib(count, 3, SYSCTL_WRITES, many, PAGE), EINVAL);
+	WRONG(ask_mib(processes, 3, SYSCTL_WRITES, many, 3), EINVAL);
+	WRONG(ask_mib(processes, 3, SYSCTL_WRITES, many, PAGE), EINVAL);
+	WRONG(ask_mib(processes, 3, SYSCTL_WRITES, many, sizeof(int)), ESRCH);
+	WRONG(ask_mib(processes, 4, SYSCTL_MEASURES, NULL, 0), ENOTDIR);
+	WRONG(ask_mib(process, 3, SYSCTL_MEASURES, NULL, 0), EISDIR);
+	WRONG(ask_mib(process, 4, SYSCTL_MEASURES, NULL, 0), ESRCH);
+	WRONG(ask_mib(process, 5, SYSCTL_MEASURES, NULL, 0), ENOTDIR);
+	WRONG(ask_mib(process, 4, SYSCTL_WRITES, many, sizeof(int)), EPERM);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, NULL, 0), EINVAL);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, text, sizeof text), EINVAL);
 	WRONG(ask_mib(host_name, 2, SYSCTL_WRITES, two, sizeof two), EINVAL);
