@@ -200,7 +200,6 @@ static kern_return_t calls_begin(void)
 	}
 	calls_follow(1);
 	kernel_object_find_stubs();
-	timer_init(&calls.timer, calls_tick);
 	timer_set(&calls.timer, timer_now() + 1);
 	calls.counts = true;
 	return KERN_SUCCESS;
@@ -216,6 +215,7 @@ static void calls_end(void)
 
 void calls_start(void)
 {
+	timer_init(&calls.timer, calls_tick);
 	if (!argument_present("count-calls") && !machine_calls_are_counted())
 		return;
 	if (calls_begin() == KERN_SUCCESS)

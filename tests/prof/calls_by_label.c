@@ -90,6 +90,16 @@ static unsigned count_for(mach_port_t task)
 	return label;
 }
 
+/* In this machine nothing was counted yet. */
+TEST(who_never_was_counted_has_none)
+{
+	unsigned label = count_for(mach_task_self_cached());
+
+	EXPECT_EQ(list_sum(list_of(label)), 0);
+	EXPECT_EQ(list_sum(list_of_all()), 0);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+}
+
 /* Each call was made for somebody, and for one only. */
 TEST(labels_add_up)
 {
