@@ -119,6 +119,32 @@ def test_root_renames_the_host(typed) -> None:
                                   "sysctl: kern.hostname: it cannot have this value\n", 1)
 
 
+WATCH = """cd; sleep 100 & sysctl -n -w kern.prof.processes=1,$!,1 >said
+test "$(cat said)" = "1,$!" && echo each once
+for wrong in 1, ,1 1,,2 x 4294967297 -1; do sysctl -w kern.prof.processes=$wrong; done 2>&1
+test "$(sysctl -n kern.prof.processes)" = "1,$!" && echo as before
+kill $!; wait $!; test "$(sysctl -n kern.prof.processes)" = "1,$!" && echo also when it is gone
+sysctl -n -w kern.prof.processes="""
+
+WATCHED = """each once
+sysctl: kern.prof.processes: it cannot have this value
+sysctl: kern.prof.processes: it cannot have this value
+sysctl: kern.prof.processes: it cannot have this value
+sysctl: kern.prof.processes: it cannot have this value
+sysctl: kern.prof.processes: it cannot have this value
+sysctl: kern.prof.processes: No such process
+as before
+also when it is gone
+
+"""
+
+
+def test_root_says_which_processes_are_tracked(typed) -> None:
+    assert typed(WATCH, user="root") == (WATCHED, 0)
+    assert typed("sysctl -a >/dev/null && sysctl -w kern.prof.processes=1 2>&1") == \
+        ("sysctl: kern.prof.processes: only root may change it\n", 1)
+
+
 def test_a_signal_is_told(unix_machine) -> None:
     result = unix_machine("kill -9 $$", limit=LIMIT)
     assert (result.outcome, result.status) == ("signal", 9)

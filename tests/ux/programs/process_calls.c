@@ -22,7 +22,7 @@
 #define TRAPS   1234
 #define CALLS   345
 #define ROOM    4000 /* Calls of a process, and tracked processes, that there may be. */
-#define TIMES   40
+#define TIMES   400
 #define SLACK   (160 << 10) /* Bytes: a few of the server's threads come and go. */
 
 static const int processes_mib[] = {CTL_KERN, KERN_PROF, GPROF_PROCESSES};
