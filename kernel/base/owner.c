@@ -99,6 +99,11 @@ struct owner *owner_find(uint32_t id)
 	return owner->id == id ? owner : NULL;
 }
 
+bool owner_users_have_tasks(void)
+{
+	return others.uses[OWNER_TASKS].used > 0;
+}
+
 static struct owner *owner_new(uint32_t id)
 {
 	struct owner *owner = zone_alloc(&owner_zone);

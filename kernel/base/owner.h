@@ -68,6 +68,9 @@ struct owner *owner_obtain(uint32_t id);
 /* What others than the system may use of a kind; what is used already stays. */
 void owner_set_limit(struct owner *owner, enum owner_kind kind, uint32_t limit);
 
+/* Whether a user has a task, so that there is somebody whom limits concern. */
+bool owner_users_have_tasks(void);
+
 /* Who pays where nobody counts what the system uses: the owner if it has limits, else NULL. */
 static inline struct owner *owner_limited(struct owner *owner)
 {

@@ -75,7 +75,7 @@ static struct {
 
 static bool touch_has_room_for_answer(void)
 {
-	return page_count(PAGE_FREE) > page_levels.user + answers.due ||
+	return page_count(PAGE_FREE) > page_level(page_caller_class()) + answers.due ||
 	       current_thread()->vm_privileged;
 }
 
@@ -84,7 +84,7 @@ static kern_return_t touch_await_room(struct touch *touch)
 	enum wait_result result;
 
 	touch->worked = true;
-	if (page_count(PAGE_FREE) <= page_levels.user)
+	if (!page_is_free_for(page_caller_class()))
 		return touch_shortage();
 	result = thread_wait(&answers.given, WAIT_FOREVER, WAIT_PAGE);
 	return result == WAIT_INTERRUPTED ? KERN_ABORTED : TOUCH_AGAIN;
@@ -102,6 +102,16 @@ static kern_return_t touch_await_answer(struct touch *touch, struct object *obje
 	return result;
 }
 
+/*
+ * What a server reads for a user takes pages that the server may have when the user may not: so he
+ * waits before he asks, and no thread of a server's does for him.
+ */
+static bool touch_would_take_reserve(void)
+{
+	return page_count(PAGE_FREE) <= page_levels.few && page_caller_class() == PAGE_FOR_USER &&
+	       !page_is_free_for(PAGE_FOR_USER);
+}
+
 /* The pager has it, or the default pager.  It is asked, and the answer waited for. */
 static kern_return_t touch_page_in(struct touch *touch, struct object *object, uint32_t index,
 				   const struct page *mark, uint32_t rights)
@@ -116,6 +126,8 @@ static kern_return_t touch_page_in(struct touch *touch, struct object *object, u
 		return touch_await_pager(touch, object);
 	if (swapped && !touch_has_room_for_answer())
 		return touch_await_room(touch);
+	if (!swapped && touch_would_take_reserve())
+		return touch_shortage();
 	if (!pager_has_room(swapped ? object->swap : object->pager))
 		return touch_await_object(touch, object, NULL);
 	result = pager_request(object, index, mark, rights, &woken);

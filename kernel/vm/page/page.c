@@ -152,20 +152,56 @@ static bool page_touch(void)
 	return true;
 }
 
+/* ---------------- The last pages ---------------- */
+
+#define SERVED_PART 4 /* Of the reserve this part is left when users are served. */
+
+uint32_t page_level(enum page_class who)
+{
+	if (who == PAGE_FOR_USER)
+		return page_levels.user + page_levels.reserve;
+	return page_levels.user + (who == PAGE_FOR_SERVED ? page_levels.reserve / SERVED_PART : 0);
+}
+
+static uint32_t page_reserve(void)
+{
+	return page_users_are_there() ? page_levels.reserve : 0;
+}
+
+uint32_t page_target(void)
+{
+	return page_levels.target + page_reserve();
+}
+
+/*
+ * How many pages the current thread has to leave.  Most of what asks for the kernel's own does not
+ * wait, but fails; so that happens to a user only when his programs have long been waiting.
+ */
+static uint32_t page_kept(enum page_use use)
+{
+	enum page_class who = page_caller_class();
+
+	if (use == PAGE_USER)
+		return page_level(who);
+	return who == PAGE_FOR_SYSTEM ? page_levels.kernel : page_level(PAGE_FOR_SERVED);
+}
+
 /*
  * Whether the current thread may have one of the last pages, of which it has the page-out daemon
  * make more.
  */
 static bool page_may_have_last(enum page_use use)
 {
-	uint32_t kept = use == PAGE_USER ? page_levels.user : page_levels.kernel;
 	uint32_t free = memory.counts[PAGE_FREE];
 
 	if (page_levels.wake == 0)
 		return free > 0;
-	pageout_wake();
-	return free > kept || (free > 0 && page_caller_is_privileged());
+	if (free <= page_levels.wake + page_reserve())
+		pageout_wake();
+	return free > page_kept(use) || (free > 0 && page_caller_is_privileged());
 }
+
+/* ---------------- Pages one by one ---------------- */
 
 /*
  * The path that is almost always taken is under 35 instructions, eleven of them checks.  A page on
@@ -177,7 +213,7 @@ struct page *(page_alloc)(enum page_use use)
 	struct page *page = memory.free;
 
 	assert(use > PAGE_FREE && use < PAGE_USES);
-	if (memory.counts[PAGE_FREE] <= page_levels.wake && !page_may_have_last(use))
+	if (memory.counts[PAGE_FREE] <= page_levels.few && !page_may_have_last(use))
 		return NULL;
 	if (page == NULL) {
 		if (!page_touch())
@@ -254,11 +290,10 @@ static bool page_run_init(struct run *run, enum page_use use, uint32_t n, uint32
 /* Whether the caller may have as many; as page_may_have_last(). */
 static bool page_run_is_allowed(const struct run *run)
 {
-	uint32_t kept = run->use == PAGE_USER ? page_levels.user : page_levels.kernel;
-	uint32_t free = memory.counts[PAGE_FREE];
+	uint32_t kept = 0, free = memory.counts[PAGE_FREE];
 
-	if (page_levels.wake == 0 || page_caller_is_privileged())
-		kept = 0;
+	if (page_levels.wake != 0 && !page_caller_is_privileged())
+		kept = page_kept(run->use);
 	if (free >= run->n && free - run->n >= kept)
 		return true;
 	pageout_wake();
@@ -456,13 +491,15 @@ uint32_t page_count_all(void)
 	return all;
 }
 
-#define LEVEL_SHARE 256u               /* Of so many pages one counts for the levels, */
-#define LEVEL_MOST  (64 * LEVEL_SHARE) /* of so many at most, which are 64 MiB. */
+#define LEVEL_SHARE   256u               /* Of so many pages one counts for the levels, */
+#define LEVEL_MOST    (64 * LEVEL_SHARE) /* of so many at most, which are 64 MiB; */
+#define LEVEL_RESERVE 16u                /* so many times that is the reserve. */
 
 /*
  * Each level is a few pages, which is what one step of whoever needs them takes at most, and a part
  * of memory, as the more there is the more goes on at once; beyond 64 MiB that part does not grow.
- * Users cannot have 2.3 % of 4 MiB, 1.2 % of 16 MiB and 0.2 % of 256 MiB.
+ * The system cannot have 2.3 % of 4 MiB, 1.2 % of 16 MiB and 0.2 % of 256 MiB.  The reserve, a
+ * sixteenth, is what some of root's programs need while nothing comes free.
  */
 void page_levels_set(void)
 {
@@ -473,4 +510,6 @@ void page_levels_set(void)
 	page_levels.user = page_levels.kernel + 4 + part;
 	page_levels.wake = page_levels.user + 4 + part;
 	page_levels.target = page_levels.wake + 8 + 2 * part;
+	page_levels.reserve = LEVEL_RESERVE * part;
+	page_levels.few = page_levels.wake + page_levels.reserve;
 }

@@ -122,9 +122,9 @@ void page_add_range(uint32_t start, uint32_t end);
 
 /*
  * A page with undefined contents, or NULL when there is none for this caller.  The last pages are
- * kept: users' pages leave some for the kernel's own needs, and those leave some for the threads
- * that make memory free (struct thread, `vm_privileged`).  Wakes the page-out daemon in time.  A
- * PAGE_USER page is as page_init_user() makes it.
+ * kept: users leave some for the system, its programs' pages leave some for the kernel's own needs,
+ * and those leave some for the threads that make memory free (struct thread, `vm_privileged`).
+ * Wakes the page-out daemon in time.  A PAGE_USER page is as page_init_user() makes it.
  */
 struct page *page_alloc(enum page_use use);
 #define page_alloc(use) ALLOC_SITE((page_alloc)(use))
@@ -176,23 +176,51 @@ uint32_t page_count(enum page_use use);
 uint32_t page_count_all(void);
 
 /*
+ * Who asks for a page, by on whose behalf it is: each class leaves more pages than the one before.
+ */
+enum page_class {
+	PAGE_FOR_SYSTEM, /* The system's tasks, root's programs among them, for themselves; */
+	PAGE_FOR_SERVED, /* for a user, and what the kernel keeps for one; */
+	PAGE_FOR_USER,   /* the memory of a user's programs. */
+	PAGE_CLASSES
+};
+
+/*
  * How many free pages there should be.  Below `wake` the page-out daemon is woken, and works until
- * there are `target`; below `user` no pages are given to users, below `kernel` none to anybody but
- * vm_privileged threads.  Set from the number of pages there are, when the boot programs run.
+ * there are `target`; below `user` no PAGE_USER pages are given out, below `kernel` none to anybody
+ * but vm_privileged threads.  As long as users have tasks, there are `reserve` more, which they
+ * leave to the system: see page_level().  Set from the number of pages there are, when the boot
+ * programs run.
  */
 struct page_levels {
+	uint32_t few; /* `wake` and `reserve`: so many, and page_alloc() looks more closely. */
 	uint32_t target;
 	uint32_t wake;
 	uint32_t user;
 	uint32_t kernel;
+	uint32_t reserve;
 };
 
 extern struct page_levels page_levels;
 
 void page_levels_set(void);
 
-/* Whether the current thread is vm_privileged: page_caller.c. */
+/* How many free pages are left when PAGE_USER pages are given to the class. */
+uint32_t page_level(enum page_class who);
+
+static inline bool page_is_free_for(enum page_class who)
+{
+	return page_count(PAGE_FREE) > page_level(who);
+}
+
+/* How many there are to be free, so that nobody waits. */
+uint32_t page_target(void);
+
+/* Whether the current thread is vm_privileged, what class it is of, and whether there are users:
+ * page_caller.c. */
 bool page_caller_is_privileged(void);
+enum page_class page_caller_class(void);
+bool page_users_are_there(void);
 
 /*
  * Sets up the allocator, without memory yet: `array` is room for a struct page for every page that

@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Who asks for a page: apart from page.c, which knows of no threads. */
+/* Who asks for a page, and who else may: apart from page.c, which knows of no threads. */
+#include <stddef.h>
+
+#include "base/owner.h"
+#include "task/task.h"
 #include "thread/thread.h"
 #include "vm/page/page.h"
 
 bool page_caller_is_privileged(void)
 {
 	return current_thread()->vm_privileged;
+}
+
+enum page_class page_caller_class(void)
+{
+	const struct task *task = current_thread()->task;
+
+	if (task == NULL)
+		return PAGE_FOR_SYSTEM;
+	if (owner_limited(task->owner) != NULL)
+		return PAGE_FOR_USER;
+	return owner_limited(task_payer()) != NULL ? PAGE_FOR_SERVED : PAGE_FOR_SYSTEM;
+}
+
+bool page_users_are_there(void)
+{
+	return owner_users_have_tasks();
 }

@@ -66,9 +66,9 @@ uint32_t pageouts_refused;
 
 static struct {
 	struct thread *daemon;
-	struct wait_queue idle;    /* The daemon, until somebody wants it, */
-	struct wait_queue resting; /* and between two passes. */
-	struct wait_queue waiters; /* Whoever waits for memory. */
+	struct wait_queue idle;                  /* The daemon, until somebody wants it, */
+	struct wait_queue resting;               /* and between two passes. */
+	struct wait_queue waiters[PAGE_CLASSES]; /* Whoever waits for memory. */
 	bool wanted;
 	uint32_t refusals; /* Grows with each time that waiters are told that there will be none. */
 	uint64_t patience; /* When it is over that memory may come of what was sent, */
@@ -78,15 +78,9 @@ static struct {
 } pageout = {
 	.idle.waiters = LIST_INITIALIZER(pageout.idle.waiters),
 	.resting.waiters = LIST_INITIALIZER(pageout.resting.waiters),
-	.waiters.waiters = LIST_INITIALIZER(pageout.waiters.waiters),
 };
 
 /* ---------------- How much there is ---------------- */
-
-static bool pageout_users_have_pages(void)
-{
-	return page_count(PAGE_FREE) > page_levels.user;
-}
 
 static bool pageout_is_patient(void)
 {
@@ -98,7 +92,7 @@ static bool pageout_is_lacking(void)
 {
 	uint32_t expected = pageout_is_patient() ? pager_swap_flights : 0;
 
-	return page_count(PAGE_FREE) + expected < page_levels.target;
+	return page_count(PAGE_FREE) + expected < page_target();
 }
 
 static uint32_t pageout_pages_on_queues(void)
@@ -235,7 +229,10 @@ static bool pageout_is_hopeless(const struct pass *pass)
 
 static bool pageout_has_waiters(void)
 {
-	return !list_empty(&pageout.waiters.waiters);
+	for (enum page_class who = 0; who < PAGE_CLASSES; who++)
+		if (!list_empty(&pageout.waiters[who].waiters))
+			return true;
+	return false;
 }
 
 /* Whether somebody is held up: a thread that waits, or the kernel, whose callers try again. */
@@ -254,7 +251,7 @@ static void pageout_note_fruits(const struct pass *pass)
 	uint32_t made_up = has_room ? pageout.fruitless : pass->outcomes[FREED] * DROP_WORTH;
 
 	pageout.refused = pageouts_refused;
-	if (pageout_users_have_pages())
+	if (page_is_free_for(PAGE_FOR_SYSTEM))
 		pageout.fruitless -= made_up < pageout.fruitless ? made_up : pageout.fruitless;
 }
 
@@ -266,15 +263,23 @@ static void pageout_end_or_refuse(void)
 		return;
 	}
 	pageout.refusals++;
-	thread_wake_all(&pageout.waiters);
+	for (enum page_class who = 0; who < PAGE_CLASSES; who++)
+		thread_wake_all(&pageout.waiters[who]);
+}
+
+/* Those first that leave least. */
+static void pageout_wake_waiters(void)
+{
+	for (enum page_class who = 0; who < PAGE_CLASSES; who++)
+		if (page_is_free_for(who))
+			thread_wake_all(&pageout.waiters[who]);
 }
 
 static void pageout_tell_waiters(const struct pass *pass)
 {
 	pageout_note_fruits(pass);
-	if (pageout_users_have_pages())
-		thread_wake_all(&pageout.waiters);
-	else if (pageout_is_hopeless(pass) && pageout_is_missed())
+	pageout_wake_waiters();
+	if (!page_is_free_for(PAGE_FOR_USER) && pageout_is_hopeless(pass) && pageout_is_missed())
 		pageout_end_or_refuse();
 }
 
@@ -285,7 +290,7 @@ static void pageout_await_next(const struct pass *pass)
 {
 	bool success = pass->outcomes[FREED] > 0 || pass->outcomes[SENT] > 0;
 
-	if (page_count(PAGE_FREE) < page_levels.target && (success || pageout_has_waiters()))
+	if (page_count(PAGE_FREE) < page_target() && (success || pageout_has_waiters()))
 		thread_wait(&pageout.resting, tick_after_ms(RETRY_MS), WAIT_UNINTERRUPTIBLE);
 	if (!success)
 		pageout.rest = clock_now() + REST_NS;
@@ -317,6 +322,8 @@ uint32_t pageout_timers(void)
 void pageout_start(void)
 {
 	assert(kernel_locked() && pageout.daemon == NULL);
+	for (enum page_class who = 0; who < PAGE_CLASSES; who++)
+		wait_queue_init(&pageout.waiters[who]);
 	pageout.daemon = thread_create_kernel(pageout_thread, PRIORITY_SYSTEM);
 	if (pageout.daemon == NULL)
 		panic("no memory for the page-out daemon");
@@ -341,16 +348,17 @@ void pageout_wake(void)
 bool page_wait(void)
 {
 	bool privileged = current_thread()->vm_privileged;
+	enum page_class who = page_caller_class();
 	uint32_t refusals = pageout.refusals;
 	enum wait_result result;
 
 	may_block();
-	if (pageout.daemon == NULL || pageout_users_have_pages())
+	if (pageout.daemon == NULL || page_is_free_for(who))
 		return false;
 	assert(current_thread() != pageout.daemon);
 	pageout_want();
 	thread_wake_all(&pageout.resting);
-	result = thread_wait(&pageout.waiters, privileged ? tick_after_ms(RETRY_MS) : WAIT_FOREVER,
-			     WAIT_PAGE);
+	result = thread_wait(&pageout.waiters[who],
+			     privileged ? tick_after_ms(RETRY_MS) : WAIT_FOREVER, WAIT_PAGE);
 	return result != WAIT_INTERRUPTED && refusals == pageout.refusals;
 }

@@ -116,6 +116,8 @@ __attribute__((weak)) void page_copy(void *to, const void *from)
 
 unsigned host_pageout_wakes;
 bool host_privileged;
+enum page_class host_class;
+bool host_users;
 
 __attribute__((weak)) void pageout_wake(void)
 {
@@ -131,6 +133,16 @@ __attribute__((weak)) void kernel_pause(void)
 __attribute__((weak)) bool page_caller_is_privileged(void)
 {
 	return host_privileged;
+}
+
+__attribute__((weak)) enum page_class page_caller_class(void)
+{
+	return host_class;
+}
+
+__attribute__((weak)) bool page_users_are_there(void)
+{
+	return host_users;
 }
 
 /* On the host no allocation is made to fail. */

@@ -44,9 +44,12 @@ const char *host_panic_text(void);
 /* What klog() has printed since the last call of this. */
 const char *host_log(void);
 
-/* How often the page-out daemon was woken, and whether the current thread is vm_privileged. */
+/* How often the page-out daemon was woken; whether the current thread is vm_privileged, and what
+ * class it is of; whether there are users. */
 extern unsigned host_pageout_wakes;
 extern bool host_privileged;
+extern enum page_class host_class;
+extern bool host_users;
 
 /* A number from 0 to n - 1 out of a repeatable sequence (base/random.h). */
 uint32_t host_random_below(uint32_t *state, uint32_t n);

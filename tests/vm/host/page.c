@@ -25,6 +25,8 @@ static void begin(void)
 	page_levels = (struct page_levels){0};
 	host_pageout_wakes = 0;
 	host_privileged = false;
+	host_class = PAGE_FOR_SYSTEM;
+	host_users = false;
 }
 
 static void begin_with(unsigned first, unsigned end)
@@ -326,6 +328,7 @@ TEST(page_levels_follow_the_size)
 		EXPECT(page_levels.wake >= page_levels.user + 4);
 		EXPECT(page_levels.target >= page_levels.wake + 8);
 		EXPECT(page_levels.target < sizes[i] / 6);
+		EXPECT(page_levels.reserve >= 16 && page_levels.reserve <= sizes[i] / 16);
 	}
 	EXPECT(page_levels.user * 1000 < PAGES * 25);
 	EXPECT(page_levels.target * 1000 < PAGES * 50);
@@ -369,6 +372,48 @@ TEST(page_levels_keep_the_last_pages)
 	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.kernel - 1);
 	EXPECT_EQ(page_count(PAGE_FREE), 0);
 	EXPECT(page_alloc(PAGE_USER) == NULL);
+}
+
+/* Users leave some to the system that works for them, and that some to itself. */
+TEST(page_levels_keep_a_reserve)
+{
+	set_levels(PAGES);
+	host_class = PAGE_FOR_USER;
+	EXPECT_EQ(take_all(PAGE_USER), PAGES - page_levels.user - page_levels.reserve);
+	EXPECT(page_is_free_for(PAGE_FOR_SERVED) && !page_is_free_for(PAGE_FOR_USER));
+	host_class = PAGE_FOR_SERVED;
+	EXPECT_EQ(take_all(PAGE_USER), page_levels.reserve - page_levels.reserve / 4);
+	EXPECT(page_is_free_for(PAGE_FOR_SYSTEM) && !page_is_free_for(PAGE_FOR_SERVED));
+	host_class = PAGE_FOR_SYSTEM;
+	EXPECT_EQ(take_all(PAGE_USER), page_levels.reserve / 4);
+	EXPECT(!page_is_free_for(PAGE_FOR_SYSTEM));
+}
+
+/* What the kernel keeps for a user is still to be had when his programs' pages are not. */
+TEST(page_levels_keep_a_reserve_from_what_is_for_users)
+{
+	set_levels(PAGES);
+	host_class = PAGE_FOR_USER;
+	take_all(PAGE_USER);
+	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.reserve - page_levels.reserve / 4);
+	EXPECT(page_alloc_run(PAGE_KERNEL, 1, 0, 0, UINT64_MAX) == NULL);
+	host_class = PAGE_FOR_SYSTEM;
+	EXPECT_EQ(take_all(PAGE_ZONE),
+		  page_levels.reserve / 4 + page_levels.user - page_levels.kernel);
+}
+
+/* The daemon keeps the reserve free if there is somebody to be kept from it. */
+TEST(page_levels_wake_the_daemon_earlier_for_users)
+{
+	set_levels(PAGES);
+	EXPECT_EQ(page_target(), page_levels.target);
+	host_users = true;
+	EXPECT_EQ(page_target(), page_levels.target + page_levels.reserve);
+	while (page_count(PAGE_FREE) > page_levels.wake + page_levels.reserve)
+		page_alloc(PAGE_USER);
+	EXPECT_EQ(host_pageout_wakes, 0);
+	page_alloc(PAGE_USER);
+	EXPECT_EQ(host_pageout_wakes, 1);
 }
 
 TEST(page_levels_wake_the_daemon)
