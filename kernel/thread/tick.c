@@ -145,6 +145,20 @@ static void tick_take_turns(const struct cpu *cpu)
 	}
 }
 
+/*
+ * All work on a tick under the kernel lock, one after the other, and the last of them would have
+ * what is left of the turn, again and again: it gives that to the CPU whose turn it is.
+ */
+void tick_give_back_turn(const struct cpu *cpu)
+{
+	uint32_t tick = cpu->ticks;
+
+	if (jitter_seed != 0 || tick % n_cpus == cpu->number)
+		return;
+	for (int i = 0; i < TRIES && cpu->ticks == tick; i++)
+		machine_relax();
+}
+
 /* ---------------- Whose tick it was ---------------- */
 
 static uint32_t watched_tick; /* The number of the tick that is shared out next. */

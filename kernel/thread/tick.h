@@ -38,6 +38,12 @@ void tick_share_from_now_on(void);
  */
 uint32_t tick_take_charged(struct cpu *cpu);
 
+/*
+ * Where the CPUs run in turn: one goes on to user mode and has kept others waiting.  Interrupts are
+ * on, and the kernel lock is free.
+ */
+void tick_give_back_turn(const struct cpu *cpu);
+
 /* One more reason for jitter, or one less.  Under the kernel lock. */
 void tick_want_jitter(bool want);
 

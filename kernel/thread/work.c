@@ -8,6 +8,7 @@
 #include "prof/sampler.h"
 #include "prof/stream.h"
 #include "thread/cpu_state.h"
+#include "thread/holder.h"
 #include "thread/sched.h"
 #include "thread/thread.h"
 #include "thread/tick.h"
@@ -122,6 +123,8 @@ void kernel_rest(void)
 static bool work_hand_over(void)
 {
 	kernel_unlock_fair();
+	if (cpus_in_turn)
+		tick_give_back_turn(cpu_self());
 	interrupts_off();
 	if ((cpu_self()->work & THREAD_WORK) == 0)
 		return true;

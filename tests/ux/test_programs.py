@@ -2,8 +2,8 @@
 """The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
 
 A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`; it goes
-on in the next one after a backslash.  `${name}` in `argument=` is an address in the server
-or in the kernel.
+on in the next one after a backslash.  `${name}` in `argument=` is an address in the server or in
+the kernel; with `when=nightly` it takes minutes.
 """
 
 import re
@@ -41,7 +41,8 @@ def ways(source: Path) -> list[dict[str, object]]:
 
 
 def cases() -> list:
-    return [pytest.param(source, way, id="-".join([source.stem, *map(str, way.values())]))
+    return [pytest.param(source, way, id="-".join([source.stem, *map(str, way.values())]),
+                         marks=[getattr(pytest.mark, way.pop("when"))] if "when" in way else [])
             for source in sorted(PROGRAMS.glob("*.c")) for way in ways(source)]
 
 
