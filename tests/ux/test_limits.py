@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs that want much, where users may have a tenth of what is usual: something is refused them,
-and that is all.  What they expect of it is not asked, but that they and the machine come to an
-end."""
+"""Programs that want much, where users may have a tenth of what is usual.
+
+Something is refused them, and that is all.  What they expect of it is not asked, but that they and
+the machine come to an end."""
 
 import pytest
 from assay import OUT
