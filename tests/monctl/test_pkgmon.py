@@ -205,7 +205,7 @@ def test_what_cannot_be_read_is_said(measured: Path, tmp_path: Path) -> None:
     assert "no gmon.out of pkgmon's" in put_together(broken).stderr
     done = put_together(measured, "--program", "sort")
     assert done.returncode == 2 and "say GUEST=HOST" in done.stderr
-    other = f"/bin/sort={ROOT / 'out' / 'user' / 'cat'}"
+    other = f"/bin/sort={OUT / 'user' / 'cat'}"
     assert "is of another program than" in put_together(measured, "--program", other).stderr
 
 

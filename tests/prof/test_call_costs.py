@@ -28,7 +28,7 @@ SEEDS = (None, 5, 9)  # And more at night.
 stock = pytest.mark.skipif(KIND != (), reason="what is promised is the stock kernel's")
 
 
-@pytest.mark.skipif(KIND == ("SAN=1",), reason="with its checks the kernel executes more")
+@stock
 def test_nobody_waits_long_for_it(machine, tmp_path: Path) -> None:
     """Neither for a CPU that patches nor for one that adds up or tells what was counted."""
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)

@@ -27,8 +27,8 @@ CHANGES = ("follow_", "counters_", "pmap_entry", "pmap_window_", "shootdown_", "
            "requests_done")
 
 # Between the moment at which the first label's counters are cleared and that of the last's.
-CLEARING = (*call_oracle.MOMENTS, *call_oracle.WAITS, "hold_end", "calls_clear_sums",
-            "kernel_pause")
+CLEARING = (*call_oracle.MOMENTS, *call_oracle.PIECES, *call_oracle.WAITS, "hold_end",
+            "calls_clear_sums", "kernel_pause")
 
 # Where the kernel is not compiled as one unit, what these call are functions, too.
 CALLED_THEN = 40 if "FAST=1" in KIND else 0
@@ -59,7 +59,7 @@ def differing(kernel: hot.Image, ours: Counter, plugins: dict[int, int]) -> dict
 def test_calls_are_whose_they_are(machine, tmp_path: Path, cpus: int) -> None:
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
-    first, last = (kernel.function(name) for name in call_oracle.MOMENTS[:2])
+    first, last = (kernel.function(name) for name in call_oracle.MOMENTS)
     assert first is not None and last is not None
     run = machine(["prof/calls_by_label ${host-port} a_load_for_one"], cpus=cpus,
                   plugin=hot.plugin_option(out, kernel, start=first.start, stop=last.start,
