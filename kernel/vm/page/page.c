@@ -156,16 +156,23 @@ static bool page_touch(void)
 
 #define SERVED_PART 4 /* Of the reserve this part is left when users are served. */
 
-uint32_t page_level(enum page_class who)
-{
-	if (who == PAGE_FOR_USER)
-		return page_levels.user + page_levels.reserve;
-	return page_levels.user + (who == PAGE_FOR_SERVED ? page_levels.reserve / SERVED_PART : 0);
-}
-
 static uint32_t page_reserve(void)
 {
 	return page_users_are_there() ? page_levels.reserve : 0;
+}
+
+/* How many pages more than the system itself a class leaves. */
+static uint32_t page_left_by(enum page_class who)
+{
+	if (who == PAGE_FOR_SYSTEM)
+		return 0;
+	return who == PAGE_FOR_SERVED ? page_reserve() / SERVED_PART : page_reserve();
+}
+
+/* Below page_target() for all classes, or the daemon would be done while somebody still waits. */
+uint32_t page_level(enum page_class who)
+{
+	return page_levels.user + page_left_by(who);
 }
 
 uint32_t page_target(void)
@@ -175,7 +182,9 @@ uint32_t page_target(void)
 
 /*
  * How many pages the current thread has to leave.  Most of what asks for the kernel's own does not
- * wait, but fails; so that happens to a user only when his programs have long been waiting.
+ * wait, but fails; so that happens to a user only when his programs have long been waiting.  It is
+ * less than for a PAGE_USER page in each class: whoever has one, and finds no memory for its slot,
+ * is to wait when he has given it back.
  */
 static uint32_t page_kept(enum page_use use)
 {
@@ -183,7 +192,7 @@ static uint32_t page_kept(enum page_use use)
 
 	if (use == PAGE_USER)
 		return page_level(who);
-	return who == PAGE_FOR_SYSTEM ? page_levels.kernel : page_level(PAGE_FOR_SERVED);
+	return page_levels.kernel + page_left_by(who == PAGE_FOR_USER ? PAGE_FOR_SERVED : who);
 }
 
 /*

@@ -378,6 +378,7 @@ TEST(page_levels_keep_the_last_pages)
 TEST(page_levels_keep_a_reserve)
 {
 	set_levels(PAGES);
+	host_users = true;
 	host_class = PAGE_FOR_USER;
 	EXPECT_EQ(take_all(PAGE_USER), PAGES - page_levels.user - page_levels.reserve);
 	EXPECT(page_is_free_for(PAGE_FOR_SERVED) && !page_is_free_for(PAGE_FOR_USER));
@@ -393,13 +394,38 @@ TEST(page_levels_keep_a_reserve)
 TEST(page_levels_keep_a_reserve_from_what_is_for_users)
 {
 	set_levels(PAGES);
+	host_users = true;
 	host_class = PAGE_FOR_USER;
 	take_all(PAGE_USER);
-	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.reserve - page_levels.reserve / 4);
+	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.user - page_levels.kernel + page_levels.reserve -
+					       page_levels.reserve / 4);
 	EXPECT(page_alloc_run(PAGE_KERNEL, 1, 0, 0, UINT64_MAX) == NULL);
 	host_class = PAGE_FOR_SYSTEM;
-	EXPECT_EQ(take_all(PAGE_ZONE),
-		  page_levels.reserve / 4 + page_levels.user - page_levels.kernel);
+	EXPECT_EQ(take_all(PAGE_ZONE), page_levels.reserve / 4);
+}
+
+/* Or who has a page and finds none for its slot would be told that waiting is of no use. */
+TEST(page_levels_leave_pages_for_slots)
+{
+	set_levels(PAGES);
+	host_users = true;
+	for (enum page_class who = PAGE_CLASSES; who-- > 0;) {
+		host_class = who;
+		take_all(PAGE_USER);
+		EXPECT(!page_is_free_for(who));
+		EXPECT(page_alloc(PAGE_ZONE) != NULL);
+	}
+}
+
+/* Who waits is woken when the daemon has done its work, also if the last user has gone since. */
+TEST(page_levels_are_below_the_target)
+{
+	set_levels(PAGES);
+	for (int users = 0; users <= 1; users++) {
+		host_users = users != 0;
+		for (enum page_class who = 0; who < PAGE_CLASSES; who++)
+			EXPECT(page_level(who) < page_target());
+	}
 }
 
 /* The daemon keeps the reserve free if there is somebody to be kept from it. */
