@@ -25,6 +25,7 @@
 #include "vm/page/kernel_memory.h"
 
 #define HASH_SIZE (2 * HOST_REQUESTS_MAX)
+#define TRIES     64u /* Of places: more than chance asks for, and a user chooses what is hashed. */
 #define KEY_WORDS (offsetof(struct host_request, count) / sizeof(uint32_t))
 
 /* MACH_SEND_INVALID_DATA and the like, apart from MACH_RCV_TIMED_OUT and so on. */
@@ -96,19 +97,20 @@ static bool requests_are_same(const uint32_t *words, const uint32_t *others, uin
 	return key == 0;
 }
 
-/* Its place, or where it is to be. */
+/* Its place, or where it is to be; NULL: too many others lie there. */
 static uint16_t *requests_find(const struct host_request *request)
 {
 	const uint32_t *words = (const uint32_t *)request;
 	uint32_t n, key = requests_key(request, &n);
 
-	for (n >>= 16;; n++) {
+	for (uint32_t end = (n >>= 16) + TRIES; n < end; n++) {
 		uint16_t *place = &requests->hash[n % HASH_SIZE];
 		const struct host_request *found = requests->list + *place - 1;
 
 		if (*place == 0 || requests_are_same(words, (const uint32_t *)found, key))
 			return place;
 	}
+	return NULL;
 }
 
 /* One more; a ticket, or 0 if there is no room. */
@@ -117,11 +119,11 @@ static uint32_t requests_add(const struct host_request *request)
 	uint16_t *place = requests_find(request);
 	struct host_request *found;
 
+	if (place == NULL || (*place == 0 && requests->used == HOST_REQUESTS_MAX)) {
+		requests->lost++;
+		return 0;
+	}
 	if (*place == 0) {
-		if (requests->used == HOST_REQUESTS_MAX) {
-			requests->lost++;
-			return 0;
-		}
 		requests->list[requests->used] = *request;
 		*place = (uint16_t)++requests->used;
 	}
