@@ -212,13 +212,14 @@ static bool calls_are_free(const struct collection *collection)
 }
 
 /* However pkgmon ends, but by force. */
-static mach_port_t counting_host;
+static const struct collection *counting;
 
 static void end_counting(void)
 {
-	requests_switch(false);
-	host_calls_count(counting_host, FALSE);
-	host_calls_reset(counting_host);
+	if (counting->wanted->requests)
+		requests_switch(false);
+	host_calls_count(counting->host, FALSE);
+	host_calls_reset(counting->host);
 }
 
 static bool begin_calls(struct collection *collection)
@@ -227,6 +228,8 @@ static bool begin_calls(struct collection *collection)
 
 	if (!calls_are_free(collection))
 		return false;
+	counting = collection;
+	atexit(end_counting);
 	if (collection->wanted->requests) {
 		requests_switch(true);
 		result = host_requests_count(collection->host);
@@ -238,13 +241,7 @@ static bool begin_calls(struct collection *collection)
 	}
 	if (result == KERN_SUCCESS)
 		result = host_calls_count(collection->host, TRUE);
-	if (result == KERN_SUCCESS) {
-		counting_host = collection->host;
-		atexit(end_counting);
-		return true;
-	}
-	host_calls_reset(collection->host);
-	return fail("calls", result);
+	return result == KERN_SUCCESS || fail("calls", result);
 }
 
 bool collect_begin(struct collection *collection)
