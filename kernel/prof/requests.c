@@ -33,11 +33,11 @@
 #define SEND_ERRORS 0x10000000
 
 static struct requests {
+	struct host_request list[HOST_REQUESTS_MAX]; /* From a page's beginning on: it is copied. */
 	uint32_t used;
 	uint32_t lost;
 	uint16_t hash[HASH_SIZE]; /* Places in the list, from 1 on; 0: none. */
-	struct host_request list[HOST_REQUESTS_MAX];
-} * requests; /* NULL: nobody wants it. */
+} * requests;                     /* NULL: nobody wants it. */
 
 static uint32_t era; /* How often they were emptied: older tickets are worth nothing. */
 
@@ -70,7 +70,7 @@ void requests_clear(void)
 {
 	era++;
 	if (requests != NULL)
-		memset(requests, 0, offsetof(struct requests, list));
+		memset(&requests->used, 0, sizeof *requests - offsetof(struct requests, used));
 }
 
 /* ---------------- Which ---------------- */
@@ -197,20 +197,7 @@ TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self)
 
 /* ---------------- What is told ---------------- */
 
-/* Of one moment: who copies pages lets others run meanwhile. */
-static struct copy *requests_copy(uint32_t size)
-{
-	void *all = kernel_memory_alloc(size);
-	struct copy *copy;
-
-	if (all == NULL)
-		return NULL;
-	memcpy(all, requests->list, size);
-	copy = copy_of_kernel(all, size);
-	kernel_memory_free(all, size);
-	return copy;
-}
-
+/* Of one moment: who copies lets interrupts have their work done, but nobody send anything. */
 kern_return_t host_requests_get(struct host *host, unsigned *lost, host_request_array_t *list,
 				mach_msg_type_number_t *n_words)
 {
@@ -224,7 +211,8 @@ kern_return_t host_requests_get(struct host *host, unsigned *lost, host_request_
 	*lost = requests->lost;
 	*list = NULL;
 	if (n > 0)
-		*list = (host_request_array_t)requests_copy(n * sizeof requests->list[0]);
+		*list = (host_request_array_t)copy_of_kernel(requests->list,
+							     n * sizeof requests->list[0]);
 	*n_words = n * HOST_REQUEST_WORDS;
 	return n == 0 || *list != NULL ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }
