@@ -80,19 +80,22 @@ void audit_send_trigger(int trigger)
 	syscall_mach_port_deallocate(mach_task_self_cached(), port);
 }
 
+/* So many percent more than what is little: then space is there again. */
+#define SPACE_MARGIN 2u
+
 /* A trail that has grown is told of once, and space that has become little also once. */
 static void queue_tell_of_file(void)
 {
-	bool is_little = fs_free_percent() < (unsigned)audit_limits.aq_minfree;
+	unsigned least = (unsigned)audit_limits.aq_minfree, free = fs_free_percent();
 
 	if (queue.file_size != 0 && (uint64_t)queue.trail->size >= queue.file_size &&
 	    !queue.was_told_size) {
 		queue.was_told_size = true;
 		audit_send_trigger(AUDIT_TRIGGER_ROTATE_KERNEL);
 	}
-	if (is_little && !queue.was_told_space)
+	if (free < least && !queue.was_told_space)
 		audit_send_trigger(AUDIT_TRIGGER_LOW_SPACE);
-	queue.was_told_space = is_little;
+	queue.was_told_space = free < least + (queue.was_told_space ? SPACE_MARGIN : 0);
 }
 
 /* ---------------- Writing ---------------- */
