@@ -151,7 +151,7 @@ def flat(text: str) -> dict[str, str]:
 def measured_fixture(tmp_path_factory) -> Path:
     """A program that computes and asks the server, sampled often and counted."""
     folder = tmp_path_factory.mktemp("measured")
-    measure(unix.run, folder, "seq 9000 >f; pkgmon -r 10000 sort -r f f f >g",
+    measure(unix.run, folder, "seq 9000 >f; pkgmon -r 10000 sort -r f f f f f f f f >g",
             ("12.sort", "12k.sort", "12u.sort", "12x.sort", "-k.kernel", "-k.other"))
     return folder
 
