@@ -3,7 +3,8 @@
 
 A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`; it goes
 on in the next one after a backslash.  `${name}` in `argument=` is an address in the server or in
-the kernel; with `when=nightly` it takes minutes.
+the kernel; with `when=nightly` it takes minutes, and with `when=stock` it is of the kernel as it is
+usually built.
 """
 
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from assay import OUT, ROOT
 from assay.files import Files, Put
+from framework.room import KIND
 
 PROGRAMS = Path(__file__).parent / "programs"
 TEST = re.compile(r"^TEST\((\w+)\)", re.MULTILINE)
@@ -26,6 +28,10 @@ NUMBERS = ("cpus", "limit", "seed", "mem")
 NEVER_WRONG = {"fork", "exit", "identity", "getpid", "getgroups", "processes", "thread_start",
                "thread_exit", "sigpending", "sigsuspend", "umask", "sync", "stop_at_exec",
                "name_server_next", "sysctl_names"}
+
+
+WHEN = {None: (), "nightly": (pytest.mark.nightly,),
+        "stock": (pytest.mark.skipif(KIND != (), reason="the usual kernel is quicker"),)}
 
 
 def ways(source: Path) -> list[dict[str, object]]:
@@ -42,7 +48,7 @@ def ways(source: Path) -> list[dict[str, object]]:
 
 def cases() -> list:
     return [pytest.param(source, way, id="-".join([source.stem, *map(str, way.values())]),
-                         marks=[getattr(pytest.mark, way.pop("when"))] if "when" in way else [])
+                         marks=WHEN[way.pop("when", None)])
             for source in sorted(PROGRAMS.glob("*.c")) for way in ways(source)]
 
 

@@ -11,7 +11,7 @@
  *
  * guest: user=root limit=600
  * guest: user=root limit=600 cpus=2
- * guest: user=root argument=18 mem=64 limit=600
+ * guest: user=root argument=18 mem=64 limit=600 when=stock
  * guest: user=root argument=18 mem=64 limit=600 cpus=2 when=nightly
  * guest: user=root argument=18 mem=64 limit=600 cpus=4 when=nightly
  * guest: user=root limit=600 cpus=4 when=nightly
