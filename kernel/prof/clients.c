@@ -3,13 +3,11 @@
 #include "prof/clients.h"
 
 #include "base/lock.h"
-#include "base/machine.h"
 #include "ipc/port.h"
 #include "ipc/port_set.h"
 #include "ipc/space.h"
 #include "prof/sampler.h"
 #include "task/task.h"
-#include "thread/cpu_state.h"
 #include "thread/thread.h"
 #include "vm/object/object.h"
 #include "vm/pager/pager.h"
@@ -43,21 +41,13 @@ static const struct thread *clients_in_queue(const struct wait_queue *queue,
 	return NULL;
 }
 
-/*
- * The thread's client; NULL if it does something else by now, or nobody waits.  One that was just
- * answered is found by nothing any more but that it gets the CPU.
- */
+/* The thread's client; NULL if it does something else by now, or nobody waits. */
 static const struct thread *clients_find(const struct thread *thread, uint32_t label)
 {
 	const struct wait_queue *queue =
 		clients_queue(space_find(thread->task->space, thread->serves));
-	const struct thread *client = queue != NULL ? clients_in_queue(queue, thread, label) : NULL;
-	const struct cpu *cpu = cpu_self();
 
-	if (client == NULL && thread == cpu->thread && cpu->goes_on != NULL &&
-	    cpu->goes_on->label == label)
-		client = cpu->goes_on;
-	return client;
+	return queue != NULL ? clients_in_queue(queue, thread, label) : NULL;
 }
 
 static uint32_t clients_write_one(const struct thread *thread, uint32_t depth, uint32_t *to)
@@ -77,8 +67,8 @@ static uint32_t clients_write_one(const struct thread *thread, uint32_t depth, u
 	return sizeof(*client) / sizeof(*to) + frames;
 }
 
-uint32_t clients_write(const struct thread *thread, uint32_t label, uint32_t depth, uint32_t *to,
-		       bool *cut)
+uint32_t clients_write(const struct thread *thread, const struct thread *answered, uint32_t label,
+		       uint32_t depth, uint32_t *to, bool *cut)
 {
 	uint32_t words = 0;
 	unsigned n = 0;
@@ -87,6 +77,8 @@ uint32_t clients_write(const struct thread *thread, uint32_t label, uint32_t dep
 	*cut = false;
 	while (label != thread->home) {
 		thread = clients_find(thread, label);
+		if (thread == NULL && n == 0 && answered != NULL && answered->label == label)
+			thread = answered;
 		*cut = thread == NULL || n++ == SAMPLE_CLIENTS_MAX;
 		if (*cut)
 			break;

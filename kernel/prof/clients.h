@@ -21,10 +21,11 @@ struct thread;
 
 /*
  * Writes the clients of what `thread` does on behalf of `label` at `to`, each with up to `depth`
- * frames; returns how many words that took.  *cut if they do not reach back to a thread of the
+ * frames; returns how many words that took.  `answered` gets the CPU after it, and so is the client
+ * if that does not wait any more; or NULL.  *cut if they do not reach back to a thread of the
  * label's own task: there are more, or one is not to be found.
  */
-uint32_t clients_write(const struct thread *thread, uint32_t label, uint32_t depth, uint32_t *to,
-		       bool *cut);
+uint32_t clients_write(const struct thread *thread, const struct thread *answered, uint32_t label,
+		       uint32_t depth, uint32_t *to, bool *cut);
 
 #endif

@@ -131,6 +131,13 @@ static inline bool sampler_is_sharing(void)
 /* Whose samples those of this slot are. */
 struct stream *sampler_stream_of(uint32_t slot);
 
+/*
+ * The thread of a sample in a ring, if it is where it was and its registers can be read; else NULL.
+ * And who has got the CPU after that, or is about to while the ring is read; NULL if nobody.
+ */
+const struct thread *sampler_thread_of(const struct prof_sample *sample);
+const struct thread *sampler_thread_behind(const struct thread *sampled);
+
 /* The timer is for whatever is due next from now on: after a slot was added, or routed anew. */
 void sampler_arm(void);
 

@@ -48,8 +48,7 @@ static inline void drain_cycles_to_ns(uint32_t time[2])
 static __attribute__((noinline)) void drain_add_users_frames(struct prof_sample *sample,
 							     uint32_t depth)
 {
-	const struct thread *thread =
-		machine_sampled_thread(sample->cpu, sample->thread, sample->kernel_pc);
+	const struct thread *thread = sampler_thread_of(sample);
 	bool cut = true;
 
 	if (thread != NULL)
@@ -75,15 +74,14 @@ static union {
 /* The sample, which is complete, with its clients behind it. */
 static const struct prof_sample *drain_add_clients(struct prof_sample *sample, uint32_t depth)
 {
-	const struct thread *thread =
-		machine_sampled_thread(sample->cpu, sample->thread, sample->kernel_pc);
+	const struct thread *thread = sampler_thread_of(sample);
 	uint32_t words = sample->record.words;
 	bool cut = true;
 
 	memcpy(with_clients.words, sample, words * sizeof(uint32_t));
 	if (thread != NULL)
-		words += clients_write(thread, sample->label, depth, with_clients.words + words,
-				       &cut);
+		words += clients_write(thread, sampler_thread_behind(thread), sample->label, depth,
+				       with_clients.words + words, &cut);
 	with_clients.sample.record.words = (uint16_t)words;
 	if (cut)
 		with_clients.sample.flags |= PROF_CLIENTS_CUT;

@@ -62,7 +62,7 @@ static void waits_add_stacks(const struct stream *stream, const struct thread *t
 		user = sampler_user_stack(thread, wait->frames + kernel, depth, &user_cut);
 	words = sizeof *wait / 4 + kernel + user;
 	if (depth > 0 && (stream->options & SAMPLE_CLIENTS) != 0)
-		words += clients_write(thread, wait->label, depth, taken.words + words,
+		words += clients_write(thread, NULL, wait->label, depth, taken.words + words,
 				       &clients_cut);
 	wait->kernel_frames = (uint8_t)kernel;
 	wait->user_frames = (uint8_t)user;

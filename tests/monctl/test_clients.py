@@ -145,14 +145,12 @@ def test_nothing_is_behind_what_serves_nobody(case: Case) -> None:
 
 
 def test_who_is_not_found(case: Case, served) -> None:
-    """Only where a server has answered and goes to wait, in a few instructions of each call."""
+    """Next to nobody: also of a server that has answered and gives the CPU away it is known."""
     recording = case.recording
     lost = [sample for sample in recording.samples if is_lost(sample)
             and recording.labels[sample.label].endswith(":two_ways")]
     assert all(sample.in_kernel for sample in lost)
-    # The checked kernel takes longer for these, as for all.
-    most = 8 if OUT.name == "san" else 3
-    assert len(lost) * 100 <= most * len(served), (len(lost), len(served))
+    assert len(lost) * 100 <= len(served), (len(lost), len(served))
 
 
 def gprof(case: Case, *options: str) -> bytes:

@@ -186,12 +186,16 @@ void machine_sample_work(void)
 	__atomic_fetch_add(&wanted_work, 1, __ATOMIC_RELAXED);
 }
 
-const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t at)
+const struct thread *sampler_thread_of(const struct prof_sample *sample)
 {
-	(void)cpu;
-	(void)id;
-	(void)at;
+	(void)sample;
 	return (const struct thread *)someone;
+}
+
+const struct thread *sampler_thread_behind(const struct thread *sampled)
+{
+	(void)sampled;
+	return NULL;
 }
 
 uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint32_t depth,
@@ -207,10 +211,11 @@ uint32_t sampler_user_stack(const struct thread *thread, uint32_t *frames, uint3
 }
 
 /* Nobody here has a client. */
-uint32_t clients_write(const struct thread *thread, uint32_t label, uint32_t depth, uint32_t *to,
-		       bool *cut)
+uint32_t clients_write(const struct thread *thread, const struct thread *answered, uint32_t label,
+		       uint32_t depth, uint32_t *to, bool *cut)
 {
 	(void)thread;
+	(void)answered;
 	(void)label;
 	(void)depth;
 	(void)to;
