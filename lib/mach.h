@@ -59,11 +59,21 @@ kern_return_t syscall_mach_port_allocate_name(mach_port_t task, mach_port_right_
 kern_return_t syscall_thread_depress_abort(mach_port_t thread);
 kern_return_t thread_set_self_state(int flavor, thread_state_t state, mach_msg_type_number_t count);
 
-/* From here on the thread works for whom the reply right `name`, or its own task's thread, does. */
+/*
+ * From here on the thread works for whom the reply right `name`, or its own task's thread, does; or
+ * for whom a device brings what it brings, which may be nobody who is known yet: an event.
+ */
 kern_return_t assay_thread_serve(mach_port_t name);
 
 /* A call within this program, counted for whom the thread works, while somebody asks for that. */
 kern_return_t assay_count_call(uint32_t from, uint32_t self);
+
+/*
+ * Of a device whose input comes of its own accord: what comes from now on is for whom the thread
+ * works (`known`), or nobody knows yet for whom; and for whom it works was what nobody had claimed.
+ */
+kern_return_t assay_event_pass(mach_port_t device, boolean_t known);
+kern_return_t assay_event_attribute(mach_port_t device);
 
 /* ---------------- Sampling (sample.c) ---------------- */
 

@@ -64,3 +64,5 @@ STUB(assay_fail_allocation, TRAP_assay_fail_allocation);
 STUB(assay_allocation_site, TRAP_assay_allocation_site);
 STUB(assay_interrupts_off, TRAP_assay_interrupts_off);
 STUB(assay_count_call, TRAP_assay_count_call);
+STUB(assay_event_pass, TRAP_assay_event_pass);
+STUB(assay_event_attribute, TRAP_assay_event_attribute);

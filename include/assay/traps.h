@@ -27,6 +27,8 @@
 #define TRAP_assay_allocation_site 115
 #define TRAP_assay_interrupts_off  116
 #define TRAP_assay_count_call      117
+#define TRAP_assay_event_pass      118
+#define TRAP_assay_event_attribute 119
 
 /* assay_memory_map, assay_memory_protect: Mach's VM_PROT bits. */
 #define ASSAY_READ    1u

@@ -105,6 +105,9 @@ struct prof_begin {
 	uint32_t time[2];        /* The lower word first; so everywhere. */
 };
 
+/* Labels from here on are events: it is not known yet for whom that was. */
+#define PROF_LABEL_EVENTS 0x80000000u
+
 /* Flags of a sample. */
 #define PROF_INTERRUPTS_OFF 0x1u /* In the kernel, with interrupts off. */
 #define PROF_STACK_CUT      0x2u /* The stack goes on: deeper than asked for, or not to be read. */

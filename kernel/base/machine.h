@@ -169,6 +169,9 @@ bool machine_calls_are_counted(void);
 void machine_calls_clear(struct machine_call_counters *counters);
 void machine_calls_copy(struct machine_call_counters *to, const struct machine_call_counters *from);
 
+/* At one moment: what has been counted in `from` goes over to `to`, and `from` is all 0. */
+void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from);
+
 /*
  * Each site: where its call returns to (0: it is a function's address in a table), and who is
  * called.

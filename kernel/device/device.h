@@ -65,6 +65,11 @@ struct driver {
 				  uint32_t *n);
 	io_return_t (*set_status)(struct device *device, dev_flavor_t flavor, const int *status,
 				  uint32_t n);
+	/*
+	 * What the device brings of its own accord is for this label from now on, which may be its
+	 * event.  Of devices with an event.
+	 */
+	void (*pass)(struct device *device, uint32_t label);
 	/* The object to be mapped, which stays the driver's.  NULL: D_INVALID_OPERATION. */
 	io_return_t (*map)(struct device *device, vm_prot_t rights, uint32_t offset, uint32_t size,
 			   struct object **object);
@@ -75,6 +80,7 @@ struct device {
 	const struct driver *driver;
 	void *state;          /* The driver's own. */
 	uint32_t record_size; /* Bytes in a record: 1, or a disk's sector. */
+	uint32_t event;       /* Of what comes before anybody wants it (prof/unclaimed.h); or 0. */
 	uint32_t opens;       /* How often it is open. */
 	struct port *port;    /* OBJECT_DEVICE, while it is open; NULL otherwise. */
 	struct list link;     /* On the list of all devices. */

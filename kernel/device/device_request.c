@@ -230,5 +230,5 @@ void request_done(struct device_request *request, io_return_t result)
 		message_free(request->answer);
 	request_drop_data(request);
 	zone_free(&request_zone, request);
-	machine_label_back(thread, label);
+	machine_label_set(thread, label);
 }

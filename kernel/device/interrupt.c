@@ -7,7 +7,9 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "i386/patch/label_site.h"
 #include "thread/cpu_state.h"
+#include "thread/thread.h"
 
 /* Written at boot, each before its device can interrupt. */
 static struct device_interrupt *interrupts[DEVICE_INTERRUPTS];
@@ -25,13 +27,26 @@ unsigned device_interrupt_add(struct device_interrupt *interrupt)
 	return n_interrupts++;
 }
 
+/* Whether there is work to do. */
+static bool device_interrupt_acknowledge(struct device_interrupt *interrupt)
+{
+	struct thread *thread = current_thread();
+	uint32_t label = thread->label;
+	bool works;
+
+	if (interrupt->acknowledge == NULL)
+		return true;
+	machine_label_set(thread, interrupt->label);
+	works = interrupt->acknowledge(interrupt);
+	machine_label_back(thread, label);
+	return works;
+}
+
 /* The bit is set before the CPU's: who sees that finds this. */
 void device_interrupt_note(unsigned number)
 {
-	struct device_interrupt *interrupt = interrupts[number];
-
-	assert(interrupt != NULL);
-	if (interrupt->acknowledge != NULL && !interrupt->acknowledge(interrupt))
+	assert(interrupts[number] != NULL);
+	if (!device_interrupt_acknowledge(interrupts[number]))
 		return;
 	__atomic_or_fetch(&pending, 1u << number, __ATOMIC_SEQ_CST);
 	cpu_set_work(cpu_self(), WORK_DEVICE);
@@ -39,13 +54,16 @@ void device_interrupt_note(unsigned number)
 
 void device_interrupt_work(void)
 {
-	uint32_t left;
+	struct thread *thread = current_thread();
+	uint32_t left, label = thread->label;
 
 	assert(kernel_locked());
 	for (left = __atomic_exchange_n(&pending, 0, __ATOMIC_SEQ_CST); left != 0;
 	     left &= left - 1) {
 		struct device_interrupt *interrupt = interrupts[__builtin_ctz(left)];
 
+		machine_label_set(thread, interrupt->label);
 		interrupt->work(interrupt);
+		machine_label_back(thread, label);
 	}
 }

@@ -10,11 +10,17 @@
 #define DEVICE_INTERRUPT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* How many there can be: each has a vector of its own. */
 #define DEVICE_INTERRUPTS 16
 
 struct device_interrupt {
+	/*
+	 * For whom the device has interrupted, as far as the driver can say beforehand; 0: that is
+	 * the system's.  Written under the kernel lock, read by handlers at any time.
+	 */
+	uint32_t label;
 	/*
 	 * In the handler: takes no lock and touches nothing that threads do, but what only one CPU
 	 * at a time writes.  Whether there is work to do.  NULL: there is.

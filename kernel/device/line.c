@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/lock.h"
+#include "prof/unclaimed.h"
 #include "thread/work.h"
 #include "vm/map/copy.h"
 #include "vm/page/page.h"
@@ -49,6 +50,30 @@ static void line_ring_drop(struct line *line, uint32_t n)
 	__atomic_store_n(&line->taken, line->taken + n, __ATOMIC_RELEASE);
 }
 
+/* ---------------- For whom ---------------- */
+
+static struct device_request *line_request_of(struct list *link)
+{
+	return list_object(link, struct device_request, link);
+}
+
+/* Whoever waits for what comes next has it; after each change of that. */
+static void line_set_label(struct line *line)
+{
+	line->input.label = list_empty(&line->readers) ? line->whose
+						       : line_request_of(line->readers.next)->label;
+}
+
+static void line_pass(struct device *device, uint32_t label)
+{
+	struct line *line = line_of(device);
+
+	line->whose = label;
+	list_for_each_object (struct device_request, request, &line->readers, link)
+		request->label = label;
+	line_set_label(line);
+}
+
 /* ---------------- Input ---------------- */
 
 /* Copies what the request gets of the first `n` bytes; false when there is no memory. */
@@ -70,6 +95,7 @@ static void line_give(struct line *line, struct device_request *request)
 {
 	uint32_t n = line_ring_length(line);
 
+	unclaimed_attribute(line->device.event, request->label);
 	if (n > request->size)
 		n = request->size;
 	if (!line_show(line, request, n)) {
@@ -79,11 +105,6 @@ static void line_give(struct line *line, struct device_request *request)
 	line_ring_drop(line, n);
 	request->done = n;
 	request_done(request, D_SUCCESS);
-}
-
-static struct device_request *line_request_of(struct list *link)
-{
-	return list_object(link, struct device_request, link);
 }
 
 /* Brings bytes and readers together, first to first. */
@@ -99,6 +120,7 @@ static void line_serve(struct line *line)
 			line_give(line, request);
 		pause_each();
 	}
+	line_set_label(line);
 }
 
 static void line_work(struct device_interrupt *interrupt)
@@ -147,6 +169,8 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 		request_done(request, D_SUCCESS);
 		return D_SUCCESS;
 	}
+	if (request->label == device->event)
+		request->label = line->whose;
 	line_drop_orphans(line);
 	if ((request->mode & D_NOWAIT) != 0 &&
 	    (line_ring_length(line) == 0 || !list_empty(&line->readers)))
@@ -220,10 +244,12 @@ static void line_close(struct device *device)
 
 	machine_console_listen(line->console, line->number, false);
 	line_ring_drop(line, line_ring_length(line));
+	line->whose = device->event;
 	while (!list_empty(&line->readers)) {
 		request_done(line_request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
 		pause_each();
 	}
+	line_set_label(line);
 }
 
 static const struct driver driver = {
@@ -231,6 +257,7 @@ static const struct driver driver = {
 	.close = line_close,
 	.read = line_read,
 	.write = line_write,
+	.pass = line_pass,
 };
 
 void line_add(struct line *line, const char *name, enum machine_console console,
@@ -241,8 +268,11 @@ void line_add(struct line *line, const char *name, enum machine_console console,
 		.driver = &driver,
 		.state = line,
 		.record_size = 1,
+		.event = unclaimed_add_event(),
 	};
+	line->whose = line->device.event;
 	line->input = (struct device_interrupt){.acknowledge = line_take_input, .work = line_work};
+	line->input.label = line->whose;
 	line->console = console;
 	line->put = put;
 	list_init(&line->readers);

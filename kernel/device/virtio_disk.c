@@ -79,6 +79,7 @@ struct disk {
 	bool has_failed;     /* The log knows: it is told once. */
 	struct list waiting; /* Requests without a slot. */
 	struct flight flights[VIRTIO_SLOTS];
+	unsigned flying;            /* Slots in use. */
 	struct envelope *envelopes; /* A page; one for each slot. */
 	uint32_t envelopes_physical;
 };
@@ -159,6 +160,15 @@ static unsigned disk_free_slot(const struct disk *disk)
 	return VIRTIO_NONE;
 }
 
+/* One more is in flight: as long as all are for the same label, so is an interrupt. */
+static void disk_note_label(struct disk *disk, uint32_t label)
+{
+	if (disk->flying++ == 0)
+		disk->virtio.interrupt.label = label;
+	else if (disk->virtio.interrupt.label != label)
+		disk->virtio.interrupt.label = 0;
+}
+
 /* Gives slots to requests as long as there are both. */
 static void virtio_disk_start_waiting(struct disk *disk)
 {
@@ -174,6 +184,7 @@ static void virtio_disk_start_waiting(struct disk *disk)
 			.page = request->data->pages.next,
 			.offset = request->data->offset,
 		};
+		disk_note_label(disk, request->label);
 		virtio_disk_send_piece(disk, slot);
 		any = true;
 	}
@@ -215,6 +226,7 @@ static void virtio_disk_piece_done(struct disk *disk, unsigned slot, uint32_t wr
 		     request->write ? "written" : "read");
 	}
 	flight->request = NULL;
+	disk->flying--;
 	request_done(request, result);
 }
 

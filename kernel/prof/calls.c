@@ -4,13 +4,14 @@
  *
  * The machine has each call site count in a counter of 32 bits of each CPU's.  They are added up
  * here: of a sum the lower half is what its counter was when it was looked at last, so that nobody
- * but the CPU ever writes to a counter.  A timer looks at all of them in turn, sooner than one can
- * go round.
+ * but the CPU ever writes to a counter that counts.  A timer looks at all of them in turn, sooner
+ * than one can go round.
  *
  * There is a table of counters and sums for whatever is told apart: calls on behalf of a label, if
- * somebody has asked for it, of the system then, and of all others.  A call is counted in one of
- * them.  What is told of one is as of one moment.  The memory is there from the first count, or the
- * first label, to a reset while nothing is counted.
+ * somebody has asked for it, of the system then, of events, and of all others.  A call is counted
+ * in one of them, and moves to another if it was an event's and is known to be somebody's.  What is
+ * told of one is as of one moment.  The memory is there from the first count, or the first label,
+ * to a reset while nothing is counted.
  *
  * Guarded by the kernel lock.
  */
@@ -28,6 +29,7 @@
 #include "ipc/kernel_object.h"
 #include "mach/assay_server.h"
 #include "prof/requests.h"
+#include "prof/unclaimed.h"
 #include "task/task.h"
 #include "thread/cpu_state.h"
 #include "thread/work.h"
@@ -47,7 +49,7 @@ struct calls_table {
 static struct calls {
 	bool counts;
 	uint32_t n; /* Tables that there are; others' is the first. */
-	struct calls_table tables[1 + HOST_CALLS_LABELS];
+	struct calls_table tables[1 + HOST_CALLS_LABELS + UNCLAIMED_EVENTS];
 	struct machine_call_counters *moment; /* A table's counters when somebody asked. */
 	struct timer timer;
 	uint32_t next_table; /* That the timer looks at, */
@@ -71,8 +73,13 @@ static void calls_add_up(const struct calls_table *table, uint32_t n,
 {
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
 		uint64_t *sum = calls_sum_of(table, cpu, n);
+		uint32_t counter = machine_call_counter(counters, cpu, n);
 
-		*sum += machine_call_counter(counters, cpu, n) - (uint32_t)*sum;
+		/* An event's begins at 0 each time that it has been attributed. */
+		if (unclaimed_is_event(table->label))
+			*sum = counter;
+		else
+			*sum += counter - (uint32_t)*sum;
 	}
 }
 
@@ -251,15 +258,23 @@ kern_return_t host_calls_reset(struct host *host)
 
 /* ---------------- By label ---------------- */
 
-/* With the first label comes the system's. */
+/* The system's table, and behind it the events'. */
+static bool calls_add_nobodys(void)
+{
+	bool added = calls_add_table(HOST_CALLS_SYSTEM) != NULL;
+
+	for (uint32_t n = 0; added && n < unclaimed_events(); n++)
+		added = calls_add_table(PROF_LABEL_EVENTS + n) != NULL;
+	return added;
+}
+
+/* With the first label comes what is nobody's. */
 static bool calls_add_label(uint32_t label)
 {
 	uint32_t first = calls.n;
 
-	if (first == 1 && calls_add_table(HOST_CALLS_SYSTEM) == NULL)
-		return false;
-	if (calls_add_table(label) == NULL) {
-		if (first == 1)
+	if ((first == 1 && !calls_add_nobodys()) || calls_add_table(label) == NULL) {
+		while (calls.n > first)
 			calls_free_table();
 		return false;
 	}
@@ -279,9 +294,18 @@ kern_return_t host_calls_for(struct host *host, struct task *task, unsigned *lab
 		return KERN_RESOURCE_SHORTAGE;
 	if (calls_table_of(task->id) != NULL)
 		return KERN_SUCCESS;
-	if (calls.n > HOST_CALLS_LABELS || !calls_add_label(task->id))
+	if (calls.n > HOST_CALLS_LABELS + unclaimed_events() || !calls_add_label(task->id))
 		return KERN_RESOURCE_SHORTAGE;
 	return KERN_SUCCESS;
+}
+
+void calls_attribute(uint32_t event, uint32_t label)
+{
+	const struct calls_table *from = calls_table_of(event);
+	const struct calls_table *to = calls_table_of(calls_label(label));
+
+	if (calls.counts && from != NULL && to != NULL)
+		machine_calls_move(to->counters, from->counters);
 }
 
 /* ---------------- What is told ---------------- */
@@ -370,6 +394,7 @@ kern_return_t host_calls_get_for(struct host *host, unsigned label, host_call_ar
 		return KERN_INVALID_HOST;
 	if (table == NULL)
 		return KERN_INVALID_ARGUMENT;
-	one.end = table + 1;
+	/* What nobody has claimed is the system's, for now. */
+	one.end = table + 1 + (label == HOST_CALLS_SYSTEM ? unclaimed_events() : 0);
 	return calls_list_all(&one, list, n_words) ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }

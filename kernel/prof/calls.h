@@ -14,6 +14,9 @@ void calls_start(void);
 
 bool calls_are_counted(void);
 
+/* What was counted for `event` until now counts for `label`. */
+void calls_attribute(uint32_t event, uint32_t label);
+
 /* The label, if its calls are told apart, or else HOST_CALLS_OTHERS. */
 uint32_t calls_label(uint32_t label);
 

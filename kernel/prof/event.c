@@ -4,8 +4,11 @@
  * many samples as the statistics say.  Guarded by the kernel lock.
  */
 #include "prof/stream_internal.h"
+#include "prof/unclaimed.h"
 
 #include <stddef.h>
+
+#include <mach/calls.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -56,7 +59,7 @@ static void event_fill_in(struct prof_sample *sample, const struct thread *threa
 		.kernel_pc = machine_event_pc(thread, kernel_pc),
 		.thread = thread->id,
 		.task = thread->home,
-		.label = thread->label,
+		.label = unclaimed_is_event(thread->label) ? HOST_CALLS_SYSTEM : thread->label,
 		.flavor = flavors[flavor],
 		.cpu = (uint8_t)cpu_number(),
 		.time = {(uint32_t)now, (uint32_t)(now >> 32)},

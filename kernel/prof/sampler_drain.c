@@ -17,6 +17,7 @@
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
+#include "prof/unclaimed.h"
 
 /*
  * Cycles are converted in two parts: the upper half of their bits changes once in seconds, and what
@@ -88,19 +89,22 @@ static const struct prof_sample *drain_add_clients(struct prof_sample *sample, u
 	return &with_clients.sample;
 }
 
-/* Hands over one sample of a stream that wants clients.  Returns what follows it. */
+/* Hands over one sample, of an event or of a stream that wants clients.  Returns what follows. */
 static uint32_t *drain_hand_over_one(struct stream *stream, struct prof_sample *sample,
-				     uint32_t depth)
+				     const struct sampler_cursor *cursor)
 {
 	const struct prof_sample *whole = sample;
 	uint32_t *next = drain_behind(sample);
+	bool is_event = unclaimed_is_event(sample->label);
 
 	drain_cycles_to_ns(sample->time);
 	sample->reserved = 0;
-	if (sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
-		drain_add_users_frames(sample, depth);
-	if (sample->task != 0 && sample->label != sample->task)
-		whole = drain_add_clients(sample, depth);
+	if (cursor->depth > 0 && sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
+		drain_add_users_frames(sample, cursor->depth);
+	if (is_event && unclaimed_hold(stream, sample))
+		return next;
+	if (cursor->clients && !is_event && sample->task != 0 && sample->label != sample->task)
+		whole = drain_add_clients(sample, cursor->depth);
 	stream_take(stream, whole, whole->record.words, 1);
 	return next;
 }
@@ -122,7 +126,8 @@ static uint32_t *drain_complete_plain(struct run *run, const uint32_t *stop)
 		drain_cycles_to_ns(sample->time);
 		sample->reserved = 0;
 		sample++;
-	} while ((uint32_t *)sample <= last && sample->kind[1] == kind);
+	} while ((uint32_t *)sample <= last && sample->kind[1] == kind &&
+		 !unclaimed_is_event(sample->label));
 	run->last = sample - 1;
 	run->samples = (uint32_t)(sample - run->first);
 	return (uint32_t *)sample;
@@ -145,7 +150,7 @@ static uint32_t *drain_complete_stacks(struct run *run, const uint32_t *stop, ui
 		run->samples++;
 		sample = (struct prof_sample *)next;
 	} while (drain_behind(run->last) == next && next < stop && drain_behind(sample) <= stop &&
-		 sample->reserved == slot);
+		 sample->reserved == slot && !unclaimed_is_event(sample->label));
 	return next;
 }
 
@@ -162,8 +167,8 @@ static uint32_t *drain_hand_over_some(struct prof_sample *first, const uint32_t 
 	struct run run = {.first = first};
 	uint32_t *next;
 
-	if (cursor->clients)
-		return drain_hand_over_one(stream, first, cursor->depth);
+	if (cursor->clients || unclaimed_is_event(first->label))
+		return drain_hand_over_one(stream, first, cursor);
 	if (stop > end)
 		stop = end;
 	next = cursor->depth == 0 ? drain_complete_plain(&run, stop)

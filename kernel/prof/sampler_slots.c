@@ -14,6 +14,7 @@
 #include "base/machine.h"
 #include "prof/sampler.h"
 #include "prof/sampler_cpu.h"
+#include "prof/unclaimed.h"
 #include "thread/holder.h"
 #include "vm/page/kernel_memory.h"
 
@@ -283,6 +284,7 @@ void sampler_end(uint32_t slot)
 		slot_reroute();
 	slot_set_only();
 	sampler_work_all();
+	unclaimed_flush(slots[slot].stream);
 }
 
 struct stream *sampler_stream_of(uint32_t slot)

@@ -12,6 +12,7 @@
 #include "ipc/space.h"
 #include "prof/clients.h"
 #include "prof/stream_internal.h"
+#include "prof/unclaimed.h"
 #include "task/task.h"
 #include "thread/work.h"
 
@@ -161,7 +162,9 @@ static bool waits_for_itself(const struct thread *thread)
 static void waits_open(struct thread *thread, uint32_t reason, uint64_t now)
 {
 	thread->waits_for = reason;
-	thread->wait_label = waits_for_itself(thread) ? thread->home : thread->label;
+	thread->wait_label = waits_for_itself(thread) || unclaimed_is_event(thread->label)
+				     ? thread->home
+				     : thread->label;
 	thread->wait_since = now;
 }
 

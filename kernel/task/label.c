@@ -12,6 +12,7 @@
  */
 #include "task/label.h"
 
+#include "device/device.h"
 #include "i386/patch/label_site.h"
 #include "ipc/port.h"
 #include "ipc/space.h"
@@ -53,6 +54,12 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 		*service = (struct service){task->id, MACH_PORT_NULL};
 		return entry->port->object == task;
 	}
+	if (entry->port->kind == OBJECT_DEVICE) {
+		const struct device *device = entry->port->object;
+
+		*service = (struct service){device->event, MACH_PORT_NULL};
+		return device->event != 0;
+	}
 	if (entry->port->kind == OBJECT_THREAD) {
 		const struct thread *thread = entry->port->object;
 
@@ -64,7 +71,7 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 
 /*
  * The current thread goes on on behalf of the caller whose reply right has this name, of what a
- * thread of its own task works for, or of its own task.
+ * thread of its own task works for, of its own task, or of whoever a device's input is for.
  */
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 {

@@ -69,7 +69,9 @@ const struct trap trap_table[TRAP_ROW(0)] = {
 	[TRAP_ROW(TRAP_assay_allocation_site)]  = TRAP(trap_allocation_site, 2),
 	[TRAP_ROW(TRAP_assay_interrupts_off)]   = TRAP(trap_interrupts_off, 1),
 	[TRAP_ROW(TRAP_assay_count_call)]       = TRAP(trap_count_call, 2),
-	HOLES(118, MACH_TRAP_COUNT - 1),
+	[TRAP_ROW(TRAP_assay_event_pass)]       = TRAP(trap_event_pass, 2),
+	[TRAP_ROW(TRAP_assay_event_attribute)]  = TRAP(trap_event_attribute, 1),
+	HOLES(120, MACH_TRAP_COUNT - 1),
 };
 /* clang-format on */
 

@@ -96,6 +96,9 @@ TRAP_ABI kern_return_t trap_allocation_site(uint32_t number, user_address_t to);
 
 TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self); /* prof/requests.c */
 
+TRAP_ABI kern_return_t trap_event_pass(uint32_t name, uint32_t known); /* prof/unclaimed.c */
+TRAP_ABI kern_return_t trap_event_attribute(uint32_t name);
+
 /* boot/interrupts_off.c: also of <assay/traps.h>. */
 TRAP_ABI kern_return_t trap_interrupts_off(uint32_t microseconds);
 

@@ -8,15 +8,7 @@
  */
 #include "check.h"
 #include "ipc.h"
-
-#define COM0        0x3f8
-#define COM1        0x2f8
-#define MODEM       4 /* From the base. */
-#define STATUS      5
-#define LAST        7
-#define MODEM_USUAL 0x0b
-#define MODEM_LOOP  0x1b
-#define ALL_SENT    0x40
+#include "loop.h"
 
 static mach_port_t device;
 
@@ -35,58 +27,6 @@ static void end(void)
 {
 	EXPECT_EQ(device_close(device), D_SUCCESS);
 	port_drop_send(device);
-}
-
-static void out(uint16_t port, uint8_t byte)
-{
-	__asm__ volatile("outb %0, %1" ::"a"(byte), "Nd"(port));
-}
-
-static uint8_t in(uint16_t port)
-{
-	uint8_t byte;
-
-	__asm__ volatile("inb %1, %0" : "=a"(byte) : "Nd"(port));
-	return byte;
-}
-
-/* The ports stay the task's, as memory of its that is there before any test counts. */
-static void use_ports(uint16_t base)
-{
-	mach_port_t ports;
-
-	EXPECT_EQ(i386_io_perm_create(check_number(0), base, base + LAST, &ports), KERN_SUCCESS);
-	EXPECT_EQ(i386_io_perm_modify(mach_task_self(), ports, TRUE), KERN_SUCCESS);
-	port_drop_send(ports);
-	in(base + STATUS);
-}
-
-static void use_both(void)
-{
-	static bool used;
-
-	if (used)
-		return;
-	used = true;
-	use_ports(COM0);
-	use_ports(COM1);
-	balance_note();
-}
-
-static void await_sent(uint16_t base)
-{
-	while ((in(base + STATUS) & ALL_SENT) == 0)
-		continue;
-}
-
-static void type_in(uint16_t base, const char *text)
-{
-	await_sent(base);
-	out(base + MODEM, MODEM_LOOP);
-	for (; *text != '\0'; text++)
-		out(base, (uint8_t)*text);
-	await_sent(base);
-	out(base + MODEM, MODEM_USUAL);
 }
 
 static io_return_t read_now(mach_port_t from, char *bytes, uint32_t *n)
@@ -120,10 +60,10 @@ TEST(input)
 
 	if (!is_free())
 		SKIP("the log is there");
-	use_both();
+	loop_use_ports();
 	begin();
 	EXPECT_EQ(read_now(device, bytes, &n), D_WOULD_BLOCK);
-	type_in(COM1, "hello");
+	loop_type(LOOP_COM1, "hello");
 	expect_input(device, "hello", 5);
 	end();
 }
@@ -136,14 +76,12 @@ TEST(output)
 
 	if (!is_free())
 		SKIP("the log is there");
-	use_both();
+	loop_use_ports();
 	begin();
-	await_sent(COM1);
-	out(COM1 + MODEM, MODEM_LOOP);
+	loop_begin(LOOP_COM1);
 	EXPECT_EQ(device_write_inband(device, 0, 0, line, 5, &written), D_SUCCESS);
 	EXPECT_EQ(written, 5);
-	await_sent(COM1);
-	out(COM1 + MODEM, MODEM_USUAL);
+	loop_end(LOOP_COM1);
 	expect_input(device, line, 5);
 	end();
 }
@@ -154,11 +92,11 @@ TEST(two_lines)
 
 	if (!is_free())
 		SKIP("the log is there");
-	use_both();
+	loop_use_ports();
 	begin();
 	EXPECT_EQ(device_open(check_number(0), D_READ, "console", &console), D_SUCCESS);
-	type_in(COM0, "zero");
-	type_in(COM1, "one");
+	loop_type(LOOP_COM0, "zero");
+	loop_type(LOOP_COM1, "one");
 	expect_input(device, "one", 3);
 	expect_input(console, "zero", 4);
 	EXPECT_EQ(device_close(console), D_SUCCESS);
@@ -183,7 +121,7 @@ TEST(an_aborted_reader_loses_nothing)
 {
 	if (!is_free())
 		SKIP("the log is there");
-	use_both();
+	loop_use_ports();
 	begin();
 	for (uint32_t n = 0; n < 10; n++) {
 		mach_port_t thread;
@@ -194,10 +132,10 @@ TEST(an_aborted_reader_loses_nothing)
 		EXPECT_EQ(thread_suspend(thread), KERN_SUCCESS);
 		EXPECT_EQ(thread_abort(thread), KERN_SUCCESS);
 		if (n % 2 == 0)
-			type_in(COM1, "x");
+			loop_type(LOOP_COM1, "x");
 		EXPECT_EQ(thread_resume(thread), KERN_SUCCESS);
 		if (n % 2 != 0)
-			type_in(COM1, "x");
+			loop_type(LOOP_COM1, "x");
 		worker_join(0);
 		EXPECT(line_length == 1 && line[0] == 'x');
 	}

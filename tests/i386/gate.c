@@ -21,10 +21,13 @@ static uint32_t trap(uint32_t eax)
 
 /* The first and the last number of each row of traps in the table. */
 static const int rows[][2] = {
-	{TRAP_old_task_self, TRAP_old_thread_self}, {TRAP_mach_msg, TRAP_mach_print},
-	{TRAP_old_host_self, TRAP_old_host_self},   {TRAP_swtch_pri, TRAP_thread_switch},
-	{TRAP_vm_map, TRAP_vm_deallocate},          {TRAP_task_create, TRAP_thread_set_self_state},
-	{TRAP_assay_exit, TRAP_assay_count_call},
+	{TRAP_old_task_self, TRAP_old_thread_self},
+	{TRAP_mach_msg, TRAP_mach_print},
+	{TRAP_old_host_self, TRAP_old_host_self},
+	{TRAP_swtch_pri, TRAP_thread_switch},
+	{TRAP_vm_map, TRAP_vm_deallocate},
+	{TRAP_task_create, TRAP_thread_set_self_state},
+	{TRAP_assay_exit, TRAP_assay_event_attribute},
 };
 
 static bool is_hole(int number)

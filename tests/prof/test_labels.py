@@ -13,10 +13,11 @@ ASSIGNMENT = re.compile(r"(\w+(?:\(\))?)(?:->|\.)label\s*=[^=]|"
                         r"^\s+machine_label_(?:set|back)\((\w+(?:\(\))?),", re.MULTILINE)
 OF_THREADS = {"thread", "current_thread()", "receiver", "sender", "server", "to", "next"}
 
-# Outside of kernel/ipc: a new thread works for its task; thread_serve; and what a request has
-# waited for at a device, which interrupt_work() does on behalf of who made it.
+# Outside of kernel/ipc: a new thread works for its task; thread_serve; what a request has waited
+# for at a device, which interrupt_work() does on behalf of who made it; and an interrupt, which is
+# for whom its driver says.
 ALLOWED = {("thread/thread.c", "thread"), ("task/label.c", "current_thread()"),
-           ("device/device_request.c", "thread")}
+           ("device/device_request.c", "thread"), ("device/interrupt.c", "thread")}
 
 
 def assignments(kernel: Path = KERNEL) -> set[tuple[str, str]]:
@@ -32,9 +33,10 @@ def assignments(kernel: Path = KERNEL) -> set[tuple[str, str]]:
 def test_nobody_else_sets_the_label_of_a_thread() -> None:
     others = {(place, name) for place, name in assignments() if not place.startswith("ipc/")}
     assert {pair for pair in others if pair[1] in OF_THREADS} == ALLOWED
-    # What else has a label is a message, a request or a sample, which take over a thread's.
-    assert {name for _, name in others} - OF_THREADS <= {"message", "request", "sample", "stream",
-                                                    "slot"}  # Of counted calls.
+    # What else has a label is a message, a request or a sample, which take over a thread's, and a
+    # device's interrupt, which takes over a request's.
+    assert {name for _, name in others} - OF_THREADS <= {
+        "message", "request", "sample", "stream", "slot", "interrupt", "input"}
 
 
 def test_it_is_set_where_messages_are_received() -> None:

@@ -53,7 +53,7 @@ struct machine_cpu {
 	 * shown, and how deep it is in what interrupts have it do.  Written by this CPU, or while
 	 * it is held.
 	 */
-	const struct machine_call_counters *counts_in;
+	struct machine_call_counters *counts_in;
 	uint32_t event_depth;
 
 	/* Constant after start. */

@@ -47,8 +47,9 @@ uint32_t counters_distance(uint32_t n)
 
 /* ---------------- The window ---------------- */
 
-void counters_show(uint32_t cpu, const struct machine_call_counters *counters)
+void counters_show(uint32_t cpu, struct machine_call_counters *counters)
 {
+	counters->is_used = true;
 	for (uint32_t n = 0; n < counters_pages(); n++)
 		pmap_window_show_page(counters_window_of(n) + cpu * sizeof(struct cpu),
 				      counters->pages[cpu][n]);
@@ -128,5 +129,47 @@ __attribute__((noinline)) void machine_calls_copy(struct machine_call_counters *
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
 		for (uint32_t n = 0; n < counters_pages(); n++)
 			memcpy(to->pages[cpu][n], from->pages[cpu][n], PAGE_SIZE);
+	hold_end();
+}
+
+/* Words that are looked at together: nearly all are 0. */
+#define MOVED_AT_ONCE 8u
+
+_Static_assert(COUNTERS_IN_PAGE % MOVED_AT_ONCE == 0, "a page is whole rows");
+
+/* The caller's own counts, which go on meanwhile, are in neither. */
+static void counters_move_page(uint32_t *to, uint32_t *from)
+{
+	for (uint32_t n = 0; n < COUNTERS_IN_PAGE; n += MOVED_AT_ONCE) {
+		uint32_t any = 0;
+
+		for (uint32_t i = 0; i < MOVED_AT_ONCE; i++)
+			any |= from[n + i];
+		if (any == 0)
+			continue;
+		for (uint32_t i = 0; i < MOVED_AT_ONCE; i++) {
+			to[n + i] += from[n + i];
+			from[n + i] = 0;
+		}
+	}
+}
+
+static bool counters_are_shown(const struct machine_call_counters *counters)
+{
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		if (cpus[cpu].machine.counts_in == counters)
+			return true;
+	return false;
+}
+
+void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from)
+{
+	if (!from->is_used)
+		return;
+	hold_begin();
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		for (uint32_t n = 0; n < counters_pages(); n++)
+			counters_move_page(to->pages[cpu][n], from->pages[cpu][n]);
+	from->is_used = counters_are_shown(from);
 	hold_end();
 }

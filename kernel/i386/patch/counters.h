@@ -22,6 +22,7 @@
 /* A set.  All of its pages are there. */
 struct machine_call_counters {
 	uint32_t *pages[MAX_CPUS][COUNTER_PAGES];
+	bool is_used; /* Shown to a CPU since the set was last found empty. */
 };
 
 /* The distance of the counter of site `n`, in the window, from a CPU's structure. */
@@ -39,7 +40,7 @@ static inline uint32_t *counters_word(const struct machine_call_counters *counte
  * counts in one or the other.  Of another CPU, which is held, it is known there only after
  * counters_tell().
  */
-void counters_show(uint32_t cpu, const struct machine_call_counters *counters);
+void counters_show(uint32_t cpu, struct machine_call_counters *counters);
 void counters_tell(void);
 
 /* No CPU counts any more: shows nothing. */

@@ -32,11 +32,11 @@
 
 struct slot {
 	uint32_t label;
-	const struct machine_call_counters *counters; /* NULL: free. */
+	struct machine_call_counters *counters; /* NULL: free. */
 };
 
 static struct slot slots[SLOTS];
-static const struct machine_call_counters *others;
+static struct machine_call_counters *others;
 bool follow_is_on; /* Set and cleared while the other CPUs are held. */
 
 _Static_assert(offsetof(struct thread, label) == THREAD_LABEL, "label_site.h");
@@ -59,7 +59,7 @@ static struct slot *follow_slot_of(uint32_t label)
 	return &slots[n];
 }
 
-static const struct machine_call_counters *follow_counters_of(uint32_t label)
+static struct machine_call_counters *follow_counters_of(uint32_t label)
 {
 	const struct slot *slot = follow_slot_of(label);
 
@@ -67,7 +67,7 @@ static const struct machine_call_counters *follow_counters_of(uint32_t label)
 }
 
 /* May be interrupted by an event, which shows the same again what it finds in `counts_in`. */
-static void follow_show(struct cpu *cpu, const struct machine_call_counters *counters)
+static void follow_show(struct cpu *cpu, struct machine_call_counters *counters)
 {
 	if (!follow_is_on || cpu->machine.counts_in == counters)
 		return;
@@ -94,10 +94,10 @@ void follow_label_or_event(void)
 }
 
 /* What was shown until now: follow_end_event() wants to know. */
-const struct machine_call_counters *follow_begin_event(void)
+struct machine_call_counters *follow_begin_event(void)
 {
 	struct cpu *cpu = cpu_self();
-	const struct machine_call_counters *before = cpu->machine.counts_in;
+	struct machine_call_counters *before = cpu->machine.counts_in;
 
 	cpu->machine.event_depth++;
 	follow_show(cpu, follow_counters_of(HOST_CALLS_SYSTEM));
@@ -105,7 +105,7 @@ const struct machine_call_counters *follow_begin_event(void)
 }
 
 /* Of an event in an event, as before that; else whose turn it is may be another's meanwhile. */
-void follow_end_event(const struct machine_call_counters *before)
+void follow_end_event(struct machine_call_counters *before)
 {
 	struct cpu *cpu = cpu_self();
 
@@ -120,7 +120,7 @@ void follow_end_event(const struct machine_call_counters *before)
  * interrupt() has come back.  From user mode it may have run other threads before this one; what is
  * shown then is a matter of this one's label.
  */
-void follow_end_interrupt(const struct frame *frame, const struct machine_call_counters *before)
+void follow_end_interrupt(const struct frame *frame, struct machine_call_counters *before)
 {
 	if (!frame_is_user(frame)) {
 		follow_end_event(before);
@@ -160,7 +160,7 @@ uint32_t follow_original(uint32_t function)
 
 /* ---------------- The whole ---------------- */
 
-void follow_nobody(const struct machine_call_counters *counters)
+void follow_nobody(struct machine_call_counters *counters)
 {
 	others = counters;
 	for (uint32_t n = 0; n < n_cpus; n++) {
@@ -170,7 +170,7 @@ void follow_nobody(const struct machine_call_counters *counters)
 	counters_tell();
 }
 
-void follow_add(uint32_t label, const struct machine_call_counters *counters)
+void follow_add(uint32_t label, struct machine_call_counters *counters)
 {
 	struct slot *slot = follow_slot_of(label);
 

@@ -40,15 +40,15 @@ static inline void follow_set_apart(struct cpu *cpu, const struct thread *apart)
 void follow_label(void);
 void follow_label_or_event(void);
 void follow_other_thread(void);
-const struct machine_call_counters *follow_begin_event(void); /* What was shown until now. */
-void follow_end_event(const struct machine_call_counters *before);
-void follow_end_interrupt(const struct frame *frame, const struct machine_call_counters *before);
+struct machine_call_counters *follow_begin_event(void); /* What was shown until now. */
+void follow_end_event(struct machine_call_counters *before);
+void follow_end_interrupt(const struct frame *frame, struct machine_call_counters *before);
 
 /* All CPUs are shown `others`, whoever they work for, */
-void follow_nobody(const struct machine_call_counters *others);
+void follow_nobody(struct machine_call_counters *others);
 
 /* From follow_begin() to follow_end(), with the text open, they are shown what is added here. */
-void follow_add(uint32_t label, const struct machine_call_counters *counters);
+void follow_add(uint32_t label, struct machine_call_counters *counters);
 void follow_begin(void);
 void follow_refresh(void); /* At once, also if a CPU's label does not change. */
 void follow_end(void);

@@ -5,6 +5,9 @@
  * A thread reads characters from the device and makes lines of them (console_line.c), which it
  * echoes.  Programs read the lines; ^C and ^\ go to the process group that read last.  All here is
  * guarded by the server's lock.
+ *
+ * All that is done for a program that waits for input, the only one that does.  What comes while
+ * nobody waits, or several do, is done for an event, and was for whoever reads next.
  */
 #include <mach/device.h>
 
@@ -18,6 +21,7 @@
 static struct device_stream stream = {.name = "console"};
 static struct console_line line; /* Readers sleep here. */
 static pid_t pgrp;               /* Whom signals are for; 0: nobody has read yet. */
+static unsigned waiting;         /* Who wait for input. */
 
 static char echoed[ECHO_ROOM];
 static size_t echo_size;
@@ -62,12 +66,16 @@ static void console_read_device(void *unused)
 	mach_msg_type_number_t size = sizeof bytes;
 
 	(void)unused;
-	for (; device_read_inband(stream.port, 0, 0, sizeof bytes, bytes, &size) == D_SUCCESS;
-	     size = sizeof bytes) {
+	for (;;) {
+		assay_thread_serve(stream.port);
+		if (device_read_inband(stream.port, 0, 0, sizeof bytes, bytes, &size) != D_SUCCESS)
+			break;
 		ux_lock();
 		console_take_input(bytes, size);
 		ux_unlock();
+		size = sizeof bytes;
 	}
+	assay_thread_serve(mach_task_self_cached());
 	ux_log("the console has no input any more");
 	ux_lock();
 	for (;;)
@@ -86,6 +94,18 @@ bool console_start(void)
 
 /* ---------------- The file ---------------- */
 
+/* As ux_sleep() for the next line. */
+static int console_await_line(struct thread *caller)
+{
+	int error;
+
+	assay_event_pass(stream.port, ++waiting == 1);
+	error = ux_sleep(&line, caller);
+	waiting--;
+	assay_event_pass(stream.port, FALSE);
+	return error;
+}
+
 static int console_read(struct open_file *file, struct thread *caller, void *buffer, size_t size,
 			size_t *done)
 {
@@ -95,10 +115,11 @@ static int console_read(struct open_file *file, struct thread *caller, void *buf
 
 		if ((file->flags & O_NONBLOCK) != 0)
 			return EAGAIN;
-		error = ux_sleep(&line, caller);
+		error = console_await_line(caller);
 		if (error != 0)
 			return error;
 	}
+	assay_event_attribute(stream.port);
 	*done = console_line_read(&line, buffer, size);
 	return 0;
 }

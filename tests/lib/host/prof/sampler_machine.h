@@ -26,6 +26,7 @@
 #include "prof/clients.h"
 #include "prof/sampler_cpu.h"
 #include "prof/stream.h"
+#include "prof/unclaimed.h"
 #include "thread/holder.h"
 #include "vm/page/kernel_memory.h"
 
@@ -221,6 +222,19 @@ uint32_t clients_write(const struct thread *thread, const struct thread *answere
 	(void)to;
 	*cut = false;
 	return 0;
+}
+
+/* Nor is there any device. */
+bool unclaimed_hold(struct stream *stream, struct prof_sample *sample)
+{
+	(void)stream;
+	(void)sample;
+	return false;
+}
+
+void unclaimed_flush(struct stream *stream)
+{
+	(void)stream;
 }
 
 /* ---------------- CPUs in turn ---------------- */

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What is typed is somebody's work, also before he reads it: pkgmon in a machine that is typed at.
+
+Of the kernel's functions one puts each character that is echoed on the line and on the screen, so
+that its calls say whose the characters were.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from framework.keyboard import PROMPT, Keyboard
+from framework.room import Room
+
+LINES = 20
+LINE = "what is typed before anybody reads it is his who does in the end"
+PUT = re.compile(r"^ *\S+ +\S+ +\S+ +(\d+) .* machine_console_put$", re.MULTILINE)
+READS = "while read line; do :; done"
+LATER = "until test -e go; do :; done"
+
+
+@pytest.fixture(name="room", scope="module")
+def room_fixture(tmp_path_factory) -> Room:
+    return Room(tmp_path_factory.mktemp("typed"))
+
+
+@pytest.fixture(name="root", scope="module")
+def root_fixture(room: Room) -> Iterator[Keyboard]:
+    with Keyboard(room.make("qemu", "LOGIN=root"), room.folder, room.environment) as keyboard:
+        keyboard.wait_for(PROMPT)
+        yield keyboard
+
+
+def puts(line: str) -> int:
+    """Each character twice, and the serial line has a return before the end of a line."""
+    return 2 * len(line) + 3
+
+
+def echoed(room: Room, profile: Path) -> int:
+    shown = subprocess.run([room.out / "bin/gprof", "-b", "-p", room.out / "mach_kernel", profile],
+                           check=True, capture_output=True, text=True).stdout
+    found = PUT.search(shown)
+    return int(found[1]) if found else 0
+
+
+def parts(root: Keyboard, room: Room, folder: str) -> dict[str, int]:
+    """How many characters were echoed for each of whom pkgmon has a profile of the kernel."""
+    found = {}
+    for name in root.say(f"ls {folder}").split():
+        part = re.fullmatch(r"gmon\.out\.(-|\d+)k\.(\w+)", name)
+        if part:
+            assert room.run(f"tools/guest get /root/{folder}/{name} {name}").returncode == 0
+            found[part[2]] = echoed(room, room.folder / name)
+    return found
+
+
+@pytest.mark.parametrize("command, folder", [(READS, "waits"), (f"{LATER}; {READS}", "ahead")])
+def test_it_is_for_whoever_reads(root: Keyboard, room: Room, command: str, folder: str) -> None:
+    root.say(f"mkdir {folder}; cd {folder}")
+    root.press(f"pkgmon -c sh -c 'echo measured; {command}'\r")
+    root.wait_for(r"\nmeasured\r?\n")
+    for _ in range(LINES):
+        root.press(f"{LINE}\r")
+        root.wait_for(rf"{LINE}\r?\n")
+    root.press("\x04")
+    (room.folder / "go").touch()
+    assert room.run(f"tools/guest put go /root/{folder}/").returncode == 0
+    root.wait_for(PROMPT)
+    root.say("cd ..")
+    found = parts(root, room, folder)
+    assert set(found) == {"sh", "kernel", "other"}, found
+    assert found["sh"] == LINES * puts(LINE) + puts("measured")
+    assert (found["kernel"], found["other"]) == (0, 0)

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work that is done before it is known for whom: bytes come on a line, in its loop mode, and later
+ * somebody reads them.
+ *
+ * machine: cpus=1 append="log=vga" arguments="${device-port} ${host-port}"
+ * machine: cpus=2 append="log=vga" arguments="${device-port} ${host-port}" seed=3
+ */
+#include <mach/calls.h>
+
+#include "check.h"
+#include "ipc.h"
+#include "loop.h"
+#include "tally.h"
+
+#define FULL_RATE 10000u
+#define TEXT      "sixteen letters."
+
+static mach_port_t line;
+
+static mach_port_t host(void)
+{
+	return check_number(1);
+}
+
+static void begin(void)
+{
+	loop_use_ports();
+	EXPECT_EQ(device_open(check_number(0), D_READ | D_WRITE, "com1", &line), D_SUCCESS);
+}
+
+static void end(void)
+{
+	EXPECT_EQ(device_close(line), D_SUCCESS);
+	port_drop_send(line);
+}
+
+/* All of `size` bytes, as often as it takes. */
+static void read_bytes(uint32_t size)
+{
+	io_buf_ptr_inband_t bytes;
+	uint32_t n;
+
+	for (; size > 0; size -= n) {
+		n = IO_INBAND_MAX;
+		REQUIRE(device_read_inband(line, 0, 0, IO_INBAND_MAX, bytes, &n) == D_SUCCESS);
+		EXPECT_LE(n, size);
+	}
+}
+
+static uint32_t own_label(void)
+{
+	struct thread_id_info info;
+	mach_msg_type_number_t count = THREAD_ID_INFO_COUNT;
+	mach_port_t self = mach_thread_self();
+
+	EXPECT_EQ(thread_info(self, THREAD_ID_INFO, (thread_info_t)&info, &count), KERN_SUCCESS);
+	port_drop_send(self);
+	return info.label;
+}
+
+/* ---------------- Calls ---------------- */
+
+struct list {
+	struct host_call *calls;
+	uint32_t n;
+};
+
+static struct list list_of(unsigned label)
+{
+	mach_msg_type_number_t n = 0;
+	unsigned *words = NULL;
+
+	EXPECT_EQ(host_calls_get_for(host(), label, &words, &n), KERN_SUCCESS);
+	return (struct list){(struct host_call *)words, n / HOST_CALL_WORDS};
+}
+
+static void list_free(struct list list)
+{
+	if (list.n > 0)
+		EXPECT_EQ(vm_deallocate(mach_task_self_cached(), (vm_address_t)list.calls,
+					list.n * sizeof *list.calls),
+			  KERN_SUCCESS);
+}
+
+static uint32_t list_count(struct list list, const struct host_call *call)
+{
+	for (uint32_t i = 0; i < list.n; i++)
+		if (list.calls[i].from == call->from && list.calls[i].to == call->to)
+			return list.calls[i].count[0];
+	return 0;
+}
+
+/* The event whose calls are not none: that of the line which something has come on. */
+static unsigned event_used(struct list *calls)
+{
+	unsigned found = 0;
+
+	for (unsigned n = 0; n < 2; n++) {
+		struct list list = list_of(PROF_LABEL_EVENTS + n);
+
+		if (list.n > 0 && found == 0) {
+			found = PROF_LABEL_EVENTS + n;
+			*calls = list;
+		} else {
+			list_free(list);
+		}
+	}
+	return found;
+}
+
+static void count_calls(boolean_t on)
+{
+	EXPECT_EQ(host_calls_count(host(), on), KERN_SUCCESS);
+}
+
+/* What an event's calls were, each of them the reader's has at least as often, and nobody else. */
+TEST(calls_are_the_readers)
+{
+	struct list events = {.n = 0}, before, after, left;
+	unsigned label = 0, event;
+	uint32_t sum = 0;
+
+	begin();
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	count_calls(TRUE);
+	loop_type(LOOP_COM1, TEXT);
+	sleep_ms(2);
+	event = event_used(&events);
+	REQUIRE(event != 0);
+	before = list_of(label);
+	read_bytes(strlen(TEXT));
+	after = list_of(label);
+	left = list_of(event);
+	count_calls(FALSE);
+	EXPECT_EQ(left.n, 0);
+	for (uint32_t i = 0; i < events.n; i++) {
+		const struct host_call *call = &events.calls[i];
+
+		EXPECT_LE(call->count[0], list_count(after, call) - list_count(before, call));
+		sum += call->count[0];
+	}
+	print("# %u calls at %u places\n", sum, events.n);
+	EXPECT_LT(strlen(TEXT), sum); /* Each byte is taken from the chip by a call. */
+	list_free(events);
+	list_free(before);
+	list_free(after);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
+/* Who waits is known, so there is nothing to attribute. */
+static void read_text(void *unused)
+{
+	(void)unused;
+	read_bytes(strlen(TEXT));
+}
+
+TEST(who_waits_is_known)
+{
+	struct list events = {.n = 0};
+	unsigned label = 0;
+
+	begin();
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	worker_start(0, read_text, NULL);
+	sleep_ms(5);
+	count_calls(TRUE);
+	loop_type(LOOP_COM1, TEXT);
+	worker_join(0);
+	EXPECT_EQ(event_used(&events), 0);
+	count_calls(FALSE);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
+/* ---------------- Samples ---------------- */
+
+/* 40,002 instructions. */
+__asm__(".text\n.globl spin, spin_end\n"
+	"spin: pushl %ebp\nmovl %esp, %ebp\nmovl $20000, %ecx\n1: decl %ecx\njnz 1b\nleave\nret\n"
+	"spin_end:\n");
+void spin(void);
+extern const char spin_end[];
+
+static void serve(mach_port_t name)
+{
+	EXPECT_EQ(assay_thread_serve(name), KERN_SUCCESS);
+}
+
+struct seen {
+	uint32_t label;
+	uint32_t own;    /* In spin() for the label, */
+	uint32_t system; /* for nobody, */
+	uint32_t others; /* and for anybody else. */
+};
+
+static void count_sample(struct tally *tally, const struct prof_sample *sample)
+{
+	struct seen *seen = tally->data;
+
+	if (sample->pc < (uint32_t)spin || sample->pc >= (uint32_t)spin_end)
+		return;
+	seen->own += sample->label == seen->label;
+	seen->system += sample->label == 0;
+	seen->others += sample->label != 0 && sample->label != seen->label;
+}
+
+/* Samples of what a thread does for the line's event, `rounds` times 40,000 instructions. */
+static struct seen samples_of_spinning(uint32_t rounds, bool attributes)
+{
+	sample_options_t options = {.flags = 0};
+	struct seen seen = {.label = own_label()};
+	struct tally tally;
+
+	tally_new(&tally, 1, count_sample);
+	tally.data = &seen;
+	EXPECT_EQ(host_sample_start(host(), 0, SAMPLED_PC_PERIODIC, FULL_RATE, options, tally.port),
+		  KERN_SUCCESS);
+	serve(line);
+	while (rounds-- > 0)
+		spin();
+	serve(mach_task_self());
+	if (attributes)
+		EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+	EXPECT_EQ(host_sample_stop(host(), tally.port), KERN_SUCCESS);
+	tally_all(&tally, 1);
+	print("# own %u system %u others %u\n", seen.own, seen.system, seen.others);
+	EXPECT_EQ(seen.others, 0);
+	return seen;
+}
+
+/* Some sixty fit into what an event has for them: beyond that they are nobody's. */
+TEST(samples_are_held)
+{
+	struct seen few, unread, many;
+
+	begin();
+	few = samples_of_spinning(80, true);
+	unread = samples_of_spinning(80, false);
+	many = samples_of_spinning(1000, true);
+	EXPECT_LT(20, few.own);
+	EXPECT_EQ(few.system, 0);
+	EXPECT_LT(20, unread.system);
+	EXPECT_EQ(unread.own, 0);
+	EXPECT_LT(few.own, many.own);
+	EXPECT_LT(many.own, 100);
+	EXPECT_LT(100, many.system);
+	end();
+}
+
+/* ---------------- Servers ---------------- */
+
+/* A server reads for whom it does not know; when it does, what has come was for that one. */
+TEST(a_server_passes_and_attributes)
+{
+	struct list events = {.n = 0};
+	unsigned own = own_label(), label = 0;
+
+	begin();
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	serve(line);
+	EXPECT_LE(PROF_LABEL_EVENTS, own_label());
+	count_calls(TRUE);
+	loop_type(LOOP_COM1, TEXT);
+	serve(line);
+	read_bytes(strlen(TEXT));
+	serve(mach_task_self());
+	EXPECT_LT(0, event_used(&events));
+	list_free(events);
+	EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+	EXPECT_EQ(event_used(&events), 0);
+	count_calls(FALSE);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	loop_type(LOOP_COM1, TEXT);
+	serve(line);
+	read_bytes(strlen(TEXT));
+	EXPECT_EQ(own_label(), own); /* With the answer. */
+	EXPECT_EQ(assay_event_pass(line, FALSE), KERN_SUCCESS);
+	serve(mach_task_self());
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
+TEST(only_lines_have_events)
+{
+	mach_port_t log, none = port_new();
+
+	begin();
+	REQUIRE(device_open(check_number(0), D_WRITE, "log", &log) == D_SUCCESS);
+	EXPECT_EQ(assay_event_pass(log, TRUE), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_event_attribute(log), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_thread_serve(log), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_event_pass(none, TRUE), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_event_attribute(MACH_PORT_NULL), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_event_attribute(mach_task_self()), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(device_close(log), D_SUCCESS);
+	port_drop_send(log);
+	port_destroy(none);
+	end();
+}
