@@ -289,8 +289,7 @@ static mach_msg_return_t kernel_object_answer_as_message(const struct mach_msg_w
 	kernel_call_answered(asked, answer);
 	answer->label = port->label;
 	answer->header.msgh_seqno = port->seqno++;
-	thread->task->messages_received++;
-	return message_copyout(answer, words->message, MACH_PORT_NULL);
+	return message_copyout(answer, words, MACH_MSG_SUCCESS);
 }
 
 mach_msg_return_t kernel_object_call(const struct mach_msg_words *words, struct port *port,

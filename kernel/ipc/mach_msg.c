@@ -64,18 +64,10 @@ mach_msg_return_t mach_msg_received(const struct mach_msg_words *words, mach_msg
 {
 	struct thread *thread = current_thread();
 	struct message *message = thread->receive.message;
-	bool watch = (words->option & MACH_RCV_NOTIFY) != 0;
 
 	if (message == NULL)
 		return mach_msg_received_elsewhere(words, result);
-	thread->task->messages_received++;
-	if (result == MACH_MSG_SUCCESS && watch && words->notify == MACH_PORT_NULL)
-		result = MACH_RCV_INVALID_NOTIFY;
-	if (result == MACH_MSG_SUCCESS)
-		return message_copyout(message, words->message,
-				       watch ? words->notify : MACH_PORT_NULL);
-	message_copyout_header(message, words->message);
-	return result;
+	return message_copyout(message, words, result);
 }
 
 mach_msg_return_t mach_msg_receive(const struct mach_msg_words *words, struct thread *woken)

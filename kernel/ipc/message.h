@@ -191,21 +191,20 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 				 struct message **message);
 
 /*
- * Gives the message to the current task, at `user`, where it fits (the caller has seen that it
- * does), frees it, and sets the current thread's label.  With `notify` not MACH_PORT_NULL
- * (MACH_RCV_NOTIFY) a dead-name notification about the reply right goes there.  Returns
- * MACH_MSG_SUCCESS, MACH_RCV_INVALID_NOTIFY, MACH_RCV_BODY_ERROR or MACH_RCV_HEADER_ERROR with
- * MACH_MSG_IPC_SPACE and so on, or MACH_RCV_INVALID_DATA: then what the message gave is taken
- * back and destroyed.
+ * Gives the message to the current task at the place in `words`, where it is counted as received,
+ * frees it, and sets the current thread's label.  If `result`, what receiving came to, is MACH_RCV_TOO_LARGE only what the header
+ * says of itself is given, and the rest destroyed.  With MACH_RCV_NOTIFY in `words` a dead-name
+ * notification about the reply right goes to the port named there.  Returns `result` if that was no
+ * success; else MACH_MSG_SUCCESS, MACH_RCV_BODY_ERROR with MACH_MSG_IPC_SPACE and so on;
+ * MACH_RCV_INVALID_NOTIFY or MACH_RCV_HEADER_ERROR, as with a message too large; or
+ * MACH_RCV_INVALID_DATA: then what the message gave is taken back and destroyed.
  *
  * message_copyout_pseudo() is for a message that comes back to its sender: remote and local stay as
  * the sender had them, and the label is not set.  Both may block, for the task's memory.
  */
-mach_msg_return_t message_copyout(struct message *message, uint32_t user, uint32_t notify);
+mach_msg_return_t message_copyout(struct message *message, const struct mach_msg_words *words,
+				  mach_msg_return_t result);
 mach_msg_return_t message_copyout_pseudo(struct space *space, struct message *message,
 					 uint32_t user);
-
-/* Gives only what a too large message says of itself, as mach_msg does without MACH_RCV_LARGE. */
-mach_msg_return_t message_copyout_header(struct message *message, uint32_t user);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "i386/mmu/copy.h"
 #include "i386/patch/label_site.h"
+#include "ipc/mach_msg.h"
 #include "ipc/message_body.h"
 #include "ipc/port.h"
 #include "ipc/request.h"
@@ -86,29 +87,49 @@ static mach_msg_return_t copyout_request_dead_name(struct space *space, struct m
 }
 
 /*
- * Gives the reply right; with `notify` and under a name that is new it is watched.  On failure the
- * right is still in the message.
+ * MACH_RCV_NOTIFY: leaves in *receiver the port that is to be told of the death of `reply`, which
+ * will be given with a right of `kind`; if the name for that is not new, PORT_NULL.
  */
-static mach_msg_return_t copyout_give_reply_right(struct space *space, struct message *message,
-						  uint32_t notify)
+static mach_msg_return_t copyout_find_notified(struct space *space, struct port *reply,
+					       mach_msg_type_name_t kind, uint32_t notify,
+					       struct port **receiver)
+{
+	struct entry *entry;
+
+	if (notify == MACH_PORT_NULL)
+		return MACH_RCV_INVALID_NOTIFY;
+	if (!port_is_valid(reply))
+		return MACH_MSG_SUCCESS;
+	entry = space_find(space, notify);
+	if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
+		return MACH_RCV_INVALID_NOTIFY;
+	if (port_is_alive(reply) &&
+	    (kind == MACH_MSG_TYPE_PORT_SEND_ONCE || space_find_port(space, reply) == NULL))
+		*receiver = entry->port;
+	return MACH_MSG_SUCCESS;
+}
+
+/*
+ * Gives the reply right; if the receiver asks for that and the name is new it is watched.  On
+ * failure the right is still in the message.
+ */
+static inline mach_msg_return_t copyout_give_reply_right(struct space *space,
+							 struct message *message,
+							 const struct mach_msg_words *words)
 {
 	mach_msg_type_name_t kind = MACH_MSGH_BITS_LOCAL(message->header.msgh_bits);
-	struct port *reply = message_local(message);
 	struct port *receiver = PORT_NULL;
-	mach_msg_return_t lack;
+	mach_msg_return_t result;
 
-	if (notify != MACH_PORT_NULL && port_is_valid(reply)) {
-		struct entry *entry = space_find(space, notify);
-
-		if (entry == NULL || (entry->type & MACH_PORT_TYPE_RECEIVE) == 0)
-			return MACH_RCV_INVALID_NOTIFY;
-		if (port_is_alive(reply) &&
-		    (kind == MACH_MSG_TYPE_PORT_SEND_ONCE || space_find_port(space, reply) == NULL))
-			receiver = entry->port;
+	if ((words->option & MACH_RCV_NOTIFY) != 0) {
+		result = copyout_find_notified(space, message_local(message), kind, words->notify,
+					       &receiver);
+		if (result != MACH_MSG_SUCCESS)
+			return result;
 	}
-	lack = copyout_give(space, &message->header.msgh_local_port, kind);
-	if (lack != 0)
-		return MACH_RCV_HEADER_ERROR | lack;
+	result = copyout_give(space, &message->header.msgh_local_port, kind);
+	if (result != 0)
+		return MACH_RCV_HEADER_ERROR | result;
 	if (receiver != PORT_NULL)
 		return copyout_request_dead_name(space, message, receiver);
 	return MACH_MSG_SUCCESS;
@@ -163,7 +184,7 @@ static inline void copyout_turn_header(const struct space *space, struct message
 	header->msgh_bits = (bits & MACH_MSGH_BITS_COMPLEX) |
 			    MACH_MSGH_BITS(MACH_MSGH_BITS_LOCAL(bits), local_kind);
 	if (right == MACH_MSG_TYPE_PORT_SEND)
-		port_release_send(dest);
+		port_release_send_valid(dest);
 	else if (is_own)
 		port_use_send_once(dest);
 	else
@@ -269,52 +290,46 @@ static inline bool copyout_written(const mach_msg_header_t *header, user_address
 	return size <= SHORT_COPY ? copyout_short(user, header, size) : copyout(user, header, size);
 }
 
-/* Writes the message, whose rights and memory are the receiver's; takes it. */
-static inline mach_msg_return_t copyout_write_message(struct space *space, struct message *message,
-						      user_address_t user)
-{
-	if (!copyout_written(&message->header, user)) {
-		message_take_back(space, message);
-		return MACH_RCV_INVALID_DATA;
-	}
-	message_free(message);
-	return MACH_MSG_SUCCESS;
-}
-
-/* Takes the message. */
-mach_msg_return_t message_copyout(struct message *message, user_address_t user, uint32_t notify)
-{
-	struct space *space = current_task()->space;
-	mach_msg_return_t result = copyout_give_reply_right(space, message, notify);
-	mach_msg_return_t lacks;
-
-	if (result != MACH_MSG_SUCCESS) {
-		message_copyout_header(message, user);
-		return result;
-	}
-	copyout_turn_header(space, message);
-	lacks = copyout_give_body(space, message);
-	result = copyout_write_message(space, message, user);
-	if (result != MACH_MSG_SUCCESS)
-		return result;
-	return lacks == 0 ? MACH_MSG_SUCCESS : MACH_RCV_BODY_ERROR | lacks;
-}
-
-/* Takes the message; what else it carries is destroyed. */
-mach_msg_return_t message_copyout_header(struct message *message, user_address_t user)
+/* Destroys what the message carries, but for the right that brought it. */
+static void copyout_strip(struct message *message)
 {
 	struct port *reply = message_local(message);
-	bool written;
 
 	message_destroy_body(message);
 	if (port_is_valid(reply)) {
 		right_release(reply, MACH_MSGH_BITS_LOCAL(message->header.msgh_bits));
 		message->header.msgh_local_port = MACH_PORT_NULL;
 	}
-	copyout_turn_header(current_task()->space, message);
-	written = copyout(user, &message->header, sizeof message->header);
+}
+
+/* Takes the message. */
+mach_msg_return_t message_copyout(struct message *message, const struct mach_msg_words *words,
+				  mach_msg_return_t result)
+{
+	struct task *task = current_task();
+	struct space *space = task->space;
+	mach_msg_return_t lacks;
+
+	task->messages_received++;
+	if (result == MACH_MSG_SUCCESS)
+		result = copyout_give_reply_right(space, message, words);
+	if (result != MACH_MSG_SUCCESS)
+		copyout_strip(message);
+	copyout_turn_header(space, message);
+	if (result != MACH_MSG_SUCCESS) {
+		copyout(words->message, &message->header, sizeof message->header);
+		message_free(message);
+		return result;
+	}
+	lacks = copyout_give_body(space, message);
+	if (lacks != 0)
+		result = MACH_RCV_BODY_ERROR | lacks;
+	if (!copyout_written(&message->header, words->message)) {
+		message_take_back(space, message);
+		return MACH_RCV_INVALID_DATA;
+	}
 	message_free(message);
-	return written ? MACH_MSG_SUCCESS : MACH_RCV_INVALID_DATA;
+	return result;
 }
 
 /*

@@ -250,7 +250,7 @@ static bool queue_has_room(const struct port *port, const struct message *messag
 /* Whether the message can go at once, as far as its port is concerned. */
 static bool queue_must_wait(const struct port *port, const struct message *message)
 {
-	return port_is_alive(port) && !queue_has_room(port, message);
+	return !queue_has_room(port, message) && port_is_alive(port);
 }
 
 /*
@@ -325,8 +325,7 @@ static mach_msg_return_t queue_wait_as_asked(struct message *message,
  * `woken`, if not NULL, is as in message_send().  False if `sender` may not have the message
  * queued: it is the caller's then.
  */
-static inline bool queue_send_now(struct message *message, struct owner *sender,
-				  struct thread **woken)
+static bool queue_send_now(struct message *message, struct owner *sender, struct thread **woken)
 {
 	struct port *port = message_remote(message);
 
