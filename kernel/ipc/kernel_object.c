@@ -69,7 +69,7 @@ static void kernel_call_end_string(struct message *request)
 /* What there is to know of a call before it is made; for an id that is no interface's, no stub. */
 struct kernel_call {
 	mig_routine_t routine;
-	uint16_t room; /* Bytes that the reply may need. */
+	uint16_t more; /* Bytes that the reply may need beyond MESSAGE_SMALL. */
 	bool strings;  /* The request may have strings. */
 };
 
@@ -82,29 +82,25 @@ static inline const struct kernel_call *kernel_call_of(const struct message *req
 	return &kernel_calls[n < ID_N ? n : ID_N];
 }
 
-static uint16_t kernel_call_room(mach_msg_id_t id)
+/* A message for the reply, or NULL. */
+static inline struct message *kernel_call_reply_alloc(const struct kernel_call *call)
 {
-	switch (id) {
-	case ID_TASK_INFO:
-	case ID_THREAD_GET_STATE:
-	case ID_THREAD_INFO:
-	case ID_HOST_KERNEL_VERSION:
-	case ID_HOST_INFO:
-	case ID_PROCESSOR_INFO:
-	case ID_PROCESSOR_SET_INFO:
-	case ID_HOST_GET_KERNEL_VERSION:
-	case ID_DEVICE_GET_STATUS:
-	case ID_I386_GET_LDT:
-	case ID_VM_PAGES_PHYS:
-	case ID_HOST_OWNER:
-		return MESSAGE_PAGE;
-	case ID_TASK_GET_SAMPLED_PCS:
-	case ID_THREAD_GET_SAMPLED_PCS:
-		return MESSAGE_BIG;
-	default:
-		return MESSAGE_SMALL;
-	}
+	return message_alloc(MESSAGE_SMALL + call->more);
 }
+
+/* The calls whose replies are larger than a small message. */
+static const struct large_reply {
+	uint16_t id;
+	uint16_t room;
+} kernel_call_large[] = {
+	{ID_TASK_INFO, MESSAGE_PAGE},           {ID_THREAD_GET_STATE, MESSAGE_PAGE},
+	{ID_THREAD_INFO, MESSAGE_PAGE},         {ID_HOST_KERNEL_VERSION, MESSAGE_PAGE},
+	{ID_HOST_INFO, MESSAGE_PAGE},           {ID_PROCESSOR_INFO, MESSAGE_PAGE},
+	{ID_PROCESSOR_SET_INFO, MESSAGE_PAGE},  {ID_HOST_GET_KERNEL_VERSION, MESSAGE_PAGE},
+	{ID_DEVICE_GET_STATUS, MESSAGE_PAGE},   {ID_I386_GET_LDT, MESSAGE_PAGE},
+	{ID_VM_PAGES_PHYS, MESSAGE_PAGE},       {ID_HOST_OWNER, MESSAGE_PAGE},
+	{ID_TASK_GET_SAMPLED_PCS, MESSAGE_BIG}, {ID_THREAD_GET_SAMPLED_PCS, MESSAGE_BIG},
+};
 
 /* Enters the calls of an interface, whose stubs `routine_of` finds. */
 static void kernel_object_add(uint32_t first, bool strings,
@@ -132,8 +128,11 @@ void kernel_object_find_stubs(void)
 
 void kernel_object_module_init(void)
 {
-	for (uint32_t n = 0; n <= ID_N; n++)
-		kernel_calls[n].room = kernel_call_room((mach_msg_id_t)(ID_FIRST + n));
+	for (uint32_t i = 0; i < sizeof kernel_call_large / sizeof kernel_call_large[0]; i++) {
+		const struct large_reply *reply = &kernel_call_large[i];
+
+		kernel_calls[reply->id - ID_FIRST].more = (uint16_t)(reply->room - MESSAGE_SMALL);
+	}
 	kernel_object_find_stubs();
 }
 
@@ -301,9 +300,9 @@ mach_msg_return_t kernel_object_call(const struct mach_msg_words *words, struct 
 	struct message *answer = thread->answer;
 	mach_msg_return_t result;
 
-	if (answer == NULL || call->room != MESSAGE_SMALL) {
-		answer = message_alloc(call->room);
-		if (call->room == MESSAGE_SMALL)
+	if (answer == NULL || call->more != 0) {
+		answer = kernel_call_reply_alloc(call);
+		if (call->more == 0)
 			thread->answer = answer;
 		if (answer == NULL)
 			return FAST_PATH_DECLINED;
@@ -373,11 +372,11 @@ void kernel_object_send(struct message *request)
 	const struct kernel_call *call = kernel_call_of(request);
 	struct message *reply;
 
-	if (!port_is_valid(message_local(request)) && call->room == MESSAGE_SMALL) {
+	if (!port_is_valid(message_local(request)) && call->more == 0) {
 		kernel_call_without_reply(request);
 		return;
 	}
-	reply = message_alloc(call->room);
+	reply = kernel_call_reply_alloc(call);
 	if (reply == NULL) {
 		kernel_call_answer_shortage(request);
 		return;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """docs/interfaces.md against the definitions: every routine is in both, by the same number.
 
-And kernel_call_room() against the generated stubs: no reply is larger than the kernel expects.
+And kernel_call_large against the generated stubs: no reply is larger than the kernel expects.
 """
 
 import re
@@ -83,7 +83,7 @@ def large_replies() -> set[int]:
 
 def test_the_kernel_knows_the_large_replies() -> None:
     text = (ROOT / "kernel" / "ipc" / "kernel_object.c").read_text()
-    body = text[text.index("uint16_t kernel_call_room("):]
+    body = text[text.index("kernel_call_large[] = {"):]
     ids = {name.upper(): id_ for path in interfaces() for id_, name in defined(path)[1].items()}
-    named = re.findall(r"case ID_(\w+):", body)
+    named = re.findall(r"\{ID_(\w+), MESSAGE_\w+\}", body)
     assert len(named) > 10 and {ids[name] for name in named} == large_replies()

@@ -3,6 +3,7 @@
 #include "vm/page/buddy.h"
 
 #include "base/assert.h"
+#include "base/string.h"
 
 /* The order of the smallest power of two that is not less than `count`. */
 static uint32_t buddy_order_of(uint32_t count)
@@ -24,8 +25,7 @@ void buddy_init(struct buddy *buddy, uint8_t *tree, uint32_t units)
 	*buddy = (struct buddy){.units = units, .free = tree};
 	tree[0] = 0;
 	for (uint32_t level = 0; level <= top; level++)
-		for (uint32_t node = 1u << level; node < 2u << level; node++)
-			tree[node] = buddy_mark_of(top - level);
+		memset(&tree[1u << level], buddy_mark_of(top - level), 1u << level);
 }
 
 /* A node is a free piece of its own order only if both halves are; else it has what one has. */
