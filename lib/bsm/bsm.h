@@ -47,7 +47,7 @@ struct bsm_event {
 	au_class_t classes;
 };
 
-/* Reads audit_class and audit_event; once, whoever asks. */
+/* Reads audit_class and audit_event for those who ask for events; once. */
 bool bsm_load(void);
 
 const struct bsm_event *bsm_event_by_number(uint32_t number); /* Null: it has no name. */

@@ -14,6 +14,7 @@ static struct {
 	au_class_t bits; /* `all` has all of them. */
 } classes[CLASSES_MAX + 2];
 static unsigned n_classes;
+static bool is_loaded;
 
 /* 0x00000001:fr:file read */
 static bool classes_take(char *words[BSM_WORDS], int n, void *context)
@@ -35,8 +36,11 @@ static bool classes_take(char *words[BSM_WORDS], int n, void *context)
 
 bool classes_load(void)
 {
+	if (is_loaded)
+		return true;
 	n_classes = 0;
-	return bsm_read_lines(AUDIT_FOLDER "audit_class", classes_take, NULL);
+	is_loaded = bsm_read_lines(AUDIT_FOLDER "audit_class", classes_take, NULL);
+	return is_loaded;
 }
 
 bool classes_find(const char *name, size_t length, au_class_t *bits)
@@ -78,7 +82,7 @@ static bool classes_apply(const char *word, size_t length, au_mask_t *mask)
 
 bool bsm_flags(const char *flags, au_mask_t *mask)
 {
-	if (!bsm_load())
+	if (!classes_load())
 		return false;
 	while (*flags != '\0') {
 		size_t length = strcspn(flags, ",");

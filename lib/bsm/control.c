@@ -155,7 +155,7 @@ bool bsm_read_control(struct bsm_control *control)
 		.minimum_free = AU_FS_MINFREE,
 		.policy = AUDIT_CNT,
 	};
-	return bsm_load() && bsm_read_lines(AUDIT_FOLDER "audit_control", control_take, control);
+	return bsm_read_lines(AUDIT_FOLDER "audit_control", control_take, control);
 }
 
 /* ---------------- Users ---------------- */

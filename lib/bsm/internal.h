@@ -5,7 +5,7 @@
 
 #include "bsm.h"
 
-/* Reads audit_class anew. */
+/* Reads audit_class; once, whoever asks. */
 bool classes_load(void);
 
 /* A class by its name, which need not end with a zero. */

@@ -49,7 +49,7 @@ bool settings_apply(void)
 	au_mask_t nobody = {0, 0};
 	au_fstat_t file = {0, 0};
 
-	if (!bsm_read_control(&wanted) || !bsm_flags(wanted.naflags, &nobody)) {
+	if (!bsm_load() || !bsm_read_control(&wanted) || !bsm_flags(wanted.naflags, &nobody)) {
 		complain("%s", bsm_error);
 		return false;
 	}

@@ -103,12 +103,6 @@ static void become(const struct passwd *user)
 	setenv("PATH", PATH_FOR(user->pw_uid), 1);
 }
 
-static void default_signals(void)
-{
-	for (int signal_number = 1; signal_number < NSIG; signal_number++)
-		signal(signal_number, SIG_DFL);
-}
-
 /* What is done from here on is this user's, whoever he becomes. */
 static void log_in(const struct passwd *user)
 {
@@ -116,7 +110,10 @@ static void log_in(const struct passwd *user)
 		fprintf(stderr, "init: %s: nothing of %s is audited\n", bsm_error, user->pw_name);
 }
 
-/* A process of a user's own that runs the shell with these words. */
+/*
+ * A process of a user's own that runs the shell with these words.  Its signals are as at the
+ * beginning: what init catches execv() takes back, and init ignores none.
+ */
 static pid_t start_shell(const char *user_name, char *const words[], bool is_login)
 {
 	const struct passwd *user = getpwnam(user_name);
@@ -130,7 +127,6 @@ static pid_t start_shell(const char *user_name, char *const words[], bool is_log
 	if (pid != 0)
 		return pid;
 	setpgid(0, 0);
-	default_signals();
 	if (is_login)
 		log_in(user);
 	become(user);
