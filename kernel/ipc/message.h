@@ -192,12 +192,12 @@ mach_msg_return_t message_copyin(struct space *space, const struct mach_msg_word
 
 /*
  * Gives the message to the current task at the place in `words`, where it is counted as received,
- * frees it, and sets the current thread's label.  If `result`, what receiving came to, is MACH_RCV_TOO_LARGE only what the header
- * says of itself is given, and the rest destroyed.  With MACH_RCV_NOTIFY in `words` a dead-name
- * notification about the reply right goes to the port named there.  Returns `result` if that was no
- * success; else MACH_MSG_SUCCESS, MACH_RCV_BODY_ERROR with MACH_MSG_IPC_SPACE and so on;
- * MACH_RCV_INVALID_NOTIFY or MACH_RCV_HEADER_ERROR, as with a message too large; or
- * MACH_RCV_INVALID_DATA: then what the message gave is taken back and destroyed.
+ * frees it, and sets the current thread's label.  If `result`, what receiving came to, is
+ * MACH_RCV_TOO_LARGE only what the header says of itself is given, and the rest destroyed.  With
+ * MACH_RCV_NOTIFY in `words` a dead-name notification about the reply right goes to the port named
+ * there.  Returns `result` if that was no success; else MACH_MSG_SUCCESS, MACH_RCV_BODY_ERROR with
+ * MACH_MSG_IPC_SPACE and so on; MACH_RCV_INVALID_NOTIFY or MACH_RCV_HEADER_ERROR, as with a message
+ * too large; or MACH_RCV_INVALID_DATA: then what the message gave is taken back and destroyed.
  *
  * message_copyout_pseudo() is for a message that comes back to its sender: remote and local stay as
  * the sender had them, and the label is not set.  Both may block, for the task's memory.
