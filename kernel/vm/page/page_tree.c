@@ -204,17 +204,11 @@ static inline void page_tree_empty(struct page_tree *tree, uint32_t index, void 
 
 bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
 {
-	struct page **near = page_tree_near(tree, index);
-	struct node *node;
-	void **place;
+	struct node *node = page_tree_leaf_of(tree);
+	void **place = (void **)page_tree_near(tree, index);
 
-	if (near != NULL && slot != NULL) {
-		if (*near == NULL)
-			page_tree_leaf_of(tree)->used++;
-		*near = slot;
-		return true;
-	}
-	place = tree_place_of(tree, index, &node);
+	if (place == NULL)
+		place = tree_place_of(tree, index, &node);
 	if (slot == NULL) {
 		if (place != NULL && *place != NULL)
 			page_tree_empty(tree, index, place, node);
@@ -240,8 +234,11 @@ bool page_tree_change(struct page_tree *tree, uint32_t index, struct page *slot)
  */
 struct page *page_tree_find_next(const struct page_tree *tree, uint32_t *index, uint32_t end)
 {
+	struct page **near = page_tree_near(tree, *index);
 	uint32_t at = *index;
 
+	if (near != NULL && *near != NULL && at < end)
+		return *near;
 	while (at < end && tree_covers(tree->height, at)) {
 		uint32_t height = tree->height;
 		void *slot = tree->root;
