@@ -10,6 +10,7 @@
 #include "fs/cache.h"
 
 #define BUFFERS_MIN 32u /* Enough for the few that are kept, and those of one request. */
+#define TRIES       4u  /* To write the same contents of a block on which others depend. */
 
 /* ---------------- Opening ---------------- */
 
@@ -110,12 +111,13 @@ static void cache_note_use(struct cache *cache, struct buffer *buffer)
 }
 
 /* Whether the buffer may be given to another block, as soon as its contents are on the device. */
-static bool cache_is_idle(const struct buffer *buffer)
+static bool cache_is_idle(const struct cache *cache, const struct buffer *buffer)
 {
 	bool has_order = buffer->is_changed && buffer->rank != CACHE_LOOSE;
+	bool is_lost = buffer->is_lost && cache_lost(cache, CACHE_LOOSE) <= cache->n_buffers / 4;
 
 	return buffer->state != BUFFER_READING && !buffer->is_writing && !buffer->is_kept &&
-	       !has_order;
+	       !has_order && !is_lost;
 }
 
 /* The idle buffer that was used longest ago; null if there is none. */
@@ -126,7 +128,7 @@ static struct buffer *cache_oldest_idle(const struct cache *cache)
 	list_for_each (link, &cache->order) {
 		struct buffer *buffer = list_object(link, struct buffer, order);
 
-		if (cache_is_idle(buffer))
+		if (cache_is_idle(cache, buffer))
 			return buffer;
 	}
 	return NULL;
@@ -138,9 +140,17 @@ static void cache_set_unchanged(struct cache *cache, struct buffer *buffer)
 	buffer->is_changed = false;
 }
 
+static void cache_set_lost(struct cache *cache, struct buffer *buffer, bool is_lost)
+{
+	cache->n_lost[buffer->rank] += is_lost;
+	cache->n_lost[buffer->rank] -= buffer->is_lost;
+	buffer->is_lost = is_lost;
+}
+
 static void cache_set_changed(struct cache *cache, struct buffer *buffer, enum cache_rank rank)
 {
 	cache_set_unchanged(cache, buffer);
+	cache_set_lost(cache, buffer, false);
 	cache->n_changed[rank]++;
 	buffer->rank = rank;
 	buffer->is_changed = true;
@@ -151,6 +161,7 @@ static void cache_empty(struct cache *cache, struct buffer *buffer)
 {
 	assert(!buffer->is_writing && !buffer->is_kept);
 	cache_set_unchanged(cache, buffer);
+	cache_set_lost(cache, buffer, false);
 	list_remove(&buffer->chain);
 	buffer->state = BUFFER_EMPTY;
 	list_remove(&buffer->order);
@@ -160,10 +171,14 @@ static void cache_empty(struct cache *cache, struct buffer *buffer)
 /* Makes it stand for another block, whose contents have yet to come. */
 static void cache_assign(struct cache *cache, struct buffer *buffer, uint32_t block)
 {
-	assert(cache_is_idle(buffer) && !buffer->is_changed && cache_find(cache, block) == NULL);
+	assert(cache_is_idle(cache, buffer) && !buffer->is_changed);
+	assert(cache_find(cache, block) == NULL);
+	cache->has_forgotten |= buffer->is_lost;
+	cache_set_lost(cache, buffer, false);
 	list_remove(&buffer->chain);
 	buffer->block = block;
 	buffer->owner = 0;
+	buffer->tries = 0;
 	buffer->is_checked = false;
 	buffer->state = BUFFER_READING;
 	list_add_first(cache_chain_of(cache, block), &buffer->chain);
@@ -176,7 +191,30 @@ void cache_change(struct cache *cache, struct buffer *buffer, enum cache_rank ra
 	if (buffer->is_changed && (buffer->rank < rank || buffer->rank == CACHE_AGAIN))
 		rank = buffer->rank;
 	buffer->is_checked = false;
+	buffer->tries = 0;
 	cache_set_changed(cache, buffer, rank);
+}
+
+uint32_t cache_lost(const struct cache *cache, enum cache_rank from)
+{
+	uint32_t n = 0;
+
+	for (enum cache_rank rank = from; rank < CACHE_RANKS; rank++)
+		n += cache->n_lost[rank];
+	return n;
+}
+
+void cache_retry(struct cache *cache, bool (*may)(const void *owner, uint32_t block))
+{
+	uint32_t left = cache_lost(cache, CACHE_LOOSE);
+
+	for (uint32_t i = 0; i < cache->n_buffers && left > 0; i++) {
+		struct buffer *buffer = &cache->buffers[i];
+
+		left -= buffer->is_lost;
+		if (buffer->is_lost && buffer->tries < TRIES && may(cache->owner, buffer->block))
+			cache_set_changed(cache, buffer, buffer->rank);
+	}
 }
 
 uint32_t cache_ordered(const struct cache *cache)
@@ -195,6 +233,7 @@ void cache_forget(struct cache *cache, uint32_t block)
 	if (buffer == NULL || buffer->state != BUFFER_VALID || buffer->is_kept)
 		return;
 	cache_set_unchanged(cache, buffer);
+	cache_set_lost(cache, buffer, false);
 	if (!buffer->is_writing)
 		cache_empty(cache, buffer);
 }
@@ -242,14 +281,24 @@ static void cache_begin_writing(struct cache *cache, struct buffer *const run[],
 	}
 }
 
-/* What could not be written is lost to the device: nobody could do more about it later. */
+/* Unless it has been changed meanwhile, and is written once more anyway. */
+static void cache_note_failure(struct cache *cache, struct buffer *buffer, int error)
+{
+	bool is_data = buffer->rank == CACHE_LOOSE && buffer->owner != 0;
+
+	cache->error = error;
+	buffer->tries++;
+	cache_set_lost(cache, buffer, !buffer->is_changed && !is_data);
+}
+
+/* Data that could not be written are given up: nobody could do more about them later. */
 static void cache_end_writing(struct cache *cache, struct buffer *const run[], uint32_t count,
 			      const int *errors)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		run[i]->is_writing = false;
 		if (errors[i] != 0)
-			cache->error = errors[i];
+			cache_note_failure(cache, run[i], errors[i]);
 		if (cache->written != NULL)
 			cache->written(cache->owner, run[i], errors[i]);
 	}

@@ -50,6 +50,8 @@ struct buffer {
 	bool is_writing;      /* A copy of it is on its way there. */
 	bool is_kept;         /* Stays until the cache is closed. */
 	bool is_checked;      /* By its user, since it was read or changed last. */
+	bool is_lost;         /* Not changed, yet the device has older contents: a write failed, */
+	unsigned tries;       /* or so many have, since it was changed last. */
 	void *data;
 };
 
@@ -58,7 +60,9 @@ struct cache {
 	uint32_t block_size;
 	uint32_t n_buffers;
 	uint32_t n_changed[CACHE_RANKS];
-	uint32_t run; /* The most blocks of one request. */
+	uint32_t n_lost[CACHE_RANKS];
+	bool has_forgotten; /* A block that was lost is no longer in memory either. */
+	uint32_t run;       /* The most blocks of one request. */
 	struct buffer *buffers;
 	void *pages;        /* Their data. */
 	struct list *table; /* Chains, by block; as many as a power of two. */
@@ -104,6 +108,15 @@ void cache_change(struct cache *cache, struct buffer *buffer, enum cache_rank ra
 
 /* The block is nobody's any more: what it holds need not be written. */
 void cache_forget(struct cache *cache, uint32_t block);
+
+/*
+ * Blocks that could not be written: not those of files' data, which are given up.  They stay in
+ * memory, unless they are a quarter of it.  How many there are, from a rank on.
+ */
+uint32_t cache_lost(const struct cache *cache, enum cache_rank from);
+
+/* Those of which `may` is true are changed again, unless that has been tried often enough. */
+void cache_retry(struct cache *cache, bool (*may)(const void *owner, uint32_t block));
 
 /* How many blocks are changed that only cache_write() writes: they take buffers from others. */
 uint32_t cache_ordered(const struct cache *cache);

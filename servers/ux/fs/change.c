@@ -16,6 +16,10 @@
  * before all of this is done.  No change is under way meanwhile; so there is nothing half done, and
  * no block that is needed in two states.
  *
+ * What could not be written stays in memory and is tried with the next commits.  As long as the
+ * device has something older nothing that is freed is used again, and whatever depends on what a
+ * commit could not write is not done.
+ *
  * A journal would take the place of steps 2 to 4.
  */
 #include "fs/ext2.h"
@@ -29,6 +33,8 @@ int change_open(struct file_system *fs)
 {
 	bool has_all = numbers_open(&fs->new_inodes, fs->n_inodes + 1) &&
 		       numbers_open(&fs->new_blocks, fs->n_blocks) &&
+		       numbers_open(&fs->linked, fs->n_inodes + 1) &&
+		       numbers_open(&fs->unsure, fs->n_inodes + 1) &&
 		       numbers_open(&fs->hidden, fs->n_blocks) &&
 		       numbers_open(&fs->untold, fs->n_inodes + 1) &&
 		       numbers_open(&fs->free_inodes, fs->n_inodes + 1) &&
@@ -41,6 +47,8 @@ void change_close(struct file_system *fs)
 {
 	numbers_close(&fs->new_inodes);
 	numbers_close(&fs->new_blocks);
+	numbers_close(&fs->linked);
+	numbers_close(&fs->unsure);
 	numbers_close(&fs->hidden);
 	numbers_close(&fs->untold);
 	numbers_close(&fs->free_inodes);
@@ -48,6 +56,15 @@ void change_close(struct file_system *fs)
 }
 
 /* ---------------- What a change notes ---------------- */
+
+/* Below what may not be on the device nothing is. */
+void change_note_linked(struct file_system *fs, inumber_t directory, inumber_t number)
+{
+	assert(fs->changes > 0);
+	numbers_add(&fs->linked, number);
+	if (numbers_have(&fs->unsure, directory))
+		numbers_add(&fs->unsure, number);
+}
 
 void change_note_new_inode(struct file_system *fs, inumber_t number)
 {
@@ -103,7 +120,7 @@ bool change_is_free_block(const struct file_system *fs, uint32_t block)
 /* Whether there are buffers for one more change, or it would have to wait for its own commit. */
 static bool change_has_buffers(const struct file_system *fs)
 {
-	uint32_t kept = 1 + fs->n_group_buffers;
+	uint32_t kept = 1 + fs->n_group_buffers + cache_lost(&fs->cache, CACHE_LOOSE);
 	uint32_t most = fs->cache.n_buffers - kept - CHANGE_SPARE;
 
 	return cache_ordered(&fs->cache) + CHANGE_BLOCKS * (fs->changes + 1) <=
@@ -128,7 +145,7 @@ void change_begin(struct file_system *fs)
 		if (fs->is_committing || fs->changes > 0)
 			ux_sleep(&fs->changes, NULL);
 		else
-			(void)change_commit(fs); /* Whoever syncs is told. */
+			change_commit(fs); /* Whoever syncs is told of errors. */
 	}
 	fs->changes++;
 }
@@ -148,7 +165,6 @@ static void change_keep(struct file_system *fs)
 	(void)damaged(fs, "what was freed stays in use, as a change could not be written");
 	numbers_clear(&fs->free_blocks);
 	numbers_clear(&fs->free_inodes);
-	fs->has_lost_order = false;
 }
 
 /* Nothing leads to these any more: now others can have them. */
@@ -164,6 +180,7 @@ static void change_release(struct file_system *fs)
 	number = 0;
 	while (numbers_take(&fs->free_inodes, &number)) {
 		numbers_remove(&fs->untold, number);
+		numbers_remove(&fs->unsure, number);
 		if (inode_release(fs, number) != 0)
 			ux_log("%s: inode %u stays in use", fs->device.name, number);
 	}
@@ -179,34 +196,66 @@ static void change_write(struct file_system *fs)
 		cache_write(cache, rank);
 	cache_write(cache, CACHE_POINTERS);
 	cache_write(cache, CACHE_NAMES);
-	numbers_clear(&fs->new_inodes);
+	numbers_move(&fs->linked, &fs->new_inodes);
 	cache_write(cache, CACHE_AGAIN);
 	cache->mask = NULL;
 	numbers_clear(&fs->new_blocks);
-	fs->has_links = false;
 }
 
-int change_commit(struct file_system *fs)
+/* What leads to a block that is hidden has to be written as well, by who changes it. */
+static bool change_may_retry(const void *file_system, uint32_t block)
 {
-	unsigned errors;
-	bool has_failed;
+	const struct file_system *fs = file_system;
 
+	return !fs->is_read_only && !change_is_hidden(fs, block);
+}
+
+/* Reckons up what a commit could write, and could not. */
+static void change_finish(struct file_system *fs)
+{
+	bool has_failed = fs->lost_writes != fs->lost_reckoned;
+	bool has_forgotten = fs->cache.has_forgotten;
+	bool is_old = has_forgotten || cache_lost(&fs->cache, CACHE_POINTERS) > 0;
+
+	if (has_failed || (is_old && fs->free_blocks.count + fs->free_inodes.count > 0))
+		change_keep(fs);
+	change_release(fs);
+	if (has_failed)
+		numbers_move(&fs->unsure, &fs->linked);
+	else if (!has_forgotten && cache_lost(&fs->cache, CACHE_LOOSE) == 0)
+		numbers_clear(&fs->unsure);
+	numbers_clear(&fs->linked);
+	fs->lost_reckoned = fs->lost_writes;
+}
+
+void change_commit(struct file_system *fs)
+{
 	assert(ux_lock_held());
 	while (fs->is_committing)
 		ux_sleep(&fs->changes, NULL);
 	fs->is_committing = true;
-	errors = fs->write_errors;
 	cache_write(&fs->cache, CACHE_LOOSE); /* Most of it, while others go on. */
 	fs->is_frozen = true;
 	while (fs->changes > 0)
 		ux_sleep(&fs->changes, NULL);
+	cache_retry(&fs->cache, change_may_retry);
 	change_write(fs);
-	has_failed = fs->has_lost_order || fs->write_errors != errors;
-	if (has_failed)
-		change_keep(fs);
-	change_release(fs);
+	change_finish(fs);
 	fs->is_frozen = false;
 	fs->is_committing = false;
 	ux_wakeup(&fs->changes);
-	return has_failed ? EIO : 0;
+}
+
+int change_commit_since(struct file_system *fs, unsigned lost_writes)
+{
+	change_commit(fs);
+	return fs->lost_writes != lost_writes ? EIO : 0;
+}
+
+int change_settle(struct file_system *fs, inumber_t number)
+{
+	if (change_is_new(fs, number) || numbers_have(&fs->linked, number) ||
+	    numbers_have(&fs->unsure, number))
+		change_commit(fs);
+	return numbers_have(&fs->unsure, number) ? EIO : 0;
 }

@@ -182,16 +182,19 @@ struct file_system {
 	unsigned changes;          /* Under way. */
 	bool is_committing;        /* Somebody is in change_commit(), */
 	bool is_frozen;            /* and no change can begin. */
-	bool has_links;            /* A file that was there before has one more name. */
 	struct numbers new_inodes; /* The device has no such files. */
+	struct numbers linked;     /* Files that were there before and have one more name. */
 	struct numbers new_blocks; /* Nothing there leads to these, */
 	struct numbers hidden;     /* nor may it, as what is in them is not the file's. */
 	struct numbers untold;     /* Inodes of whose errors nobody has been told. */
 	struct numbers free_inodes,
 		free_blocks; /* The device may have something that leads there. */
 
-	unsigned write_errors; /* Blocks that are no one file's and could not be written. */
-	bool has_lost_order;   /* Among them some that others of the same commit depend on. */
+	/* What could not be written. */
+	unsigned write_errors;  /* Blocks that are no one file's. */
+	unsigned lost_writes;   /* Those and inodes: blocks on which others depend. */
+	unsigned lost_reckoned; /* So many of them when the last commit ended. */
+	struct numbers unsure;  /* Files that, or names of which, may not be on the device. */
 
 	bool names_are_busy;
 	struct list nodes[VNODE_CHAINS]; /* By number. */
@@ -307,12 +310,24 @@ void change_end(struct file_system *fs);
 
 /*
  * Brings all changes that have ended onto the device, in an order in which it may stop anywhere.
- * Waits for those under way; the caller has none.  EIO if something that is no one file's could not
- * be written: then nothing may be taken away that it stands for.  Unlocks.
+ * Waits for those under way; the caller has none.  Unlocks.
  */
-int change_commit(struct file_system *fs);
+void change_commit(struct file_system *fs);
 
-/* Notes what became of a number within a change. */
+/*
+ * The same.  EIO if something on which others depend could not be written since `lost_writes` was
+ * what the caller says, by whichever commit: then nothing may be taken away that it stands for.
+ */
+int change_commit_since(struct file_system *fs, unsigned lost_writes);
+
+/*
+ * Has the file, and all names that it has been given, come onto the device; at once if they are
+ * there.  EIO if they may not be: then no other name may go on the strength of them.  Unlocks.
+ */
+int change_settle(struct file_system *fs, inumber_t number);
+
+/* Notes what became of a number within a change: a directory has the name of what is linked. */
+void change_note_linked(struct file_system *fs, inumber_t directory, inumber_t number);
 void change_note_new_inode(struct file_system *fs, inumber_t number);
 void change_note_free_inode(struct file_system *fs, inumber_t number);
 void change_note_free_block(struct file_system *fs, uint32_t block);
@@ -367,7 +382,7 @@ int block_find(struct node *node, uint32_t index, uint32_t *block);
  */
 int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new);
 
-/* Has what leads to the block written once more. */
+/* Has all that leads to the block written once more; the inode with the next inode_write(). */
 int block_touch(struct node *node, uint32_t index);
 
 /* Frees the blocks from `index` on. */

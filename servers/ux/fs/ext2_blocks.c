@@ -91,21 +91,23 @@ int block_find(struct node *node, uint32_t index, uint32_t *block)
 
 int block_touch(struct node *node, uint32_t index)
 {
+	struct cache *cache = &node->vnode.file_system->cache;
 	struct way way;
 	struct buffer *buffer;
 	uint32_t parent;
 	unsigned level;
-	int error;
+	int error = 0;
 
 	node->is_changed = true;
-	if (!blocks_way_to(node->vnode.file_system, index, &way) || way.levels == 0)
+	if (!blocks_way_to(node->vnode.file_system, index, &way))
 		return 0;
-	way.levels--;
-	error = blocks_walk(node, &way, &level, &parent);
-	if (error == 0)
-		error = cache_read(&node->vnode.file_system->cache, parent, 1, &buffer);
-	if (error == 0)
-		cache_change(&node->vnode.file_system->cache, buffer, CACHE_POINTERS);
+	while (error == 0 && way.levels-- > 0) {
+		error = blocks_walk(node, &way, &level, &parent);
+		if (error == 0)
+			error = cache_read(cache, parent, 1, &buffer);
+		if (error == 0)
+			cache_change(cache, buffer, CACHE_POINTERS);
+	}
 	return error;
 }
 

@@ -160,6 +160,7 @@ static int directory_enter(struct vnode *directory, const char *name, struct vno
 
 	if (error != 0)
 		return error;
+	change_note_linked(directory->file_system, directory->number, vnode->number);
 	vnode->links = S_ISDIR(vnode->mode) ? 2 : 1;
 	directory->links += S_ISDIR(vnode->mode);
 	return directory_write_both(directory, vnode);
@@ -179,7 +180,7 @@ static void directory_begin_entering(struct vnode *directory, const struct crede
 	struct file_system *fs = directory->file_system;
 
 	if (change_is_new(fs, directory->number))
-		(void)change_commit(fs); /* If it is not, what comes into it is lost with it. */
+		change_commit(fs); /* If it is not, what comes into it is lost with it. */
 	vnode_begin(directory);
 	directory_note_who(directory, who);
 	change_begin(fs);
@@ -257,7 +258,7 @@ static int directory_link_file(struct vnode *directory, const char *name, struct
 	error = entry_add(node_of(directory), name, vnode->number, vnode->mode);
 	if (error == 0) {
 		directory_add_link(vnode);
-		vnode->file_system->has_links = true;
+		change_note_linked(vnode->file_system, directory->number, vnode->number);
 		error = directory_write_both(vnode, directory);
 	}
 	directory_end_entering(directory);
@@ -296,8 +297,8 @@ static int directory_leave(struct vnode *directory, const char *name, struct vno
 	bool is_directory = S_ISDIR(victim->mode);
 	int error = 0;
 
-	if (!is_directory && victim->links > 1 && fs->has_links)
-		error = change_commit(fs);
+	if (!is_directory && victim->links > 1)
+		error = change_settle(fs, victim->number);
 	if (error != 0)
 		return error;
 	vnode_begin(directory);
@@ -523,6 +524,20 @@ static int directory_is_one_write(const struct renaming *it, bool *is_one)
 	return error;
 }
 
+/* What is done together with the new name: what leads to it, and the old one's end if it can. */
+static int directory_follow_moved(const struct renaming *it, bool *has_left)
+{
+	bool is_one = false;
+	int error = inode_write(node_of(it->to)); /* It may have become larger. */
+
+	if (error == 0)
+		error = directory_is_one_write(it, &is_one);
+	if (error == 0 && is_one)
+		error = directory_leave_moved(it);
+	*has_left = error == 0 && is_one;
+	return error;
+}
+
 /*
  * The new name first: if that fails nothing has happened.  Where one write cannot do it the new
  * name is on the device before the old one goes, and so it is before a file that had it is deleted.
@@ -530,20 +545,21 @@ static int directory_is_one_write(const struct renaming *it, bool *is_one)
 static int directory_move_marked(const struct renaming *it)
 {
 	struct file_system *fs = it->from->file_system;
-	bool has_left = false;
+	bool has_left = false, has_entered;
+	unsigned lost_writes;
 	int error;
 
 	change_begin(fs);
+	lost_writes = fs->lost_writes;
 	error = directory_enter_moved(it);
-	if (error == 0)
-		error = directory_is_one_write(it, &has_left);
-	if (error == 0 && has_left)
-		error = directory_leave_moved(it);
+	has_entered = error == 0;
+	if (has_entered)
+		error = directory_follow_moved(it, &has_left);
 	change_end(fs);
-	if (error != 0)
+	if (!has_entered)
 		return error;
-	if (!has_left || it->victim != NULL)
-		error = change_commit(fs);
+	if (error == 0 && (!has_left || it->victim != NULL))
+		error = change_commit_since(fs, lost_writes);
 	change_begin(fs);
 	error = error == 0 ? directory_settle_moved(it, has_left)
 			   : directory_give_up_moving(it, has_left, error);
@@ -551,15 +567,19 @@ static int directory_move_marked(const struct renaming *it)
 	return error;
 }
 
-/* A new file or directory has to be on the device before anything there depends on it. */
+/*
+ * A new file or directory has to be on the device before anything there depends on it, and so have
+ * other names of a file that loses this one.
+ */
 static int directory_move(const struct renaming *it)
 {
 	struct file_system *fs = it->from->file_system;
-	int error = 0;
+	int error = change_settle(fs, it->to->number);
 
-	if (change_is_new(fs, it->to->number) ||
-	    (it->victim != NULL && change_is_new(fs, it->moved->number)))
-		error = change_commit(fs);
+	if (error == 0 && it->victim != NULL)
+		error = change_settle(fs, it->moved->number);
+	if (error == 0 && it->victim != NULL && !S_ISDIR(it->victim->mode) && it->victim->links > 1)
+		error = change_settle(fs, it->victim->number);
 	if (error != 0)
 		return error;
 	directory_mark(it->from, it->to, it->moved);
@@ -611,7 +631,7 @@ int directory_rename(struct vnode *from, const char *old_name, struct vnode *to,
 		vnode_release(it.moved);
 	if (it.victim != NULL) {
 		vnode_release(it.victim);
-		(void)change_commit(from->file_system); /* Or it would be there without a name. */
+		change_commit(from->file_system); /* Or it would be there without a name. */
 	}
 	return error;
 }

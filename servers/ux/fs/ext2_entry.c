@@ -77,6 +77,8 @@ static int entry_load(struct scan *scan)
 
 	if (error == 0 && block == 0)
 		error = damaged(fs, "directory %u has a hole", directory->vnode.number);
+	if (error == 0 && change_is_hidden(fs, block) && !cache_has(&fs->cache, block))
+		error = EIO; /* What the device has there is not the directory's. */
 	if (error == 0)
 		error = cache_read(&fs->cache, block, 1, &scan->buffer);
 	if (error == 0 && !scan->buffer->is_checked)
@@ -144,15 +146,23 @@ static int entry_scan_to(struct scan *scan, const char *name)
 	return error;
 }
 
-/* The directory has been changed in this block. */
-static void entry_note_change(struct scan *scan)
+/*
+ * The directory has been changed in this block.  If blocks could not be written, some that lead
+ * here may be among them: then they are written with this one.  Unlocks.
+ */
+static int entry_note_change(struct scan *scan)
 {
 	struct node *directory = scan->directory;
+	struct file_system *fs = directory->vnode.file_system;
+	bool is_hidden = change_is_hidden(fs, scan->buffer->block);
 
-	cache_change(&directory->vnode.file_system->cache, scan->buffer, CACHE_NAMES);
+	cache_change(&fs->cache, scan->buffer, is_hidden ? CACHE_LOOSE : CACHE_NAMES);
 	directory->vnode.modified = directory->vnode.changed = ux_seconds();
 	directory->flags &= ~EXT2_FLAG_INDEX;
 	directory->is_changed = true;
+	if (!is_hidden && cache_lost(&fs->cache, CACHE_LOOSE) == 0)
+		return 0;
+	return block_touch(directory, scan->index);
 }
 
 /* ---------------- One entry ---------------- */
@@ -268,8 +278,7 @@ int entry_add(struct node *directory, const char *name, inumber_t number, mode_t
 		entry = next;
 	}
 	entry_fill(fs, entry, name, number, mode);
-	entry_note_change(&scan);
-	return 0;
+	return entry_note_change(&scan);
 }
 
 int entry_delete(struct node *directory, const char *name)
@@ -283,8 +292,7 @@ int entry_delete(struct node *directory, const char *name)
 		scan.before->length = (uint16_t)(scan.before->length + scan.entry->length);
 	else
 		scan.entry->inode = 0;
-	entry_note_change(&scan);
-	return 0;
+	return entry_note_change(&scan);
 }
 
 int entry_replace(struct node *directory, const char *name, inumber_t number, mode_t mode)
@@ -295,8 +303,7 @@ int entry_replace(struct node *directory, const char *name, inumber_t number, mo
 	if (error != 0)
 		return error;
 	entry_fill(directory->vnode.file_system, scan.entry, name, number, mode);
-	entry_note_change(&scan);
-	return 0;
+	return entry_note_change(&scan);
 }
 
 /* ---------------- All entries ---------------- */
@@ -352,8 +359,7 @@ int entries_begin(struct node *directory, inumber_t parent)
 	dots = (struct ext2_entry *)((char *)scan.entry + EXT2_ENTRY_SIZE(1));
 	dots->length = (uint16_t)(SECTOR - EXT2_ENTRY_SIZE(1));
 	entry_fill(fs, dots, "..", parent, S_IFDIR);
-	entry_note_change(&scan);
-	return 0;
+	return entry_note_change(&scan);
 }
 
 /* ---------------- Reading as <sys/dirent.h> has it ---------------- */

@@ -91,7 +91,7 @@ static int mount_write_back(struct file_system *fs)
 {
 	int error = vnodes_write(fs);
 
-	(void)change_commit(fs);
+	change_commit(fs);
 	return error;
 }
 

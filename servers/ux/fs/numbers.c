@@ -48,6 +48,15 @@ void numbers_clear(struct numbers *numbers)
 	numbers->count = 0;
 }
 
+void numbers_move(struct numbers *numbers, struct numbers *from)
+{
+	uint32_t number = 0;
+
+	assert(numbers->end == from->end);
+	while (numbers_take(from, &number))
+		numbers_add(numbers, number);
+}
+
 bool numbers_take(struct numbers *numbers, uint32_t *from)
 {
 	uint32_t word = *from / BITS;

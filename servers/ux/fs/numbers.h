@@ -20,6 +20,9 @@ void numbers_add(struct numbers *numbers, uint32_t number);
 void numbers_remove(struct numbers *numbers, uint32_t number);
 void numbers_clear(struct numbers *numbers);
 
+/* Adds all that are in `from`, a set with the same end, and leaves nothing there. */
+void numbers_move(struct numbers *numbers, struct numbers *from);
+
 /* Takes the first out of those from *from on, where all are; false if there is none. */
 bool numbers_take(struct numbers *numbers, uint32_t *from);
 

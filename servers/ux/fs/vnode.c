@@ -207,9 +207,9 @@ void vnodes_note_written(void *file_system, const struct buffer *buffer, int err
 	struct file_system *fs = file_system;
 
 	change_note_written(fs, buffer->block, error);
-	if (error == 0)
-		return;
-	fs->has_lost_order |= buffer->rank >= CACHE_POINTERS;
+	if (error == 0 || buffer->tries > 1)
+		return; /* Or it has been told of. */
+	fs->lost_writes += buffer->rank >= CACHE_POINTERS || buffer->owner == 0;
 	if (buffer->owner != 0)
 		vnode_note_error_of(fs, buffer->owner);
 	else

@@ -281,6 +281,75 @@ TEST(fs_what_a_lost_change_freed_is_not_used_again)
 	image_free();
 }
 
+/* Not by a later commit either, as long as an entry on the device may lead there. */
+TEST(fs_what_a_lost_name_leads_to_is_not_used_again)
+{
+	struct vnode *vnode, *root;
+	uint32_t block, free;
+
+	if (!host_mount_new(ONE_KIB, 4 * MIB))
+		return;
+	root = fs_root();
+	vnode = create("file", S_IFREG | 0644);
+	write_pattern(vnode, 8, 0, 1024);
+	EXPECT_EQ(fs_sync(), 0);
+	EXPECT_EQ(block_find(node_of(root), 0, &block), 0);
+	image_fail_writes(block * 1024, 1024);
+	EXPECT_EQ(directory_unlink(root, "file"), 0);
+	EXPECT_EQ(fs_sync(), EIO);
+	free = root->file_system->super->n_free_inodes;
+	vnode_release(vnode);
+	(void)fs_sync();
+	EXPECT_EQ(root->file_system->super->n_free_inodes, free);
+	image_fail_writes(0, 0);
+	EXPECT_EQ(fs_sync(), 0);
+	free = root->file_system->super->n_free_inodes;
+	vnode_release(create("other", S_IFREG | 0644));
+	EXPECT_EQ(directory_unlink(root, "other"), 0);
+	EXPECT_EQ(fs_sync(), 0);
+	EXPECT_EQ(root->file_system->super->n_free_inodes, free); /* All is as it was. */
+	vnode_release(root);
+	host_unmount_unchecked();
+	image_free();
+}
+
+/* What is in use is known in memory, if the disk does not take it. */
+TEST(fs_a_bitmap_that_was_lost_is_not_read_again)
+{
+	static char many[300 * 1024];
+	struct vnode *vnode, *large;
+	struct file_system *fs;
+	uint32_t block, again;
+	size_t done, size = host_cache_size;
+
+	host_cache_size = 0;
+	if (!host_mount_new(ONE_KIB, 4 * MIB))
+		return;
+	large = create("large", S_IFREG | 0644);
+	EXPECT_EQ(write_pattern(large, 1, 0, sizeof many), sizeof many);
+	EXPECT_EQ(fs_sync(), 0);
+	fs = large->file_system;
+	image_fail_writes(group_of(fs, 0)->block_bitmap * 1024, 1024);
+	vnode = create("file", S_IFREG | 0644);
+	write_pattern(vnode, 2, 0, 1024);
+	EXPECT_EQ(fs_sync(), EIO);
+	EXPECT_EQ(block_find(node_of(vnode), 0, &block), 0);
+	vnode_release(vnode);
+	for (unsigned i = 0; i < 10; i++) {
+		EXPECT_EQ(vnode_read(large, 0, many, sizeof many, &done), 0);
+		(void)fs_sync();
+	}
+	vnode = create("after", S_IFREG | 0644);
+	write_pattern(vnode, 3, 0, 1024);
+	EXPECT_EQ(block_find(node_of(vnode), 0, &again), 0);
+	EXPECT(again != 0 && again != block);
+	vnode_release(vnode);
+	vnode_release(large);
+	host_unmount_unchecked();
+	host_cache_size = size;
+	image_free();
+}
+
 /* Of a disk on which a file and a directory have the same block: it was sound when it was read. */
 TEST(fs_a_directory_that_is_written_over_is_looked_at_anew)
 {

@@ -7,11 +7,15 @@
 #include <string.h>
 
 #define COMMAND_MAX 1024
+#define BLOCK       1024u
 #define TOOLS       "PATH=\"$PATH:/usr/sbin:/sbin\" LC_ALL=C MKE2FS_CONFIG=/dev/null "
 
 uint8_t *image_bytes;
 size_t image_size;
 unsigned image_reads, image_writes, image_blocks_read, image_blocks_written;
+
+static unsigned blocks_until_bad; /* 0: no block becomes bad. */
+static bool is_bad_for_ever, block_has_failed;
 
 static size_t bad_reads, bad_reads_size, bad_writes, bad_writes_size;
 
@@ -91,11 +95,17 @@ void image_free(void)
 	image_bytes = NULL;
 	image_fail_reads(0, 0);
 	image_fail_writes(0, 0);
+	image_fail_block(0, false);
 }
 
 bool image_is_clean(void)
 {
 	return work("e2fsck -fn \"$FILE\"");
+}
+
+bool image_repair(void)
+{
+	return work("sh -c 'e2fsck -fy \"$0\" || test $? -eq 1' \"$FILE\"");
 }
 
 bool image_debugfs(const char *request)
@@ -120,6 +130,34 @@ void image_fail_writes(size_t offset, size_t size)
 	bad_writes_size = size;
 }
 
+void image_fail_block(unsigned number, bool for_ever)
+{
+	blocks_until_bad = number;
+	is_bad_for_ever = for_ever;
+	block_has_failed = false;
+}
+
+bool image_block_has_failed(void)
+{
+	return block_has_failed;
+}
+
+/* Makes the block bad when its turn has come. */
+static void count_blocks(size_t offset, size_t size)
+{
+	unsigned count = (unsigned)(size / BLOCK);
+
+	if (blocks_until_bad == 0)
+		return;
+	if (blocks_until_bad > count) {
+		blocks_until_bad -= count;
+		return;
+	}
+	image_fail_writes(offset + (blocks_until_bad - 1) * BLOCK, BLOCK);
+	blocks_until_bad = 0;
+	block_has_failed = true;
+}
+
 static bool touches(size_t offset, size_t size, size_t bad, size_t bad_size)
 {
 	return offset < bad + bad_size && bad < offset + size;
@@ -135,8 +173,12 @@ bool image_read(size_t offset, size_t size, void *to)
 
 bool image_write(size_t offset, size_t size, const void *from)
 {
-	if (touches(offset, size, bad_writes, bad_writes_size))
+	count_blocks(offset, size);
+	if (touches(offset, size, bad_writes, bad_writes_size)) {
+		if (block_has_failed && !is_bad_for_ever && size == BLOCK)
+			image_fail_writes(0, 0);
 		return false;
+	}
 	memcpy(image_bytes + offset, from, size);
 	return true;
 }

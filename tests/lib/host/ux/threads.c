@@ -18,6 +18,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
 static struct wait *waits;
 static unsigned n_running = 1; /* Threads that do not wait. */
+static unsigned n_yielding;    /* Of them, those in host_yield(). */
+bool host_is_orderly;
 static _Thread_local bool has_lock;
 
 static void (*entry)(unsigned);
@@ -72,9 +74,22 @@ void host_wake(const void *channel)
 	pthread_cond_broadcast(&woken);
 }
 
+/* Who came last goes first: those before are to find all others waiting. */
 void host_yield(void)
 {
-	sched_yield();
+	unsigned place;
+	bool is_first;
+
+	pthread_mutex_lock(&mutex);
+	place = ++n_yielding;
+	do {
+		pthread_mutex_unlock(&mutex);
+		sched_yield();
+		pthread_mutex_lock(&mutex);
+		is_first = n_running <= n_yielding && place == n_yielding;
+	} while (host_is_orderly && !is_first);
+	n_yielding--;
+	pthread_mutex_unlock(&mutex);
 }
 
 static void *run_one(void *number)

@@ -17,8 +17,12 @@ bool host_lock_held(void); /* By this thread. */
 bool host_wait(const void *channel);
 void host_wake(const void *channel);
 
-/* Lets others run, in the middle of what takes long. */
+/*
+ * Lets others run, in the middle of what takes long; if host_is_orderly, until each of them waits
+ * or has ended, or has come here before.
+ */
 void host_yield(void);
+extern bool host_is_orderly;
 
 /* Runs run(0) ... run(n - 1) at the same time, and waits for the end of all. */
 void host_run(unsigned n, void (*run)(unsigned number));
