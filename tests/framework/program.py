@@ -7,7 +7,8 @@ TEST(...) lines.  A line of its comments that reads
 
     machine: cpus=2 seed=7 append="crash=null"
 
-gives the machine that it wants, by the parameters of assay.machine.run, and with arguments="..."
+gives the machine that it wants, by the parameters of assay.machine.run (ns=8 being one whose
+instructions take 8 ns under the instruction clock), and with arguments="..."
 what the program is called with besides names of tests; disk=4 gives it a virtio disk of 4 MiB of
 zeroes, which is its own; module="NAME ARGS", as often as wanted, adds boot modules before the
 program.  A line that ends with a backslash goes on in the next.  Each such line is one
@@ -48,6 +49,7 @@ PARAMETERS = {
     "mem": int,
     "seed": int,
     "limit": int,
+    "ns": int,
     "icount": boolean,
     "disk": int,
     "append": str,

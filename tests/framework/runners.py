@@ -42,6 +42,7 @@ def parameters_of(configuration: Configuration) -> Iterator[dict]:
     """What machine.run takes, with a disk of the wanted size that goes with the run."""
     parameters = dict(configuration.parameters)
     size = parameters.pop("disk", 0)
+    parameters["instruction_ns"] = parameters.pop("ns", 1)
     with tempfile.NamedTemporaryFile(prefix="assay.") as file:
         if size:
             file.truncate(size << 20)

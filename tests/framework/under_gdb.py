@@ -37,7 +37,7 @@ def machine(folder: Path, programs: tuple[str, ...], cpus: int, memory: int,
     ports = [word for number in range(2)
              for word in ("-chardev", f"file,id=com{number},path=com{number}",
                           "-serial", f"chardev:com{number}")]
-    return [qemu.BINARY, *qemu.INSTRUCTION_CLOCK, *qemu.machine_options("pc", cpus, MEM, memory),
+    return [qemu.BINARY, *qemu.instruction_clock(1), *qemu.machine_options("pc", cpus, MEM, memory),
             *ports, *qemu.boot_options(f"{ARGUMENTS} {append}", modules), "-S", *debugger.LISTEN]
 
 

@@ -6,9 +6,9 @@
  * The threads are those of a child, each in a loop of one instruction or two.  What is counted is
  * compared with the task's virtual timer, which is charged by itself.
  *
- * machine: cpus=1 arguments="${host-port}"
- * machine: cpus=2 seed=1 arguments="${host-port}"
- * machine: cpus=4 seed=3 arguments="${host-port}"
+ * machine: cpus=1 ns=8 arguments="${host-port}"
+ * machine: cpus=2 ns=8 seed=1 arguments="${host-port}"
+ * machine: cpus=4 ns=8 seed=3 arguments="${host-port}"
  */
 #include "check.h"
 #include "pager.h"

@@ -3,8 +3,8 @@
  * Turns go round by owner: who has twenty threads that compute has no more of the CPU than who has
  * one, and who wakes in its owner's turn does not wait for any of them.
  *
- * machine: cpus=1 arguments="${host-port}"
- * machine: cpus=2 seed=1 arguments="${host-port}"
+ * machine: cpus=1 ns=8 arguments="${host-port}"
+ * machine: cpus=2 ns=8 seed=1 arguments="${host-port}"
  */
 #include <stdnoreturn.h>
 

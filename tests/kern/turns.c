@@ -3,8 +3,8 @@
  * Turns of threads that have others work for them: a client whose server is better than itself has
  * no longer turns, together with it, than a thread that computes.
  *
- * machine: cpus=1
- * machine: cpus=1 append="fastpath=off"
+ * machine: cpus=1 ns=8
+ * machine: cpus=1 ns=8 append="fastpath=off"
  */
 #include "check.h"
 #include "ipc.h"

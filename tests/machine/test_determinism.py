@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Iterator
 
 import pytest
+from assay import ToolError
 from assay import machine as assay_machine
 
 PROGRAMS = ["machine/act race", "machine/act race exit 3"]
@@ -89,3 +90,18 @@ def test_an_instruction_at_the_keyboard_is_always_as_long(unix_machine) -> None:
     match = re.search(rb"(\d+) samples, 0 lost", result.output)
     assert match, result.output
     assert 380 < int(match[1]) < 440
+
+
+def test_longer_instructions_are_as_many(machine) -> None:
+    """The same program takes longer, by the machine's clock, and is not counted as more."""
+    usual, longer = (machine(["machine/act exit 0"], instruction_ns=ns) for ns in (1, 8))
+    assert longer.report.tsc_end - longer.report.tsc_entry == pytest.approx(
+        8 * longer.instructions, abs=8)
+    # What waits for a time has fewer instructions, and what executes a program has as many.
+    assert usual.instructions / 4 < longer.instructions <= usual.instructions * 1.1
+
+
+@pytest.mark.parametrize("instruction_ns", [-1, 0, 3, 12])
+def test_instructions_take_powers_of_two(machine, instruction_ns: int) -> None:
+    with pytest.raises(ToolError, match=f"of {instruction_ns} ns: QEMU has powers of two"):
+        machine(["machine/act exit 0"], instruction_ns=instruction_ns)

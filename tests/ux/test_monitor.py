@@ -16,6 +16,7 @@ TRUTH = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
 GPROFS = ("gprof", OUT / "bin/gprof")
 HEADER = struct.Struct("<IIiii12x")
 ROUNDS = 2 * 500
+INSTRUCTION_NS = 8  # Ticks come by time: a program that executes less is found by as many.
 
 
 def compiled(folder: Path, *options: str) -> Path:
@@ -47,7 +48,8 @@ def run(unix_machine, program: Path, how: str, cpus: int, folder: Path) -> tuple
     """What it says it was charged, and has in its buffer; gmon.out is in the folder then."""
     files = Files(put=(Put(program, "/tmp/monitored"),),
                   get=(Get("/tmp/gmon.out", folder / "gmon.out"),))
-    result = unix_machine(f"cd /tmp; ./monitored {how}", files=files, cpus=cpus, limit=60)
+    result = unix_machine(f"cd /tmp; ./monitored {how}", files=files, cpus=cpus, limit=60,
+                          instruction_ns=INSTRUCTION_NS)
     assert (result.outcome, result.status) == ("exit", 0), result.output
     charged, in_buffer = result.output.split()
     return int(charged), int(in_buffer)
@@ -99,6 +101,7 @@ def test_a_program_with_pg(unix_machine, profiled: Path, tmp_path: Path, cpus: i
 
 def test_a_program_with_pg_is_profiled_already(unix_machine, profiled: Path) -> None:
     files = Files(put=(Put(profiled, "/tmp/monitored"),))
-    result = unix_machine("cd /tmp; ./monitored startup 2>&1 >/dev/null", files=files, limit=60)
+    result = unix_machine("cd /tmp; ./monitored startup 2>&1 >/dev/null", files=files, limit=60,
+                          instruction_ns=INSTRUCTION_NS)
     assert result.output == (b"monitored: monstartup: all of this program is profiled (-pg); "
                              b"call moncontrol() for parts\n")

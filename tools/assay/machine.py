@@ -58,20 +58,22 @@ def run(
     files: Files = Files(),
     output_to: Sink = None,
     log_to: Sink = None,
+    instruction_ns: int = 1,
 ) -> Result:
     """Boots the kernel with these programs (`PROG ARGS` each) and waits for the end.
 
     Under the instruction clock (`icount`, QEMU only) `limit` is in seconds of the guest, otherwise
-    of the host; 0 is none.  Disks work at the host's pace, so a run that uses one does not repeat
-    to the byte.  `files` are what the RAM disk rd0 holds, and what is copied out of it after the
-    run.  The sinks get output and log while the machine runs.  A machine that cannot be started
-    raises ToolError; whatever happens after that is a Result.
+    of the host; 0 is none.  An instruction takes `instruction_ns` there, a power of two.  Disks
+    work at the host's pace, so a run that uses one does not repeat to the byte.  `files` are what
+    the RAM disk rd0 holds, and what is copied out of it after the run.  The sinks get output and
+    log while the machine runs.  A machine that cannot be started raises ToolError; whatever happens
+    after that is a Result.
     """
     files.check()
     setup = Setup(
         find_kernel(kernel), tuple(map(read_command, programs)), append, cpus, mem, machine,
         icount and emulator == "qemu", accel, seed, limit, firmware, emulator, absolute(plugin),
-        tuple(disks),
+        tuple(disks), instruction_ns=instruction_ns,
     )
     with tempfile.TemporaryDirectory(prefix="assay.") as name:
         directory = Path(name)
@@ -96,9 +98,15 @@ def run(
     report = ending.report
     return Result(
         ending.outcome, ending.status, bytes(console.data), bytes(log.data), ending.message,
-        report.tsc_end - report.tsc_entry if setup.icount and report and report.tsc_end else None,
+        instructions(setup, report),
         report.counts if report else (), report,
     )
+
+
+def instructions(setup: Setup, report: Optional[Report]) -> Optional[int]:
+    if not setup.icount or report is None or not report.tsc_end:
+        return None
+    return (report.tsc_end - report.tsc_entry) // setup.instruction_ns
 
 
 def with_files(setup: Setup, files: Files, folder: Path) -> Setup:

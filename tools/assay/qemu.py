@@ -24,13 +24,8 @@ from assay.setup import Disk, Ending, Setup
 
 BINARY = "qemu-system-i386"
 
-# Under the instruction clock one instruction is one nanosecond and one count of the time stamp
-# counter, and the machine's day begins when it is switched on.
+# Under the instruction clock the machine's day begins when it is switched on.
 START = datetime.datetime(2026, 1, 1)
-INSTRUCTION_CLOCK = (
-    *("-accel", "tcg", "-icount", "shift=0,sleep=off"),
-    *("-rtc", f"base={START:%Y-%m-%d},clock=vm"),
-)
 
 # At the keyboard it is four, which many a host can keep up with, and idle time is the host's.
 # With shift=auto QEMU would change it meanwhile, and so the shares of a profile.
@@ -87,6 +82,18 @@ def choose_accelerator(wanted: str, firmware: str, needs_tcg: bool) -> str:
     if wanted != "auto":
         return wanted
     return "kvm" if firmware == "direct" and not needs_tcg and kvm_works() else "icount"
+
+
+def instruction_clock(instruction_ns: int) -> tuple[str, ...]:
+    """One instruction is so many nanoseconds and counts of the time stamp counter: a power of two.
+
+    It is one, unless what is tried goes by time and not by instructions: on a slower machine the
+    same time is fewer of them, and sooner over."""
+    shift = instruction_ns.bit_length() - 1
+    if instruction_ns != 1 << max(shift, 0):
+        raise ToolError(f"instructions of {instruction_ns} ns: QEMU has powers of two")
+    return ("-accel", "tcg", "-icount", f"shift={shift},sleep=off",
+            "-rtc", f"base={START:%Y-%m-%d},clock=vm")
 
 
 def clock_argument(accelerator: str) -> str:
@@ -248,7 +255,8 @@ def run(setup: Setup, directory: Path, modules: list[Staged], follow: Callable[[
 
 def command_line(setup: Setup, directory: Path, modules: list[Staged], memory: int) -> list[str]:
     if setup.icount:
-        clock, arguments = INSTRUCTION_CLOCK, setup.arguments("clock=exact")
+        clock = instruction_clock(setup.instruction_ns)
+        arguments = setup.arguments("clock=exact")
     else:
         accelerator = choose_accelerator(setup.accel, setup.firmware, bool(setup.plugin))
         clock, arguments = ACCELERATORS[accelerator], setup.arguments(clock_argument(accelerator))

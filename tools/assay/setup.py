@@ -37,6 +37,7 @@ class Setup:
     plugin: str
     disks: tuple[Disk, ...]  # What vd0, vd1 and so on are.
     ramdisk: Optional[Path] = None  # Where the contents of rd0 go when the run is over.
+    instruction_ns: int = 1  # What an instruction takes under the instruction clock.
 
     @property
     def limit_is_guest_time(self) -> bool:
