@@ -12,6 +12,7 @@ from assay.files import Files, Get, Put
 from prof import shares
 
 SOURCE = Path(__file__).parent / "profiles" / "counted.c"
+INSTRUCTION_NS = 8  # Ticks come by time: a program that executes less is found by as many.
 TRUTH = {"ten": 10, "twenty": 20, "thirty": 30, "forty": 40}
 
 
@@ -44,7 +45,8 @@ def counts_of(program: Path, data: bytes) -> Counter:
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_shares_and_sum(unix_machine, program: Path, tmp_path: Path, cpus: int) -> None:
     files = Files(put=(Put(program, "/tmp/counted"),), get=(Get("/tmp/bins", tmp_path / "bins"),))
-    result = unix_machine("/tmp/counted /tmp/bins", files=files, cpus=cpus, limit=30)
+    result = unix_machine("/tmp/counted /tmp/bins", files=files, cpus=cpus, limit=30,
+                          instruction_ns=INSTRUCTION_NS)
     assert (result.outcome, result.status) == ("exit", 0), result.output
     counts = counts_of(program, (tmp_path / "bins").read_bytes())
     assert 0 <= int(result.output) - sum(counts.values()) <= 1  # One before it began or after.

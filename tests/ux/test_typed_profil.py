@@ -15,7 +15,7 @@ from framework.keyboard import PROMPT, Keyboard
 from framework.room import Room
 
 PROFILES = Path(__file__).parent / "profiles"
-PROGRAMS = {"bins": (), "profiled": ("-g", "-lcpuprofile"), "counting": ("-pg",)}
+PROGRAMS = {"bins": (), "profiled": ("-g", "-DUNIT=18500u", "-lcpuprofile"), "counting": ("-pg",)}
 COUNTING = """
 static volatile unsigned n;
 __attribute__((noinline)) void callee(void) { for (unsigned i = 0; i < 1000; i++) n++; }
@@ -43,6 +43,7 @@ def room_fixture(tmp_path_factory) -> Room:
 def root_fixture(room: Room) -> Iterator[Keyboard]:
     """Root's shell, with the programs in its folder."""
     (room.folder / "counting.c").write_text(COUNTING)
+    (room.folder / "to").mkdir()
     with Keyboard(room.make("qemu", "LOGIN=root"), room.folder, room.environment) as keyboard:
         keyboard.wait_for(PROMPT)
         for name, options in PROGRAMS.items():
@@ -50,7 +51,10 @@ def root_fixture(room: Room) -> Iterator[Keyboard]:
             source = source if source.exists() else room.folder / f"{name}.c"
             subprocess.run([room.out / "sdk/bin/ux-cc", "-O2", "-o", room.folder / name, source,
                             *options], check=True)
-            done = room.run(f"tools/guest put {name} /root/")
+            # It goes in byte by byte: what only a debugger reads would take most of the time.
+            subprocess.run(["strip", "-g", "-o", room.folder / f"to/{name}", room.folder / name],
+                           check=True)
+            done = room.run(f"tools/guest put to/{name} /root/")
             assert done.returncode == 0, done.stderr
         yield keyboard
 

@@ -4,7 +4,10 @@
 #include <stdio.h>
 
 #define ROUNDS 150
-#define UNIT   37000u /* Not in step with the kernel's ticks. */
+/* Not in step with the kernel's ticks. */
+#ifndef UNIT
+#define UNIT 37000u
+#endif
 
 void little(void);
 void most(void);
