@@ -77,7 +77,7 @@ def test_what_readme_says_of_a_machine_that_runs(room: Room, machine: Keyboard) 
 def test_a_program_goes_in_and_runs(room: Room, machine: Keyboard) -> None:
     (room.folder / "greet.c").write_text(
         '#include <stdio.h>\nint main(void) { puts("made outside"); }\n')
-    assert room.run(f"{room.out}/sdk/bin/ux-cc -O2 greet.c -o greet").returncode == 0
+    assert room.run(f"{room.out}/sdk/bin/ux-cc -O2 -s greet.c -o greet").returncode == 0
     assert room.run("tools/guest put greet /home/student/").returncode == 0
     assert machine.say("./greet") == "made outside\n"
 

@@ -2,9 +2,9 @@
 """The programs in tests/ux/programs: each runs in the guest, and each of its tests must pass.
 
 A line in a program's first comment says how it runs: ` * guest: user=root cpus=2 limit=30`; it goes
-on in the next one after a backslash.  `${name}` in `argument=` is an address in the server or in
-the kernel; with `when=nightly` it takes minutes, and with `when=stock` it is of the kernel as it is
-usually built.
+on in the next one after a backslash; `ns=8` is a machine whose instructions take 8 ns.  `${name}`
+in `argument=` is an address in the server or in the kernel; with `when=nightly` it takes minutes,
+and with `when=stock` it is of the kernel as it is usually built.
 """
 
 import re
@@ -22,7 +22,7 @@ TEST = re.compile(r"^TEST\((\w+)\)", re.MULTILINE)
 NEXT_LINE = re.compile(r"\\\n \*")
 SYMBOL = re.compile(r"\$\{(\w+)\}")
 ROUTINE = re.compile(r"^(?:simple)?routine (\w+)\(", re.MULTILINE)
-NUMBERS = ("cpus", "limit", "seed", "mem")
+NUMBERS = ("cpus", "limit", "seed", "mem", "ns")
 
 # Routines that no argument of a caller's makes fail.
 NEVER_WRONG = {"fork", "exit", "identity", "getpid", "getgroups", "processes", "thread_start",
@@ -61,6 +61,7 @@ def address_of(name: str) -> str:
 @pytest.mark.parametrize(("source", "way"), cases())
 def test_program(unix_machine, source: Path, way: dict) -> None:
     program = OUT / "tests" / "ux" / "programs" / source.stem
+    way["instruction_ns"] = way.pop("ns", 1)
     argument = SYMBOL.sub(lambda symbol: address_of(symbol[1]), way.pop("argument", ""))
     files = Files(put=(Put(program, f"/tmp/{source.stem}"),))
     result = unix_machine(f"/tmp/{source.stem} {argument}".strip(), files=files, **way)
