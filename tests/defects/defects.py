@@ -125,7 +125,7 @@ DEFECTS = (
     Defect("a-fixed-clock",
            (Change("kernel/prof/schedule.h", "if (kind == SCHEDULE_UNIFORM)",
                    "if (kind == SCHEDULE_UNIFORM && false)"),),
-           ("prof/accuracy.c::a_program_in_step_with_the_clock",)),
+           ("prof/in_step.c::a_program_in_step_with_the_clock",)),
     Defect("a-seed-that-is-ignored",
            (Change(SLOTS, "\t\tcontrol.seed = seed;\n", "\t\tcontrol.seed = 1;\n"),),
            ("prof/test_profiles.py::test_one_seed_gives_one_profile",

@@ -10,23 +10,11 @@
  *
  * machine: cpus=1 limit=60 append="inject=1" arguments="${host-port}"
  */
-#include "check.h"
-#include "ipc.h"
-#include "shares.h"
-#include "tally.h"
+#include "sampled_work.h"
 
 #define FULL_RATE 10000u
-#define STREAMS   10u                  /* One task may have two more. */
-#define WORSE     (PRIORITY_USUAL + 5) /* So that who collects runs when a message comes. */
-#define GO        1
 
 /* ---------------- What is sampled ---------------- */
-
-/* A function of 10 instructions for each percent: a loop of two, and two more. */
-#define FUNCTION(name, percent)                                                       \
-	__asm__(".text\n.globl " #name ", " #name "_end\n" #name ": movl $(" #percent \
-		" * 5 - 1), %ecx\n1: decl %ecx\njnz 1b\nret\n" #name "_end:\n");      \
-	extern char name[], name##_end[]
 
 FUNCTION(ten, 10);
 FUNCTION(twelve, 12);
@@ -51,11 +39,6 @@ static const struct shares known = {
 	.truth = {100 / ROUND, 200 / ROUND, 300 / ROUND, 400 / ROUND, 6 / ROUND},
 };
 
-static bool is_in(uint32_t pc, const char *from, const char *to)
-{
-	return pc >= (uint32_t)from && pc < (uint32_t)to;
-}
-
 static uint32_t place_of(uint32_t pc)
 {
 	if (is_in(pc, ten, ten_end) || is_in(pc, twelve, twelve_end))
@@ -73,56 +56,6 @@ static void count_place(struct tally *tally, const struct prof_sample *sample)
 }
 
 /* ---------------- Sampling it ---------------- */
-
-static struct tally tallies[STREAMS];
-static mach_port_t start_port;
-
-struct work {
-	void (*run)(uint32_t);
-	uint32_t rounds;
-};
-
-/* It waits to be told to go, and so executes nothing else once it is sampled. */
-static void do_work(void *work)
-{
-	struct message message;
-
-	message_get(&message, start_port, LONG_WAIT);
-	((const struct work *)work)->run(((const struct work *)work)->rounds);
-}
-
-static void set_seed(uint32_t seed)
-{
-	EXPECT_EQ(host_sample_control(check_number(0), 0, seed), KERN_SUCCESS);
-}
-
-static void begin_stream(uint32_t n, uint32_t rate, uint32_t flags)
-{
-	sample_options_t options = {.flags = flags, .age_ms = 500};
-
-	EXPECT_EQ(thread_sample_start(worker_port(0), SAMPLED_PC_PERIODIC, rate, options,
-				      tallies[n].port),
-		  KERN_SUCCESS);
-}
-
-static void begin(const struct work *work, uint32_t streams,
-		  void (*take)(struct tally *, const struct prof_sample *))
-{
-	start_port = port_new();
-	worker_start(0, do_work, (void *)work);
-	EXPECT_EQ(thread_priority(worker_port(0), WORSE, FALSE), KERN_SUCCESS);
-	sleep_ms(1);
-	tally_new(tallies, streams, take);
-}
-
-/* The streams end with their thread. */
-static void collect(uint32_t streams)
-{
-	EXPECT_EQ(message_send_id(start_port, MACH_MSG_TYPE_MAKE_SEND, GO), MACH_MSG_SUCCESS);
-	tally_all(tallies, streams);
-	worker_join(0);
-	port_destroy(start_port);
-}
 
 /* Samples one run with the seeds from `seed` on; `results` has a place for each. */
 static void sample_run(const struct work *work, uint32_t seed, uint32_t streams,
@@ -183,76 +116,6 @@ TEST(a_share_that_is_moved_is_found)
 	shares_print("moved", &pooled);
 	EXPECT_LT(2 * SHARES_ERRORS, shares_worst(&pooled));
 	EXPECT_LT(2 * CHI_SQUARE_4, shares_chi_square(&pooled));
-}
-
-/* ---------------- In step with the tick ---------------- */
-
-#define TICK_RATE 100u
-#define STEPS     600u
-#define CALLS     10000u /* In a step: 3.6 ms in step, 5.4 ms after it, and then idle. */
-
-FUNCTION(in_step, 36);
-FUNCTION(after_it, 54);
-
-/* The loop around them, which is in neither, takes as long for both. */
-static const struct shares steps = {.places = 2, .truth = {0.4, 0.6}};
-
-/* Of the first place, in thousandths. */
-static uint32_t first_of(const struct shares *result)
-{
-	return result->counts[0] * 1000 / shares_total(result);
-}
-
-static void call(const char *function)
-{
-	for (uint32_t n = 0; n < CALLS; n++)
-		((void (*)(void))(uintptr_t)function)();
-}
-
-/* Each wait ends with the next tick. */
-static void work_in_step(uint32_t rounds)
-{
-	for (uint32_t n = 0; n < rounds; n++) {
-		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, 0);
-		call(in_step);
-		call(after_it);
-	}
-}
-
-static void count_step(struct tally *tally, const struct prof_sample *sample)
-{
-	uint32_t place = is_in(sample->pc, in_step, in_step_end)     ? 0
-			 : is_in(sample->pc, after_it, after_it_end) ? 1
-								     : 2;
-
-	((struct shares *)tally->data)->counts[place]++;
-}
-
-/*
- * Within three points, which are more than four standard errors of so many samples.  The last
- * stream's intervals are all of one length: the control, which is wrong.
- */
-TEST(a_program_in_step_with_the_clock)
-{
-	static const struct work work = {work_in_step, STEPS};
-	struct shares results[STREAMS], pooled = steps;
-
-	begin(&work, STREAMS, count_step);
-	set_seed(1);
-	for (uint32_t n = 0; n < STREAMS; n++) {
-		results[n] = steps;
-		tallies[n].data = &results[n];
-		begin_stream(n, TICK_RATE, n == STREAMS - 1 ? SAMPLE_FIXED : 0);
-	}
-	collect(STREAMS);
-	for (uint32_t n = 0; n < STREAMS - 1; n++)
-		shares_add(&pooled, &results[n]);
-	shares_print("random", &pooled);
-	shares_print("fixed", &results[STREAMS - 1]);
-	EXPECT_LT(4500, shares_total(&pooled));
-	EXPECT_LE(370, first_of(&pooled));
-	EXPECT_LE(first_of(&pooled), 430);
-	EXPECT_LT(2 * SHARES_ERRORS, shares_worst(&results[STREAMS - 1]));
 }
 
 /* ---------------- With interrupts off ---------------- */
