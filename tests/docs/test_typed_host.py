@@ -29,7 +29,8 @@ PREPARED = {
     "docs/tools/guest.md": "echo a note >notes",
 }
 # Shorter than in the book.
-SHORTER = {"seq 1 100": "seq 1 2", "rounds=100": "rounds=5", "sleep 100": "sleep 0.1"}
+SHORTER = {"seq 1 100": "seq 1 2", "rounds=100": "rounds=5", "sleep 100": "sleep 0.1",
+           "--timeout 2 --append crash": "--timeout 0.1 --append crash"}
 STATUS = {"crash=null": 125, "crash=hang-off": 124}
 COMPARED = {"docs/debugging.md"}  # What these show is what is printed, but for addresses.
 
