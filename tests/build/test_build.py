@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from functools import cache
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, NamedTuple
 
 import pytest
 from assay import OUT
@@ -96,8 +96,10 @@ def built_elsewhere(tree: Path, folder: Path, *goals: str) -> Iterator[Path]:
 
 @pytest.fixture(name="elsewhere", scope="module")
 def elsewhere_fixture(tmp_path_factory, tree: Path) -> Iterator[Path]:
-    """What a machine needs: the kernel, servers and programs; without those of tests."""
-    with built_elsewhere(tree, tmp_path_factory.mktemp("elsewhere"), "kernel", "unix") as other:
+    """Of what a machine needs the kernel, the Unix server, and of the programs with all that they
+    are linked with one of one folder and one of several."""
+    goals = ("kernel", *(str(BUILT / name) for name in ("servers/ux", "user/sh", "user/monctl")))
+    with built_elsewhere(tree, tmp_path_factory.mktemp("elsewhere"), *goals) as other:
         yield other
 
 
@@ -288,47 +290,76 @@ def test_each_image_has_symbols_and_disassembly(elsewhere: Path) -> None:
 # ---------------- Other compilers, other checks ----------------
 
 
-# What is built and booted.  UBSan and FAST=1 are for the kernel alone: its
-# programs are the usual ones.
+class Variant(NamedTuple):
+    """What is built and booted.  UBSan and FAST=1 are for the kernel alone: its programs are the
+    usual ones."""
+
+    options: tuple[str, ...]
+    out: str
+    hello: str = f"{BUILT}/user/hello"
+    goals: tuple[str, ...] = ("kernel",)
+
+
+CLANG_S = ("out/clang/user/hello", "out/clang/servers/ux", "out/clang/servers/pager")
+# The checked kernel is compiled file by file here: as one unit, which `make test SAN=1` runs on,
+# it takes four times as long.
 VARIANTS = {
-    "SAN=1": (("kernel",), "out/san/mach_kernel", BUILT / "user/hello"),
-    "CLANG=1": (("kernel", "programs"), "out/clang/mach_kernel", "out/clang/user/hello"),
-    "FAST=1": (("kernel",), "out/fast/mach_kernel", BUILT / "user/hello"),
+    "SAN=1": Variant(("SAN=1", "FAST=1"), "out/san/fast"),
+    "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", *CLANG_S)),
+    "FAST=1": Variant(("FAST=1",), "out/fast"),
 }
+# All of both, at night: the usual way to build the one, and the other's programs of tests, too.
+WHOLE = {
+    "SAN=1": Variant(("SAN=1",), "out/san"),
+    "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", "programs")),
+}
+
+
+def build_variant(tree: Path, variant: Variant) -> subprocess.CompletedProcess:
+    return make(tree, "-j1", "WERROR=1", *variant.options, *variant.goals)
 
 
 @pytest.fixture(name="variants", scope="module")
 def variants_fixture(tree: Path) -> dict[str, subprocess.CompletedProcess]:
     """What the builds of all variants, side by side, said."""
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda name: make(tree, "-j1", "WERROR=1", name, *VARIANTS[name][0]),
-                        VARIANTS)
+        done = pool.map(lambda variant: build_variant(tree, variant), VARIANTS.values())
         return dict(zip(VARIANTS, done))
+
+
+def check_variant(tree: Path, machine, variant: Variant, done: subprocess.CompletedProcess) -> None:
+    assert done.returncode == 0, done.stdout
+    assert "warning" not in done.stdout.lower()
+    result = machine([str(tree / variant.hello)], kernel=tree / variant.out / "mach_kernel", cpus=2)
+    assert (result.outcome, result.status) == ("exit", 0)
+    assert b"This is Assay." in result.output
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_builds_and_boots(tree: Path, machine, variants, variant: str) -> None:
-    done = variants[variant]
-    assert done.returncode == 0, done.stdout
-    assert "warning" not in done.stdout.lower()
-    _, kernel, hello = VARIANTS[variant]
-    result = machine([str(tree / hello)], kernel=tree / kernel, cpus=2)
-    assert (result.outcome, result.status) == ("exit", 0)
-    assert b"This is Assay." in result.output
+    check_variant(tree, machine, VARIANTS[variant], variants[variant])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("variant", WHOLE)
+def test_whole_variant_builds_and_boots(tree: Path, machine, variant: str) -> None:
+    check_variant(tree, machine, WHOLE[variant], build_variant(tree, WHOLE[variant]))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_tells_debuggers_of_its_entries(tree: Path, variants, variant: str) -> None:
     """That what was interrupted has a stack of its own, and registers by numbers that there are."""
     assert variants[variant].returncode == 0
-    told = subprocess.run(["readelf", "--debug-dump=frames", tree / VARIANTS[variant][1]],
+    kernel = tree / VARIANTS[variant].out / "mach_kernel"
+    told = subprocess.run(["readelf", "--debug-dump=frames", kernel],
                           text=True, capture_output=True, check=True).stdout
     assert re.search(r'Augmentation: +"S"', told) and "bad register" not in told
 
 
 def test_san_has_the_checks(tree: Path, variants) -> None:
     assert variants["SAN=1"].returncode == 0
-    assert "__ubsan_handle_" in (tree / "out/san/mach_kernel.sym").read_text()
+    checked = (tree / VARIANTS["SAN=1"].out / "mach_kernel.sym").read_text()
+    assert "__ubsan_handle_" in checked
     assert KIND or "__ubsan_handle_" not in (tree / "out/mach_kernel.sym").read_text()
 
 
