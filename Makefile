@@ -219,8 +219,7 @@ SDK_HEADERS := include lib/libc/include lib/mach.h lib/assay.h $(wildcard lib/th
 sdk: $(UX_CC) $(LIBRARIES)
 $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_HEADERS) $(MESSAGES) $(wildcard defs/mach/*.defs)
 	$(Q)tools/sdk $(SDK) $(GEN) $(SDK_HEADERS)
-# Every program is a file of its name, or a folder; user/bin/common is what they share.  Tests that run
-# under the server are programs too, and a server may be its process.
+# A program is a file of its name, or a folder; user/bin/common is what all share.  So are tests, and a server.
 UNIX_SOURCES  := $(wildcard user/bin/*.c user/sbin/*.c user/work/*.c) user/auditd user/sh user/monctl user/hostprof \
 		 $(filter-out user/bin/common,$(patsubst %/,%,$(wildcard user/bin/*/ user/work/*/)))
 UNIX_PROGRAMS := $(patsubst %,$(OUT)/user/%,$(sort gprof kdump pkgmon $(basename $(notdir $(UNIX_SOURCES))))) $(OUT)/servers/snames
@@ -235,6 +234,7 @@ $(UNIX_PROGRAMS) $(UNIX_TESTS): $(OUT)/%: $$(call unix_objects,$$*) $(OBJ)/unix/
 	$(Q)$(UX_CC) -o $@ $(filter $(OBJ)/%.o,$^) $(OBJ)/unix/libcommon.a $(EXTRA)
 	$(list)
 $(UNIX_TESTS): $(call objects_of,tests/lib/unix,unix/)
+$(OUT)/tests/ux/programs/random_calls: $(patsubst %,$(OBJ)/unix/%.o,$(wildcard tests/lib/fuzz_*.c))
 $(OUT)/servers/snames: $(call generated,servers/netname_server)
 # These read symbols as gprof does, and collect samples as profiled programs do; top adds up alike.
 $(OUT)/user/monctl $(OUT)/user/hostprof: $(call objects_of,lib/elfsym,unix/)

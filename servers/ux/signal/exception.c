@@ -220,19 +220,23 @@ static struct thread *exception_await_thread(pid_t pid, mach_port_t kernel)
 
 /*
  * A thread that the server has not made has no signals: what it does wrong ends the process.  Not
- * meant are threads that have been ended meanwhile, and those of a task that the process has left.
+ * meant are threads that have been ended meanwhile.  One of another task, which the process has
+ * made, or has left, would have the exception again and again: the kernel ends that task.
  */
-static void exception_take_from_stranger(const struct request *request, mach_port_t kernel,
-					 mach_port_t task, const struct meaning *meaning,
-					 int subcode)
+static kern_return_t exception_take_from_stranger(const struct request *request, mach_port_t kernel,
+						  mach_port_t task, const struct meaning *meaning,
+						  int subcode)
 {
 	struct process *process = process_by_pid(request->pid);
 	struct i386_thread_state state;
 	struct signal_info info;
 
-	if (process == NULL || process->is_exiting || process->task != task ||
-	    exception_is_dead(kernel) || !exception_get_registers(kernel, &state))
-		return;
+	if (process == NULL || process->is_exiting || exception_is_dead(kernel))
+		return KERN_SUCCESS;
+	if (process->task != task)
+		return KERN_FAILURE;
+	if (!exception_get_registers(kernel, &state))
+		return KERN_SUCCESS;
 	info = exception_info_of(meaning, state.eip, (uint32_t)subcode);
 	process_reference(process);
 	if (audit_is_on)
@@ -240,6 +244,7 @@ static void exception_take_from_stranger(const struct request *request, mach_por
 	if (process->task == task)
 		fault_end_stranger(process, kernel, &info);
 	process_release(process);
+	return KERN_SUCCESS;
 }
 
 /*
@@ -256,7 +261,7 @@ kern_return_t catch_exception_raise(mach_port_t address, mach_port_t kernel, mac
 	if (thread != NULL)
 		exception_take(thread, meaning, request->reply, subcode);
 	else if (meaning->si_code != SI_TIMER)
-		exception_take_from_stranger(request, kernel, task, meaning, subcode);
+		return exception_take_from_stranger(request, kernel, task, meaning, subcode);
 	return KERN_SUCCESS;
 }
 

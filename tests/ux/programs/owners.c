@@ -175,10 +175,10 @@ static void spin(void)
 		continue;
 }
 
-static void start_spinning(mach_port_t task)
+static void start_running(mach_port_t task, void (*run)(void))
 {
 	static uint32_t stack[STACK_WORDS];
-	struct i386_thread_state state = {.eip = (uint32_t)spin,
+	struct i386_thread_state state = {.eip = (uint32_t)run,
 					  .uesp = (uint32_t)&stack[STACK_WORDS - 1]};
 	mach_port_t thread;
 
@@ -196,8 +196,8 @@ static void leave_spinning(void)
 
 	EXPECT_EQ(setuid(STUDENT), 0);
 	EXPECT_EQ(task_create(mach_task_self(), true, &task), KERN_SUCCESS);
-	start_spinning(task);
-	start_spinning(mach_task_self());
+	start_running(task, spin);
+	start_running(mach_task_self(), spin);
 	EXPECT_EQ(used(STUDENT, OWNER_TASKS), 2);
 	EXPECT_EQ(used(STUDENT, OWNER_THREADS), 3);
 }
@@ -205,6 +205,25 @@ static void leave_spinning(void)
 TEST(what_a_process_made_ends_with_it)
 {
 	EXPECT(all_is_well_in_a_child(leave_spinning));
+	EXPECT(has_nothing(STUDENT));
+}
+
+/* It is no process, which a signal could end, and must not have its exception for ever. */
+static void make_a_task_that_fails(void)
+{
+	mach_port_t task;
+
+	EXPECT_EQ(setuid(STUDENT), 0);
+	EXPECT_EQ(task_create(mach_task_self(), false, &task), KERN_SUCCESS);
+	start_running(task, NULL);
+	for (int patience = PATIENCE; patience > 0 && used(STUDENT, OWNER_TASKS) > 1; patience--)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	EXPECT_EQ(used(STUDENT, OWNER_TASKS), 1);
+}
+
+TEST(a_task_that_fails_ends)
+{
+	EXPECT(all_is_well_in_a_child(make_a_task_that_fails));
 	EXPECT(has_nothing(STUDENT));
 }
 
