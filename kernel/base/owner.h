@@ -34,6 +34,8 @@ struct owner {
 	uint32_t holders;  /* Who point to it though nothing may be charged to it. */
 	struct owner_use uses[OWNER_KINDS];
 	uint32_t lost;      /* Answers and notifications that a limit has kept out of queues. */
+	uint64_t log_paid;  /* When its lines in the log are paid for, */
+	uint32_t unsaid;    /* and how many there were no means for since the last. */
 	struct share share; /* Its turns. */
 };
 

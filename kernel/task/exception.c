@@ -3,8 +3,10 @@
 #include "task/exception.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/owner.h"
 #include "ipc/message.h"
 #include "ipc/port.h"
 #include "ipc/queue.h"
@@ -12,6 +14,9 @@
 #include "thread/thread.h"
 
 #define STATUS_OF_EXCEPTION 128
+
+#define LOG_LINES  10u            /* A user's in the log at once, */
+#define LOG_PERIOD 10000000000ull /* and one more whenever so many nanoseconds have passed. */
 
 static const char *exception_name(int exception)
 {
@@ -115,14 +120,42 @@ static enum offer exception_offer(struct thread *thread, const struct exception 
 	return exception_offer_to(thread, thread->task->exception_port, exception);
 }
 
-static void exception_end_task(struct task *task, const struct exception *exception)
+/* Whether the log may say of a task of the owner's that it ended: seldom, if that is a user. */
+static bool exception_may_say(struct owner *owner)
+{
+	uint64_t now = clock_now();
+
+	if (owner->all == NULL)
+		return true;
+	if (owner->log_paid < now)
+		owner->log_paid = now;
+	if (owner->log_paid - now > (LOG_LINES - 1) * LOG_PERIOD) {
+		owner->unsaid++;
+		return false;
+	}
+	owner->log_paid += LOG_PERIOD;
+	return true;
+}
+
+static void exception_say_end(const struct task *task, const struct exception *exception)
 {
 	const struct thread *thread = current_thread();
+	struct owner *owner = task->owner;
 
+	if (!exception_may_say(owner))
+		return;
+	if (owner->unsaid > 0)
+		klog("%u more of user %u's tasks ended by exceptions\n", owner->unsaid, owner->id);
+	owner->unsaid = 0;
 	klog("%stask %u \"%s\", thread %u: %s, code %d, subcode 0x%x, at 0x%x: ended\n",
 	     task->essential ? "essential " : "", task->id, task->name, thread->id,
 	     exception_name(exception->exception), exception->code, (unsigned)exception->subcode,
 	     (unsigned)thread_user_pc(thread));
+}
+
+static void exception_end_task(struct task *task, const struct exception *exception)
+{
+	exception_say_end(task, exception);
 	task_end(task, STATUS_OF_EXCEPTION + exception->exception);
 }
 

@@ -213,3 +213,18 @@ def test_the_terminal(tmp_path: Path, wrong: Path, arguments: str) -> None:
         first, second = keyboard.say("./wrong load").splitlines()
     assert re.fullmatch(r"ux: wrong\[\d+\]: SIGSEGV, a load from 0x60000124 in load\+.*", first)
     assert second == "Segmentation fault"
+
+
+def test_a_user_does_not_fill_the_kernels_log(unix_machine, tmp_path: Path) -> None:
+    """Of tasks that are no processes the kernel tells: of ten of a user, and then seldom.  What it
+    tells of root's comes as ever."""
+    program = tmp_path / "tasks"
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-Wall", "-Werror", "-o", program,
+                    SOURCE.parent / "tasks.c"], check=True)
+    result = unix_machine("sleep 60 & su student -c '/tmp/tasks 40; sleep 12; /tmp/tasks 1' && "
+                          "/tmp/tasks 15", user="root", limit=100,
+                          files=Files(put=(Put(program, "/tmp/tasks"),)))
+    assert (result.outcome, result.status) == ("exit", 0), result.message
+    log = result.log.decode()
+    assert len(re.findall(r"^task .* EXC_BAD_ACCESS.*: ended$", log, re.MULTILINE)) == 10 + 1 + 15
+    assert "30 more of user 100's tasks ended by exceptions" in log
