@@ -319,7 +319,7 @@ uint32_t sampler_own_stack(uint32_t *frames, uint32_t depth)
 
 	assert(kernel_locked());
 	interrupts_off();
-	n = machine_user_stack(thread_frame(current_thread()), frames, depth, &cut);
+	n = walk_stack(NULL, thread_frame(current_thread()), frames, depth, &cut);
 	interrupts_on();
 	return n;
 }
