@@ -338,12 +338,13 @@ sampler_serve_slot(struct sampler_cpu *cpu, struct sampler_cursor *cursor,
 	return sampler_sooner((uint64_t)wait, ahead);
 }
 
-static inline __attribute__((always_inline)) void
-sampler_serve(struct sampler_cpu *cpu, const struct frame *frame, const struct machine_place *place)
+static inline __attribute__((always_inline)) void sampler_serve(struct sampler_cpu *cpu,
+								struct sampler_cursor *cursor,
+								const struct frame *frame,
+								const struct machine_place *place)
 {
 	uint64_t now = machine_cycles();
 	uint32_t ahead = sampler_max_ahead;
-	struct sampler_cursor *cursor = cpu->first;
 
 	do {
 		ahead = sampler_serve_slot(cpu, cursor, frame, place, now, ahead);
@@ -424,20 +425,24 @@ static __attribute__((noinline)) void sampler_serve_in_turn(struct sampler_cpu *
 	cpu->left = machine_cycles();
 }
 
-/* Whatever is due, wherever the interrupt came. */
+/*
+ * Whatever is due, wherever the interrupt came.  The list is looked at once: another CPU may take
+ * the last cursor off it meanwhile, which stays what it was until this one has left.
+ */
 static __attribute__((noinline)) void sampler_serve_all(const struct frame *frame)
 {
 	struct sampler_cpu *cpu = cpu_sampler();
+	struct sampler_cursor *first = __atomic_load_n(&cpu->first, __ATOMIC_RELAXED);
 	struct machine_place place;
 
-	if (cpu->first == NULL)
+	if (first == NULL)
 		return;
 	if (cpus_in_turn) {
 		sampler_serve_in_turn(cpu, frame);
 		return;
 	}
 	sampler_find_place(frame, &place);
-	sampler_serve(cpu, frame, &place);
+	sampler_serve(cpu, first, frame, &place);
 }
 
 static inline uint32_t sampler_half_of(const uint64_t *value, unsigned half)
