@@ -5,9 +5,9 @@
  *
  * The threads are those of a child; the test is its handler.
  *
- * machine: cpus=1 ns=8
- * machine: cpus=2 ns=8 seed=1
- * machine: cpus=2 ns=8 seed=5
+ * machine: cpus=1
+ * machine: cpus=2 seed=1
+ * machine: cpus=2 seed=5
  */
 #include <mach/profil.h>
 

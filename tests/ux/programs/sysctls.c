@@ -2,7 +2,7 @@
 /*
  * sysctl(): what is told is what the kernel and other calls tell, and who may set what.
  *
- * guest: user=root limit=30 ns=8
+ * guest: user=root limit=30
  */
 #include <mach.h>
 #include <mach/host_info.h>
