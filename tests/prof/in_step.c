@@ -3,7 +3,7 @@
  * Whether a profile is true of a program in step with the tick.  That goes by time, and an
  * instruction may take longer than one nanosecond.
  *
- * machine: cpus=1 append="inject=1" arguments="${host-port}"
+ * machine: cpus=1 ns=8 append="inject=1" arguments="${host-port}"
  */
 #include "sampled_work.h"
 
