@@ -95,13 +95,13 @@ static void line_give(struct line *line, struct device_request *request)
 {
 	uint32_t n = line_ring_length(line);
 
-	unclaimed_attribute(line->device.event, request->label);
 	if (n > request->size)
 		n = request->size;
 	if (!line_show(line, request, n)) {
 		request_done(request, D_NO_MEMORY);
 		return;
 	}
+	unclaimed_attribute(line->device.event, request->label);
 	line_ring_drop(line, n);
 	request->done = n;
 	request_done(request, D_SUCCESS);
@@ -159,6 +159,7 @@ static void line_drop_orphans(struct line *line)
 	}
 	while (!list_empty(&orphans))
 		request_done(line_request_of(list_take_first(&orphans)), D_DEVICE_DOWN);
+	line_set_label(line);
 }
 
 static io_return_t line_read(struct device *device, struct device_request *request)

@@ -394,7 +394,7 @@ kern_return_t host_calls_get_for(struct host *host, unsigned label, host_call_ar
 		return KERN_INVALID_HOST;
 	if (table == NULL)
 		return KERN_INVALID_ARGUMENT;
-	/* What nobody has claimed is the system's, for now. */
+	/* What nobody has claimed is the system's, until somebody does. */
 	one.end = table + 1 + (label == HOST_CALLS_SYSTEM ? unclaimed_events() : 0);
 	return calls_list_all(&one, list, n_words) ? KERN_SUCCESS : KERN_RESOURCE_SHORTAGE;
 }

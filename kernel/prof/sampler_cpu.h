@@ -133,10 +133,12 @@ struct stream *sampler_stream_of(uint32_t slot);
 
 /*
  * The thread of a sample in a ring, if it is where it was and its registers can be read; else NULL.
- * And who has got the CPU after that, or is about to while the ring is read; NULL if nobody.
+ * And who has got the CPU after that, or is about to while the ring is read; NULL if nobody, or if
+ * it is the ring of another CPU, where who goes on now may be anybody.
  */
 const struct thread *sampler_thread_of(const struct prof_sample *sample);
-const struct thread *sampler_thread_behind(const struct thread *sampled);
+const struct thread *sampler_thread_behind(const struct prof_sample *sample,
+					   const struct thread *sampled);
 
 /* The timer is for whatever is due next from now on: after a slot was added, or routed anew. */
 void sampler_arm(void);

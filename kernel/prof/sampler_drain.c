@@ -81,8 +81,8 @@ static const struct prof_sample *drain_add_clients(struct prof_sample *sample, u
 
 	memcpy(with_clients.words, sample, words * sizeof(uint32_t));
 	if (thread != NULL)
-		words += clients_write(thread, sampler_thread_behind(thread), sample->label, depth,
-				       with_clients.words + words, &cut);
+		words += clients_write(thread, sampler_thread_behind(sample, thread), sample->label,
+				       depth, with_clients.words + words, &cut);
 	with_clients.sample.record.words = (uint16_t)words;
 	if (cut)
 		with_clients.sample.flags |= PROF_CLIENTS_CUT;

@@ -6,6 +6,8 @@
  * was.  A sample that comes after that, in the few dozen instructions to the switch and in it, is
  * read when the next thread is about to leave the kernel: the sampled one waits then.
  */
+#include <stddef.h>
+
 #include <mach/prof.h>
 
 #include "base/cpu.h"
@@ -38,9 +40,12 @@ const struct thread *sampler_thread_of(const struct prof_sample *sample)
 	return thread;
 }
 
-const struct thread *sampler_thread_behind(const struct thread *sampled)
+const struct thread *sampler_thread_behind(const struct prof_sample *sample,
+					   const struct thread *sampled)
 {
 	const struct cpu *cpu = cpu_self();
 
+	if (sample->cpu != cpu->number)
+		return NULL;
 	return sampled == cpu->thread ? cpu->goes_on : cpu->thread;
 }

@@ -97,17 +97,27 @@ static void unclaimed_give_samples(uint32_t event, uint32_t label)
 	events[event].words = 0;
 }
 
-void unclaimed_flush(struct stream *stream)
+/* Room that all have left is free again. */
+static void unclaimed_flush_event(uint32_t event, const struct stream *stream)
 {
 	struct held *held;
+	bool any = false;
 
+	for (uint32_t at = 0; at < events[event].words; at = unclaimed_behind(held, at)) {
+		held = unclaimed_held(event, at);
+		if (held->stream == stream)
+			unclaimed_hand_over(held, HOST_CALLS_SYSTEM);
+		any = any || held->stream != NULL;
+	}
+	if (!any)
+		events[event].words = 0;
+}
+
+void unclaimed_flush(struct stream *stream)
+{
 	assert(kernel_locked());
 	for (uint32_t event = 0; event < n_events; event++)
-		for (uint32_t at = 0; at < events[event].words; at = unclaimed_behind(held, at)) {
-			held = unclaimed_held(event, at);
-			if (held->stream == stream)
-				unclaimed_hand_over(held, HOST_CALLS_SYSTEM);
-		}
+		unclaimed_flush_event(event, stream);
 }
 
 void unclaimed_attribute(uint32_t event, uint32_t label)

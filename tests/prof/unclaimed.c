@@ -238,6 +238,8 @@ TEST(samples_are_held)
 	begin();
 	few = samples_of_spinning(80, true);
 	unread = samples_of_spinning(80, false);
+	many = samples_of_spinning(1000, false); /* Its room is free again when its stream ends. */
+	EXPECT_LT(100, many.system);
 	many = samples_of_spinning(1000, true);
 	EXPECT_LT(20, few.own);
 	EXPECT_EQ(few.system, 0);
@@ -297,5 +299,9 @@ TEST(only_lines_have_events)
 	EXPECT_EQ(device_close(log), D_SUCCESS);
 	port_drop_send(log);
 	port_destroy(none);
-	end();
+	EXPECT_EQ(device_close(line), D_SUCCESS);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_event_attribute(line), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(assay_thread_serve(line), KERN_INVALID_ARGUMENT);
+	EXPECT_EQ(mach_port_deallocate(mach_task_self(), line), KERN_SUCCESS);
 }

@@ -193,8 +193,10 @@ const struct thread *sampler_thread_of(const struct prof_sample *sample)
 	return (const struct thread *)someone;
 }
 
-const struct thread *sampler_thread_behind(const struct thread *sampled)
+const struct thread *sampler_thread_behind(const struct prof_sample *sample,
+					   const struct thread *sampled)
 {
+	(void)sample;
 	(void)sampled;
 	return NULL;
 }
