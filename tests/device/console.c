@@ -7,13 +7,7 @@
  */
 #include "check.h"
 #include "ipc.h"
-
-#define SERIAL        0x3f8
-#define SERIAL_MODEM  0x3fc
-#define SERIAL_STATUS 0x3fd
-#define MODEM_USUAL   0x0b
-#define MODEM_LOOP    0x1b
-#define ALL_SENT      0x40
+#include "loop.h"
 
 #define READ_REPLY_INBAND 2905
 
@@ -33,51 +27,6 @@ static void end(void)
 {
 	EXPECT_EQ(device_close(device), D_SUCCESS);
 	port_drop_send(device);
-}
-
-/* ---------------- The other end of the line ---------------- */
-
-static void out(uint16_t port, uint8_t byte)
-{
-	__asm__ volatile("outb %0, %1" ::"a"(byte), "Nd"(port));
-}
-
-static uint8_t in(uint16_t port)
-{
-	uint8_t byte;
-
-	__asm__ volatile("inb %1, %0" : "=a"(byte) : "Nd"(port));
-	return byte;
-}
-
-/* The ports stay the task's: they are memory of its, which is there before any test counts. */
-static void use_ports(void)
-{
-	static bool used;
-	mach_port_t ports;
-
-	if (used)
-		return;
-	used = true;
-	EXPECT_EQ(i386_io_perm_create(check_number(0), SERIAL, SERIAL_STATUS, &ports),
-		  KERN_SUCCESS);
-	EXPECT_EQ(i386_io_perm_modify(self(), ports, TRUE), KERN_SUCCESS);
-	port_drop_send(ports);
-	in(SERIAL_STATUS);
-	balance_note();
-}
-
-/* What is sent meanwhile comes back: nobody prints. */
-static void type_in(const char *text)
-{
-	while ((in(SERIAL_STATUS)&ALL_SENT) == 0)
-		continue;
-	out(SERIAL_MODEM, MODEM_LOOP);
-	for (; *text != '\0'; text++)
-		out(SERIAL, (uint8_t)*text);
-	while ((in(SERIAL_STATUS)&ALL_SENT) == 0)
-		continue;
-	out(SERIAL_MODEM, MODEM_USUAL);
 }
 
 /* Reads in band, with room for everything. */
@@ -136,9 +85,9 @@ TEST(reading_what_has_come)
 	io_buf_ptr_inband_t bytes;
 	uint32_t n = 0;
 
-	use_ports();
+	loop_use_ports();
 	begin();
-	type_in("hello");
+	loop_type(LOOP_COM0, "hello");
 	EXPECT_EQ(read_bytes(0, 3, bytes, &n), D_SUCCESS);
 	EXPECT_EQ(n, 3);
 	EXPECT(memcmp(bytes, "hel", 3) == 0);
@@ -154,9 +103,9 @@ TEST(reading_out_of_line)
 	io_buf_ptr_t data;
 	uint32_t n = 0;
 
-	use_ports();
+	loop_use_ports();
 	begin();
-	type_in("far");
+	loop_type(LOOP_COM0, "far");
 	if (EXPECT_EQ(device_read(device, 0, 0, 10000, &data, &n), D_SUCCESS)) {
 		EXPECT_EQ(n, 3);
 		EXPECT(memcmp(data, "far", 3) == 0);
@@ -171,9 +120,9 @@ TEST(input_ends_with_the_last_close)
 	io_buf_ptr_inband_t bytes;
 	uint32_t n;
 
-	use_ports();
+	loop_use_ports();
 	begin();
-	type_in("old");
+	loop_type(LOOP_COM0, "old");
 	end();
 	begin();
 	EXPECT_EQ(read_bytes(D_NOWAIT, 10, bytes, &n), D_WOULD_BLOCK);
@@ -205,11 +154,11 @@ TEST(a_read_waits_for_the_first_byte)
 {
 	mach_port_t reply = port_new();
 
-	use_ports();
+	loop_use_ports();
 	begin();
 	request(reply, 10);
 	message_none(reply);
-	type_in("x");
+	loop_type(LOOP_COM0, "x");
 	answer(reply, D_SUCCESS, "x");
 	message_none(reply);
 	port_destroy(reply);
@@ -228,11 +177,11 @@ static void read_some(void *unused)
 
 TEST(a_thread_waits)
 {
-	use_ports();
+	loop_use_ports();
 	begin();
 	worker_start(0, read_some, NULL);
 	sleep_ms(SHORT_WAIT);
-	type_in("abcd");
+	loop_type(LOOP_COM0, "abcd");
 	worker_join(0);
 	end();
 }
@@ -242,13 +191,13 @@ TEST(reads_in_their_order)
 {
 	mach_port_t first = port_new(), second = port_new();
 
-	use_ports();
+	loop_use_ports();
 	begin();
 	request(first, 1);
 	request(second, 1);
-	type_in("1");
+	loop_type(LOOP_COM0, "1");
 	answer(first, D_SUCCESS, "1");
-	type_in("2");
+	loop_type(LOOP_COM0, "2");
 	answer(second, D_SUCCESS, "2");
 	port_destroy(first);
 	port_destroy(second);
@@ -260,13 +209,13 @@ TEST(readers_that_are_gone)
 {
 	mach_port_t gone = port_new(), reply = port_new();
 
-	use_ports();
+	loop_use_ports();
 	begin();
 	request(gone, 1);
 	request(reply, 1);
 	request(gone, 1);
 	port_destroy(gone);
-	type_in("y");
+	loop_type(LOOP_COM0, "y");
 	answer(reply, D_SUCCESS, "y");
 	EXPECT_EQ(device_read_request_inband(device, MACH_PORT_NULL, 0, 0, 1), KERN_SUCCESS);
 	port_destroy(reply);
@@ -295,16 +244,16 @@ TEST(more_than_there_is_room_for)
 	uint32_t n = 0;
 	uint32_t all = 0;
 
-	use_ports();
+	loop_use_ports();
 	memset(line, 'z', sizeof line - 1);
 	begin();
 	for (unsigned turn = 0; turn < 12; turn++)
-		type_in(line);
+		loop_type(LOOP_COM0, line);
 	while (read_bytes(D_NOWAIT, IO_INBAND_MAX, bytes, &n) == D_SUCCESS)
 		all += n;
 	EXPECT_LE(all, 1024);
 	EXPECT_LT(0, all);
-	type_in("!");
+	loop_type(LOOP_COM0, "!");
 	EXPECT_EQ(read_bytes(0, IO_INBAND_MAX, bytes, &n), D_SUCCESS);
 	EXPECT(n == 1 && bytes[0] == '!');
 	end();
