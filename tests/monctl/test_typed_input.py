@@ -16,7 +16,7 @@ from framework.room import Room
 
 LINES = 20
 LINE = "what is typed before anybody reads it is his who does in the end"
-PUT = re.compile(r"^ *\S+ +\S+ +\S+ +(\d+) .* machine_console_put$", re.MULTILINE)
+CALLED = r"^ *\S+ +\S+ +\S+ +(\d+) .* {}$"
 READS = "while read line; do :; done"
 LATER = "until test -e go; do :; done"
 
@@ -38,21 +38,21 @@ def puts(line: str) -> int:
     return 2 * len(line) + 3
 
 
-def echoed(room: Room, profile: Path) -> int:
+def called(room: Room, profile: Path, function: str) -> int:
     shown = subprocess.run([room.out / "bin/gprof", "-b", "-p", room.out / "mach_kernel", profile],
                            check=True, capture_output=True, text=True).stdout
-    found = PUT.search(shown)
+    found = re.search(CALLED.format(function), shown, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
-def parts(root: Keyboard, room: Room, folder: str) -> dict[str, int]:
-    """How many characters were echoed for each of whom pkgmon has a profile of the kernel."""
+def parts(root: Keyboard, room: Room, folder: str, function: str) -> dict[str, int]:
+    """How often the function was called for each of whom pkgmon has a profile of the kernel."""
     found = {}
     for name in root.say(f"ls {folder}").split():
         part = re.fullmatch(r"gmon\.out\.(-|\d+)k\.(\w+)", name)
         if part:
             assert room.run(f"tools/guest get /root/{folder}/{name} {name}").returncode == 0
-            found[part[2]] = echoed(room, room.folder / name)
+            found[part[2]] = called(room, room.folder / name, function)
     return found
 
 
@@ -69,7 +69,16 @@ def test_it_is_for_whoever_reads(root: Keyboard, room: Room, command: str, folde
     assert room.run(f"tools/guest put go /root/{folder}/").returncode == 0
     root.wait_for(PROMPT)
     root.say("cd ..")
-    found = parts(root, room, folder)
+    found = parts(root, room, folder, "machine_console_put")
     assert set(found) == {"sh", "kernel", "other"}, found
     assert found["sh"] == LINES * puts(LINE) + puts("measured")
     assert (found["kernel"], found["other"]) == (0, 0)
+
+
+def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None:
+    """Of a file that is not in memory: requests begin with a call of this, and interrupts end so."""
+    root.say("mkdir disk; cd disk")
+    root.say("pkgmon -c cat /bin/gprof >/dev/null")
+    root.say("cd ..")
+    found = parts(root, room, "disk", "virtio_disk_start_waiting")
+    assert found["cat"] > 0 and (found["kernel"], found["other"]) == (0, 0), found

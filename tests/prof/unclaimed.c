@@ -284,6 +284,34 @@ TEST(a_server_passes_and_attributes)
 	end();
 }
 
+/* A server's thread that waits already goes over with what it waits for. */
+static void serve_and_read(void *unused)
+{
+	(void)unused;
+	serve(line);
+	read_bytes(strlen(TEXT));
+}
+
+TEST(who_comes_to_wait_has_it_passed_on)
+{
+	struct list events = {.n = 0};
+	unsigned label = 0;
+
+	begin();
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	worker_start(0, serve_and_read, NULL);
+	sleep_ms(5);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	count_calls(TRUE);
+	loop_type(LOOP_COM1, TEXT);
+	worker_join(0);
+	EXPECT_EQ(event_used(&events), 0);
+	count_calls(FALSE);
+	EXPECT_EQ(assay_event_pass(line, FALSE), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
 TEST(only_lines_have_events)
 {
 	mach_port_t log, none = port_new();

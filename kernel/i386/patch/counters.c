@@ -137,7 +137,10 @@ __attribute__((noinline)) void machine_calls_copy(struct machine_call_counters *
 
 _Static_assert(COUNTERS_IN_PAGE % MOVED_AT_ONCE == 0, "a page is whole rows");
 
-/* The caller's own counts, which go on meanwhile, are in neither. */
+/*
+ * No CPU is shown `from` but those that are held.  An NMI may count in `to` meanwhile, which is why
+ * one instruction adds.
+ */
 static void counters_move_page(uint32_t *to, uint32_t *from)
 {
 	for (uint32_t n = 0; n < COUNTERS_IN_PAGE; n += MOVED_AT_ONCE) {
@@ -148,7 +151,7 @@ static void counters_move_page(uint32_t *to, uint32_t *from)
 		if (any == 0)
 			continue;
 		for (uint32_t i = 0; i < MOVED_AT_ONCE; i++) {
-			to[n + i] += from[n + i];
+			__atomic_fetch_add(&to[n + i], from[n + i], __ATOMIC_RELAXED);
 			from[n + i] = 0;
 		}
 	}
