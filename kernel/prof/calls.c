@@ -22,6 +22,7 @@
 
 #include "base/arguments.h"
 #include "base/assert.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/string.h"
@@ -43,7 +44,7 @@
 struct calls_table {
 	uint32_t label;
 	struct machine_call_counters *counters;
-	uint64_t *sums; /* Of each CPU's first site, its second, and so on. */
+	uint64_t *sums[MAX_CPUS]; /* Of each CPU's first site, its second, and so on. */
 };
 
 static struct calls {
@@ -58,12 +59,12 @@ static struct calls {
 
 static uint64_t *calls_sum_of(const struct calls_table *table, uint32_t cpu, uint32_t n)
 {
-	return &table->sums[cpu * machine_call_count() + n];
+	return &table->sums[cpu][n];
 }
 
 static uint32_t calls_sums_size(void)
 {
-	return n_cpus * machine_call_count() * sizeof(uint64_t);
+	return machine_call_count() * sizeof(uint64_t);
 }
 
 /* ---------------- Sums ---------------- */
@@ -109,40 +110,56 @@ static void calls_tick(struct timer *timer)
 
 /* ---------------- Memory ---------------- */
 
+static void calls_free_sums(const struct calls_table *table)
+{
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		if (table->sums[cpu] != NULL)
+			kernel_memory_free(table->sums[cpu], calls_sums_size());
+}
+
 /* The last one.  The timer begins anew: it may be about to look at this. */
 static void calls_free_table(void)
 {
 	const struct calls_table *table = &calls.tables[--calls.n];
 
 	machine_call_counters_free(table->counters);
-	kernel_memory_free(table->sums, calls_sums_size());
+	calls_free_sums(table);
 	calls.next_table = 0;
 	calls.next = 0;
 }
 
-static void calls_clear_sums(uint64_t *sums)
+static void calls_clear_sums(const struct calls_table *table)
 {
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
-		memset(sums + cpu * machine_call_count(), 0, machine_call_count() * sizeof *sums);
+		memset(table->sums[cpu], 0, calls_sums_size());
 		kernel_pause();
 	}
+}
+
+/* Of each CPU apart: all together are more than can be had in one piece. */
+static bool calls_allocate_sums(struct calls_table *table)
+{
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		table->sums[cpu] = kernel_memory_alloc(calls_sums_size());
+		if (table->sums[cpu] == NULL)
+			return false;
+	}
+	return true;
 }
 
 /* Another table, for a label; NULL without memory. */
 static struct calls_table *calls_add_table(uint32_t label)
 {
-	struct machine_call_counters *counters = machine_call_counters_make();
-	uint64_t *sums = kernel_memory_alloc(calls_sums_size());
+	struct calls_table table = {.label = label, .counters = machine_call_counters_make()};
 
-	if (counters == NULL || sums == NULL) {
-		if (counters != NULL)
-			machine_call_counters_free(counters);
-		if (sums != NULL)
-			kernel_memory_free(sums, calls_sums_size());
+	if (table.counters == NULL || !calls_allocate_sums(&table)) {
+		calls_free_sums(&table);
+		if (table.counters != NULL)
+			machine_call_counters_free(table.counters);
 		return NULL;
 	}
-	calls_clear_sums(sums);
-	calls.tables[calls.n] = (struct calls_table){label, counters, sums};
+	calls_clear_sums(&table);
+	calls.tables[calls.n] = table;
 	return &calls.tables[calls.n++];
 }
 
@@ -251,7 +268,7 @@ kern_return_t host_calls_reset(struct host *host)
 	requests_clear();
 	for (uint32_t n = 0; n < calls.n; n++) {
 		machine_calls_clear(calls.tables[n].counters);
-		calls_clear_sums(calls.tables[n].sums);
+		calls_clear_sums(&calls.tables[n]);
 	}
 	return KERN_SUCCESS;
 }

@@ -76,7 +76,7 @@ def test_it_is_for_whoever_reads(root: Keyboard, room: Room, command: str, folde
 
 
 def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None:
-    """Of a file that is not in memory: requests begin with a call of this, and interrupts end so."""
+    """Of a file that is not in memory: requests begin with a call of this; interrupts end so."""
     root.say("mkdir disk; cd disk")
     root.say("pkgmon -c cat /bin/gprof >/dev/null")
     root.say("cd ..")
