@@ -275,11 +275,11 @@ TEST(a_lock_of_another_thread)
 	pthread_join(thread, NULL);
 	end();
 	read_waits();
-	expect_about(waited_for(KTR_WAIT_LOCK, word_before, word_after + 1) +
-			     waited_for(KTR_WAIT_CPU, word_before, word_after + 1),
+	expect_about(waited_for(KTR_WAIT_LOCK, word_before - 1, word_after + 1) +
+			     waited_for(KTR_WAIT_CPU, word_before - 1, word_after + 1),
 		     word_after - word_before);
 	for (unsigned n = 0; n < n_waits; n++)
-		if (waits[n].reason == KTR_WAIT_LOCK && waits[n].begin >= word_before &&
+		if (waits[n].reason == KTR_WAIT_LOCK && waits[n].begin >= word_before - 1 &&
 		    waits[n].end <= word_after + 1)
 			EXPECT_LT(1, waits[n].thread);
 }
