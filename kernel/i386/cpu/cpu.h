@@ -19,6 +19,7 @@ struct cpu;
 struct thread;
 struct pmap;
 struct thread_extra;
+struct io_permissions;
 
 #define DOUBLE_FAULT_STACK_SIZE 4096
 
@@ -65,9 +66,10 @@ struct machine_cpu {
 	 */
 	struct tss tss;
 	uint8_t io_bitmap[IO_PORTS / 8 + 1];
-	const struct thread_extra *extra; /* Loaded here; NULL: what most threads have. */
-	const struct thread *apart;       /* That of the current thread (struct machine_thread). */
-	bool debug_armed;                 /* DR7 is not zero. */
+	const struct io_permissions *io_kept; /* Whose bitmap that is; NULL: nobody's any more. */
+	const struct thread_extra *extra;     /* Loaded here; NULL: what most threads have. */
+	const struct thread *apart; /* That of the current thread (struct machine_thread). */
+	bool debug_armed;           /* DR7 is not zero. */
 
 	struct tss double_fault_tss;
 	uint8_t double_fault_stack[DOUBLE_FAULT_STACK_SIZE] __attribute__((aligned(16)));

@@ -39,6 +39,9 @@ void io_permissions_free(struct io_permissions *io)
 {
 	if (io == NULL)
 		return;
+	for (uint32_t n = 0; n < n_cpus; n++)
+		if (cpus[n].machine.io_kept == io)
+			cpus[n].machine.io_kept = NULL;
 	for (unsigned n = 0; n < 2; n++)
 		if (io->half[n] != NULL)
 			zone_free(&half_zone, io->half[n]);
@@ -99,15 +102,18 @@ static void io_permission_copy_to_cpu(struct cpu *cpu, const struct io_permissio
 	memcpy(cpu->machine.io_bitmap, io->half[0], HALF_BYTES);
 	memcpy(cpu->machine.io_bitmap + HALF_BYTES, io->half[1], HALF_BYTES);
 	cpu->machine.io_bitmap[BITMAP_BYTES] = 0xff;
+	cpu->machine.io_kept = io;
 }
 
+/* The CPU keeps the last bitmap: mostly it is the only one that comes back. */
 void io_permissions_load(struct cpu *cpu, const struct thread *thread)
 {
 	const struct io_permissions *io = thread != NULL ? permissions_of(thread->task) : NULL;
 
 	cpu->machine.tss.io_map = TSS_NO_PORTS;
 	if (io != NULL) {
-		io_permission_copy_to_cpu(cpu, io);
+		if (cpu->machine.io_kept != io)
+			io_permission_copy_to_cpu(cpu, io);
 		cpu->machine.tss.io_map = sizeof(struct tss);
 	}
 }
@@ -130,14 +136,11 @@ bool io_permissions_fault(struct thread *thread)
  * Threads of the task may be in user mode on other CPUs with the bitmap loaded.  A CPU reads it
  * with each instruction, so what is written there holds at once.
  */
-static void io_permission_update_cpus(const struct task *task, const struct io_permissions *io)
+static void io_permission_update_cpus(const struct io_permissions *io)
 {
-	for (uint32_t n = 0; n < n_cpus; n++) {
-		struct cpu *cpu = &cpus[n];
-
-		if (cpu->thread->task == task && cpu->machine.tss.io_map == sizeof(struct tss))
-			io_permission_copy_to_cpu(cpu, io);
-	}
+	for (uint32_t n = 0; n < n_cpus; n++)
+		if (cpus[n].machine.io_kept == io)
+			io_permission_copy_to_cpu(&cpus[n], io);
 }
 
 /* ---------------- Routines ---------------- */
@@ -186,7 +189,7 @@ kern_return_t i386_io_perm_modify(struct task *task, ipc_port_t io_perm, boolean
 	if (pmap->io != NULL) {
 		io_permission_change(pmap->io, io_permission_range_first(io_perm),
 				     io_permission_range_last(io_perm), enable);
-		io_permission_update_cpus(task, pmap->io);
+		io_permission_update_cpus(pmap->io);
 	}
 	port_release_send(io_perm);
 	return KERN_SUCCESS;
