@@ -142,12 +142,20 @@ const struct thread *machine_sampled_thread(uint32_t cpu, uint32_t id, uint32_t 
 /* Calls of the kernel's that can be counted: sites, each with a number. */
 uint32_t machine_call_count(void);
 
-/* A set of their counters, those of all CPUs: zeroes; NULL without memory.  And one of them. */
+/*
+ * A set of their counters: zeroes; NULL without memory.  Of each CPU's there are some more than
+ * sites, all in runs whose counters lie one behind the other.  Site n's are that of its number, and
+ * the one that it counts in now, if that is another.
+ */
+#define MACHINE_CALL_RUN 128u
+
 struct machine_call_counters;
 struct machine_call_counters *machine_call_counters_make(void);
 void machine_call_counters_free(struct machine_call_counters *counters);
-uint32_t machine_call_counter(const struct machine_call_counters *counters, uint32_t cpu,
-			      uint32_t n);
+uint32_t machine_call_counters_of_each(void); /* Of a CPU's; known when there is a set. */
+const volatile uint32_t *machine_call_run(const struct machine_call_counters *counters,
+					  uint32_t cpu, uint32_t first);
+uint32_t machine_call_counter_of(uint32_t n);
 
 /*
  * From now on each call is counted in `counters`, until machine_calls_end(); false, and nothing has
@@ -169,7 +177,11 @@ bool machine_calls_are_counted(void);
 void machine_calls_clear(struct machine_call_counters *counters);
 void machine_calls_copy(struct machine_call_counters *to, const struct machine_call_counters *from);
 
-/* At one moment: what has been counted in `from` goes over to `to`, and `from` is all 0. */
+/*
+ * At one moment: what has been counted in `from` goes over to `to`, and `from` is all 0.  What is
+ * counted there must be watched, from before it is shown to any CPU; there can be a few such sets.
+ */
+void machine_call_counters_watch(struct machine_call_counters *counters);
 void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from);
 
 /*

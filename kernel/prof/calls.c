@@ -4,8 +4,8 @@
  *
  * The machine has each call site count in a counter of 32 bits of each CPU's.  They are added up
  * here: of a sum the lower half is what its counter was when it was looked at last, so that nobody
- * but the CPU ever writes to a counter that counts.  A timer looks at all of them in turn, sooner
- * than one can go round.
+ * but the CPU ever writes to a counter that counts.  A timer looks at all of them in turn, a run
+ * each tick, sooner than one can go round.
  *
  * There is a table of counters and sums for whatever is told apart: calls on behalf of a label, if
  * somebody has asked for it, of the system then, of events, and of all others.  A call is counted
@@ -37,14 +37,11 @@
 #include "vm/map/copy.h"
 #include "vm/page/kernel_memory.h"
 
-/* Counters of each CPU that are looked at in a tick: all of a table well within a second. */
-#define AT_A_TICK 128u
-
 /* Of a label. */
 struct calls_table {
 	uint32_t label;
 	struct machine_call_counters *counters;
-	uint64_t *sums[MAX_CPUS]; /* Of each CPU's first site, its second, and so on. */
+	uint64_t *sums[MAX_CPUS]; /* Of each CPU's first counter, its second, and so on. */
 };
 
 static struct calls {
@@ -54,33 +51,29 @@ static struct calls {
 	struct machine_call_counters *moment; /* A table's counters when somebody asked. */
 	struct timer timer;
 	uint32_t next_table; /* That the timer looks at, */
-	uint32_t next;       /* from this site on. */
+	uint32_t next;       /* from this counter on. */
 } calls;
-
-static uint64_t *calls_sum_of(const struct calls_table *table, uint32_t cpu, uint32_t n)
-{
-	return &table->sums[cpu][n];
-}
 
 static uint32_t calls_sums_size(void)
 {
-	return machine_call_count() * sizeof(uint64_t);
+	return machine_call_counters_of_each() * sizeof(uint64_t);
 }
 
 /* ---------------- Sums ---------------- */
 
-static void calls_add_up(const struct calls_table *table, uint32_t n,
+/* Of the run that begins at `first`. */
+static void calls_add_up(const struct calls_table *table, uint32_t first,
 			 const struct machine_call_counters *counters)
 {
-	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
-		uint64_t *sum = calls_sum_of(table, cpu, n);
-		uint32_t counter = machine_call_counter(counters, cpu, n);
+	/* An event's begin at 0 each time that it has been attributed. */
+	bool begins = unclaimed_is_event(table->label);
 
-		/* An event's begins at 0 each time that it has been attributed. */
-		if (unclaimed_is_event(table->label))
-			*sum = counter;
-		else
-			*sum += counter - (uint32_t)*sum;
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		const volatile uint32_t *run = machine_call_run(counters, cpu, first);
+		uint64_t *sums = table->sums[cpu] + first;
+
+		for (uint32_t i = 0; i < MACHINE_CALL_RUN; i++)
+			sums[i] = begins ? run[i] : sums[i] + (run[i] - (uint32_t)sums[i]);
 	}
 }
 
@@ -89,9 +82,9 @@ static void calls_look(const struct calls_table *table)
 {
 	assert(!timer_is_set(&calls.timer));
 	machine_calls_copy(calls.moment, table->counters);
-	for (uint32_t n = 0; n < machine_call_count(); n++) {
+	for (uint32_t n = 0; n < machine_call_counters_of_each(); n += MACHINE_CALL_RUN) {
 		calls_add_up(table, n, calls.moment);
-		pause_each();
+		kernel_pause();
 	}
 }
 
@@ -99,9 +92,9 @@ static void calls_tick(struct timer *timer)
 {
 	const struct calls_table *table = &calls.tables[calls.next_table];
 
-	for (uint32_t i = 0; i < AT_A_TICK && calls.next < machine_call_count(); i++)
-		calls_add_up(table, calls.next++, table->counters);
-	if (calls.next == machine_call_count()) {
+	calls_add_up(table, calls.next, table->counters);
+	calls.next += MACHINE_CALL_RUN;
+	if (calls.next == machine_call_counters_of_each()) {
 		calls.next = 0;
 		calls.next_table = (calls.next_table + 1) % calls.n;
 	}
@@ -158,6 +151,8 @@ static struct calls_table *calls_add_table(uint32_t label)
 			machine_call_counters_free(table.counters);
 		return NULL;
 	}
+	if (unclaimed_is_event(label))
+		machine_call_counters_watch(table.counters);
 	calls_clear_sums(&table);
 	calls.tables[calls.n] = table;
 	return &calls.tables[calls.n++];
@@ -336,14 +331,22 @@ struct calls_list {
 	uint32_t end_cpu;
 };
 
-static void calls_list_one(void *context, uint32_t n, uint32_t from, uint32_t to)
+static uint64_t calls_count_of(const struct calls_list *list, uint32_t counter)
 {
-	struct calls_list *list = context;
 	uint64_t count = 0;
 
 	for (const struct calls_table *table = list->first; table < list->end; table++)
 		for (uint32_t cpu = list->first_cpu; cpu < list->end_cpu; cpu++)
-			count += *calls_sum_of(table, cpu, n);
+			count += table->sums[cpu][counter];
+	return count;
+}
+
+static void calls_list_one(void *context, uint32_t n, uint32_t from, uint32_t to)
+{
+	struct calls_list *list = context;
+	uint32_t now = machine_call_counter_of(n);
+	uint64_t count = calls_count_of(list, n) + (now != n ? calls_count_of(list, now) : 0);
+
 	if (count != 0)
 		*list->next++ =
 			(struct host_call){from, to, {(uint32_t)count, (uint32_t)(count >> 32)}};

@@ -141,7 +141,7 @@ TEST(calls_are_the_readers)
 		sum += call->count[0];
 	}
 	print("# %u calls at %u places\n", sum, events.n);
-	EXPECT_LT(strlen(TEXT), sum); /* Each byte is taken from the chip by a call. */
+	EXPECT_LE(2, sum); /* Of two interrupts each has the line served by a call. */
 	list_free(events);
 	list_free(before);
 	list_free(after);

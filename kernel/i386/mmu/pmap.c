@@ -18,7 +18,7 @@ struct pmap kernel_pmap __attribute__((aligned(32)));
 
 /* ---------------- Entries ---------------- */
 
-static pte_t pmap_kernel_bits(uint32_t rights)
+pte_t pmap_kernel_bits(uint32_t rights)
 {
 	pte_t bits = PTE_PRESENT | (cpu_features.global_pages ? PTE_GLOBAL : 0);
 
@@ -189,14 +189,22 @@ static bool pmap_kernel_table_add(pte_t *slot)
 	return true;
 }
 
-bool pmap_enter_kernel(uint32_t address, struct page *page)
+pte_t *pmap_kernel_table(uint32_t address)
 {
 	pte_t *directory = pmap_directory_entry(&kernel_pmap, address);
-	pte_t *pte;
 
 	if ((*directory & PTE_PRESENT) == 0 && !pmap_kernel_table_add(directory))
+		return NULL;
+	return table_of(*directory);
+}
+
+bool pmap_enter_kernel(uint32_t address, struct page *page)
+{
+	pte_t *table = pmap_kernel_table(address), *pte;
+
+	if (table == NULL)
 		return false;
-	pte = pmap_entry(&kernel_pmap, address);
+	pte = &table[address / PAGE_SIZE % TABLE_ENTRIES];
 	assert((*pte & PTE_PRESENT) == 0);
 	pte_set(pte, page_physical(page) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
 	return true;
@@ -212,54 +220,6 @@ void pmap_remove_kernel(uint32_t start, uint32_t end)
 		pte_clear(pte);
 	}
 	shootdown_kernel_range(start, end);
-}
-
-#define WINDOW_PAGES 2u
-
-bool pmap_window_open(void)
-{
-	pte_t *directory = pmap_directory_entry(&kernel_pmap, PATCH_WINDOW);
-
-	return (*directory & PTE_PRESENT) != 0 || pmap_kernel_table_add(directory);
-}
-
-/* Only this CPU looks through the window; what others may know of it they forget at the end. */
-void pmap_window_show(uint32_t address)
-{
-	uint32_t physical = virt_to_phys((const void *)page_trunc(address));
-
-	assert(kernel_locked());
-	for (uint32_t at = 0; at < WINDOW_PAGES * PAGE_SIZE; at += PAGE_SIZE) {
-		pte_t *pte = pmap_entry(&kernel_pmap, PATCH_WINDOW + at);
-
-		pte_clear(pte);
-		shootdown_kernel_page_here(PATCH_WINDOW + at);
-		pte_set(pte, (physical + at) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
-	}
-}
-
-void pmap_window_close(void)
-{
-	for (uint32_t at = 0; at < WINDOW_PAGES * PAGE_SIZE; at += PAGE_SIZE)
-		pte_clear(pmap_entry(&kernel_pmap, PATCH_WINDOW + at));
-	shootdown_kernel_range(PATCH_WINDOW, PATCH_WINDOW + WINDOW_PAGES * PAGE_SIZE);
-}
-
-void pmap_window_show_page(uint32_t address, const void *page)
-{
-	pte_set(pmap_entry(&kernel_pmap, address),
-		virt_to_phys(page) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE));
-	shootdown_kernel_page_here(address);
-}
-
-void pmap_window_hide_page(uint32_t address)
-{
-	pte_clear(pmap_entry(&kernel_pmap, address));
-}
-
-void pmap_window_tell(uint32_t start, uint32_t size)
-{
-	shootdown_kernel_range(start, start + size);
 }
 
 bool pmap_kernel_is_mapped(uint32_t address)
@@ -342,11 +302,10 @@ void pmap_set_executable(void *address, bool executable)
 
 void device_map_at(uint32_t address, uint32_t physical)
 {
-	pte_t *directory = pmap_directory_entry(&kernel_pmap, address);
-	bool made = (*directory & PTE_PRESENT) != 0 || pmap_kernel_table_add(directory);
+	pte_t *table = pmap_kernel_table(address);
 
-	assert(made);
-	pte_set(pmap_entry(&kernel_pmap, address),
+	assert(table != NULL);
+	pte_set(&table[address / PAGE_SIZE % TABLE_ENTRIES],
 		page_trunc(physical) | pmap_kernel_bits(PMAP_READ | PMAP_WRITE) | PTE_UNCACHED);
 	shootdown_kernel_page(address);
 }

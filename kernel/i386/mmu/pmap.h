@@ -146,20 +146,34 @@ void pmap_remove_kernel(uint32_t start, uint32_t end);
 
 /*
  * A window through which the current thread, which does not wait meanwhile, can write to what
- * nobody may: false without memory for a table.  pmap_window_show() has it show the page of the
- * image at `address` and the next one, at PATCH_WINDOW; pmap_window_close() takes it away.
+ * nobody may: false without memory for a table.  pmap_window_show_text() has it show the page of
+ * the image at `address` and the next one, at PATCH_WINDOW; pmap_window_close() takes it away.
  */
 bool pmap_window_open(void);
-void pmap_window_show(uint32_t address);
+void pmap_window_show_text(uint32_t address);
 void pmap_window_close(void);
 
 /*
- * Other windows under that one's table: has one show a page, instead of the one before if there was
- * one and never none in between, or nothing.  Another CPU that looks through it knows after
- * pmap_window_tell().  A CPU may do it for itself at any time, with interrupts off too.
+ * Other windows under that one's table, which must be there: places in a row from `address` on,
+ * each of which shows a page, or nothing.  pmap_window_show() has the first ones show others, with
+ * none in between; what they show is said by pmap_window_view().  A CPU may do it for itself at any
+ * time, with interrupts off too; another CPU that looks through the window knows after
+ * pmap_window_tell().
+ *
+ * Pages can be shown with a mark, of PMAP_WINDOW_MARKS that there are, or none (0).
+ * pmap_window_written() has the marks of pages that are shown and have been written to at these
+ * places, or zeroes: the first in the lowest PMAP_WINDOW_MARK_BITS.  pmap_window_show() returns the
+ * same of those that were shown until now.
  */
-void pmap_window_show_page(uint32_t address, const void *page);
-void pmap_window_hide_page(uint32_t address);
+#define PMAP_WINDOW_MARKS     7u
+#define PMAP_WINDOW_MARK_BITS 4u
+
+struct pmap_window;
+struct pmap_window *pmap_window_at(uint32_t address);
+uint32_t pmap_window_view(const void *page, uint32_t mark);
+uint32_t pmap_window_show(struct pmap_window *window, const uint32_t views[], uint32_t n);
+uint32_t pmap_window_written(const struct pmap_window *window, uint32_t n);
+void pmap_window_hide(struct pmap_window *window);
 void pmap_window_tell(uint32_t start, uint32_t size);
 
 /* Whether the kernel can read at `address`, which is in its gigabyte. */

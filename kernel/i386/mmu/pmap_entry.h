@@ -21,6 +21,7 @@
 #define PTE_DIRTY    0x040ull /* Set by the CPU, with a write through a writable entry. */
 #define PTE_LARGE    0x080ull
 #define PTE_GLOBAL   0x100ull
+#define PTE_MARK     0xe00ull /* Left to the system: windows have a mark there. */
 #define PTE_NX       (1ull << 63)
 #define PTE_FRAME    0x000ffffffffff000ull
 
@@ -69,6 +70,12 @@ static inline uint32_t pmap_table_there(const struct pmap *pmap, uint32_t addres
 	return directory == 0 ? 0
 			      : (uint32_t)table_of(directory)[address / LARGE_SIZE % TABLE_ENTRIES];
 }
+
+/* What an entry of the kernel's has beside its page; from PMAP_* bits. */
+pte_t pmap_kernel_bits(uint32_t rights);
+
+/* The table for an address of the kernel's, made if need be, for good; NULL without memory. */
+pte_t *pmap_kernel_table(uint32_t address);
 
 /* ---------------- Entries for a task's pages ---------------- */
 

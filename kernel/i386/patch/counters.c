@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/string.h"
 #include "i386/mmu/pmap.h"
-#include "i386/patch/call_sites.h"
+#include "i386/patch/gather.h"
 #include "i386/patch/hold.h"
 #include "thread/cpu_state.h"
 #include "thread/work.h"
@@ -21,16 +21,20 @@
 #define ROW_PAGES ((uint32_t)(sizeof(struct cpu) / PAGE_SIZE))
 #define ROW_SIZE  (MAX_CPUS * (uint32_t)sizeof(struct cpu))
 
+_Static_assert(COUNTERS_IN_PAGE % MACHINE_CALL_RUN == 0, "a run lies on one page");
 _Static_assert(sizeof(struct cpu) % PAGE_SIZE == 0, "a page of a window is one CPU's");
+_Static_assert(ROW_PAGES *PMAP_WINDOW_MARK_BITS <= 32, "the marks of a row are a word");
 _Static_assert((COUNTER_PAGES + ROW_PAGES - 1) / ROW_PAGES * ROW_SIZE <= COUNTERS_WINDOW_SIZE,
 	       "the window has room");
 
-static uint32_t counters_pages(void)
-{
-	uint32_t n = (site_count() + COUNTERS_IN_PAGE - 1) / COUNTERS_IN_PAGE;
+/* Sets with a mark, by it. */
+static struct machine_call_counters *marked[PMAP_WINDOW_MARKS + 1];
 
-	assert(n <= COUNTER_PAGES);
-	return n;
+static uint32_t n_pages; /* Of each CPU's; known when the first set is made. */
+
+uint32_t counters_pages(void)
+{
+	return n_pages;
 }
 
 /* Where the first CPU has page `n` of a set; the next CPU's is a structure further. */
@@ -47,12 +51,57 @@ uint32_t counters_distance(uint32_t n)
 
 /* ---------------- The window ---------------- */
 
-void counters_show(uint32_t cpu, struct machine_call_counters *counters)
+static uint32_t counters_row(uint32_t cpu, uint32_t first)
 {
-	counters->is_used = true;
-	for (uint32_t n = 0; n < counters_pages(); n++)
-		pmap_window_show_page(counters_window_of(n) + cpu * sizeof(struct cpu),
-				      counters->pages[cpu][n]);
+	return counters_window_of(first) + cpu * sizeof(struct cpu);
+}
+
+/* Where a page is shown to a CPU. */
+static struct pmap_window *counters_place(uint32_t cpu, uint32_t n)
+{
+	return pmap_window_at(counters_row(cpu, n));
+}
+
+/* Of a set with a mark. */
+static void counters_note(uint32_t mark, uint32_t cpu, uint32_t n)
+{
+	if (mark != 0)
+		marked[mark]->written[cpu][n] = true;
+}
+
+static void counters_note_row(uint32_t marks, uint32_t cpu, uint32_t first)
+{
+	for (; marks != 0; marks >>= PMAP_WINDOW_MARK_BITS)
+		counters_note(marks & ((1u << PMAP_WINDOW_MARK_BITS) - 1), cpu, first++);
+}
+
+/*
+ * May be interrupted by what shows others meanwhile, and then again what it finds in `counts_in`.
+ * What was shown until now is noted before it is not there to be seen any more, so that at any
+ * moment either the window says so or the set; and again if it was written to in between.
+ */
+void counters_show(struct cpu *cpu, struct machine_call_counters *counters)
+{
+	const struct machine_call_counters *before = cpu->machine.counts_in;
+	bool is_marked = before != NULL && before->mark != 0;
+	uint32_t number = cpu->number, address = counters_row(number, 0), n;
+
+	cpu->machine.counts_in = counters;
+	for (uint32_t first = 0; first < n_pages; first += n, address += ROW_SIZE) {
+		struct pmap_window *row = pmap_window_at(address);
+
+		n = n_pages - first < ROW_PAGES ? n_pages - first : ROW_PAGES;
+		if (is_marked)
+			counters_note_row(pmap_window_written(row, n), number, first);
+		counters_note_row(pmap_window_show(row, &counters->views[number][first], n), number,
+				  first);
+	}
+}
+
+bool counters_are_written(const struct machine_call_counters *counters, uint32_t cpu, uint32_t n)
+{
+	return counters->written[cpu][n] ||
+	       pmap_window_written(counters_place(cpu, n), 1) == counters->mark;
 }
 
 void counters_tell(void)
@@ -62,9 +111,11 @@ void counters_tell(void)
 
 void counters_hide(void)
 {
-	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
-			pmap_window_hide_page(counters_window_of(n) + cpu * sizeof(struct cpu));
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		for (uint32_t n = 0; n < n_pages; n++)
+			pmap_window_hide(counters_place(cpu, n));
+		cpus[cpu].machine.counts_in = NULL;
+	}
 	counters_tell();
 }
 
@@ -73,9 +124,11 @@ void counters_hide(void)
 void machine_call_counters_free(struct machine_call_counters *counters)
 {
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
+		for (uint32_t n = 0; n < n_pages; n++)
 			if (counters->pages[cpu][n] != NULL)
 				kernel_memory_free(counters->pages[cpu][n], PAGE_SIZE);
+	if (counters->mark != 0)
+		marked[counters->mark] = NULL;
 	kernel_memory_free(counters, sizeof *counters);
 }
 
@@ -87,18 +140,23 @@ static bool counters_add_page(struct machine_call_counters *counters, uint32_t c
 		memset(page, 0, PAGE_SIZE);
 	kernel_pause();
 	counters->pages[cpu][n] = page;
+	if (page != NULL)
+		counters->views[cpu][n] = pmap_window_view(page, 0);
 	return page != NULL;
 }
 
 struct machine_call_counters *machine_call_counters_make(void)
 {
-	struct machine_call_counters *counters = kernel_memory_alloc(sizeof *counters);
+	struct machine_call_counters *counters =
+		pmap_window_open() ? kernel_memory_alloc(sizeof *counters) : NULL;
 
+	n_pages = gather_end() / COUNTERS_IN_PAGE;
+	assert(n_pages <= COUNTER_PAGES);
 	if (counters == NULL)
 		return NULL;
 	memset(counters, 0, sizeof *counters);
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
+		for (uint32_t n = 0; n < n_pages; n++)
 			if (!counters_add_page(counters, cpu, n)) {
 				machine_call_counters_free(counters);
 				return NULL;
@@ -106,10 +164,30 @@ struct machine_call_counters *machine_call_counters_make(void)
 	return counters;
 }
 
-uint32_t machine_call_counter(const struct machine_call_counters *counters, uint32_t cpu,
-			      uint32_t n)
+void machine_call_counters_watch(struct machine_call_counters *counters)
 {
-	return *(const volatile uint32_t *)counters_word(counters, cpu, n);
+	uint32_t mark = 1;
+
+	while (marked[mark] != NULL)
+		mark++;
+	assert(mark <= PMAP_WINDOW_MARKS && counters->mark == 0);
+	counters->mark = mark;
+	marked[mark] = counters;
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		for (uint32_t n = 0; n < n_pages; n++)
+			counters->views[cpu][n] = pmap_window_view(counters->pages[cpu][n], mark);
+}
+
+uint32_t machine_call_counters_of_each(void)
+{
+	return n_pages * COUNTERS_IN_PAGE;
+}
+
+const volatile uint32_t *machine_call_run(const struct machine_call_counters *counters,
+					  uint32_t cpu, uint32_t first)
+{
+	assert(first % MACHINE_CALL_RUN == 0);
+	return counters_word(counters, cpu, first);
 }
 
 /* Never inlined, nor is the next: tools/hot finds the two moments by their addresses. */
@@ -117,7 +195,7 @@ __attribute__((noinline)) void machine_calls_clear(struct machine_call_counters 
 {
 	hold_begin();
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
+		for (uint32_t n = 0; n < n_pages; n++)
 			memset(counters->pages[cpu][n], 0, PAGE_SIZE);
 	hold_end();
 }
@@ -127,52 +205,7 @@ __attribute__((noinline)) void machine_calls_copy(struct machine_call_counters *
 {
 	hold_begin();
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
+		for (uint32_t n = 0; n < n_pages; n++)
 			memcpy(to->pages[cpu][n], from->pages[cpu][n], PAGE_SIZE);
-	hold_end();
-}
-
-/* Words that are looked at together: nearly all are 0. */
-#define MOVED_AT_ONCE 8u
-
-_Static_assert(COUNTERS_IN_PAGE % MOVED_AT_ONCE == 0, "a page is whole rows");
-
-/*
- * No CPU is shown `from` but those that are held.  An NMI may count in `to` meanwhile, which is why
- * one instruction adds.
- */
-static void counters_move_page(uint32_t *to, uint32_t *from)
-{
-	for (uint32_t n = 0; n < COUNTERS_IN_PAGE; n += MOVED_AT_ONCE) {
-		uint32_t any = 0;
-
-		for (uint32_t i = 0; i < MOVED_AT_ONCE; i++)
-			any |= from[n + i];
-		if (any == 0)
-			continue;
-		for (uint32_t i = 0; i < MOVED_AT_ONCE; i++) {
-			__atomic_fetch_add(&to[n + i], from[n + i], __ATOMIC_RELAXED);
-			from[n + i] = 0;
-		}
-	}
-}
-
-static bool counters_are_shown(const struct machine_call_counters *counters)
-{
-	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		if (cpus[cpu].machine.counts_in == counters)
-			return true;
-	return false;
-}
-
-void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from)
-{
-	if (!from->is_used)
-		return;
-	hold_begin();
-	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
-		for (uint32_t n = 0; n < counters_pages(); n++)
-			counters_move_page(to->pages[cpu][n], from->pages[cpu][n]);
-	from->is_used = counters_are_shown(from);
 	hold_end();
 }

@@ -16,16 +16,26 @@
 #include "base/config.h"
 #include "base/machine.h"
 
-#define COUNTER_PAGES    40u /* Of each CPU's, at most: the checked kernel has 32,000 sites. */
+struct cpu;
+
+#define COUNTER_PAGES    41u /* Of each CPU's, at most: the checked kernel has 32,000 sites. */
 #define COUNTERS_IN_PAGE (4096u / sizeof(uint32_t))
 
-/* A set.  All of its pages are there. */
+/*
+ * A set.  All of its pages are there.  Of one with a mark each page is noted that a CPU has written
+ * to where it was shown to it, when it is shown no longer.
+ */
 struct machine_call_counters {
 	uint32_t *pages[MAX_CPUS][COUNTER_PAGES];
-	bool is_used; /* Shown to a CPU since the set was last found empty. */
+	uint32_t views[MAX_CPUS][COUNTER_PAGES]; /* How the window shows them (pmap.h). */
+	uint32_t mark; /* Its own, or 0. */
+	bool written[MAX_CPUS][COUNTER_PAGES];
 };
 
-/* The distance of the counter of site `n`, in the window, from a CPU's structure. */
+/* The pages of each CPU's. */
+uint32_t counters_pages(void);
+
+/* The distance of counter `n` from a CPU's structure, in the window. */
 uint32_t counters_distance(uint32_t n);
 
 /* The page with it in a set, for `cpu`, and its place there. */
@@ -35,12 +45,15 @@ static inline uint32_t *counters_word(const struct machine_call_counters *counte
 	return &counters->pages[cpu][n / COUNTERS_IN_PAGE][n % COUNTERS_IN_PAGE];
 }
 
+/* Whether something has been counted on page `n`; may say so again of what was moved already. */
+bool counters_are_written(const struct machine_call_counters *counters, uint32_t cpu, uint32_t n);
+
 /*
  * Shows a CPU a set instead of the one before: page by page, and an interrupt or NMI in between
  * counts in one or the other.  Of another CPU, which is held, it is known there only after
  * counters_tell().
  */
-void counters_show(uint32_t cpu, struct machine_call_counters *counters);
+void counters_show(struct cpu *cpu, struct machine_call_counters *counters);
 void counters_tell(void);
 
 /* No CPU counts any more: shows nothing. */

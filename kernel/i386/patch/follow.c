@@ -66,13 +66,10 @@ static struct machine_call_counters *follow_counters_of(uint32_t label)
 	return slot->counters != NULL ? slot->counters : others;
 }
 
-/* May be interrupted by an event, which shows the same again what it finds in `counts_in`. */
 static void follow_show(struct cpu *cpu, struct machine_call_counters *counters)
 {
-	if (!follow_is_on || cpu->machine.counts_in == counters)
-		return;
-	cpu->machine.counts_in = counters;
-	counters_show(cpu->number, counters);
+	if (follow_is_on && cpu->machine.counts_in != counters)
+		counters_show(cpu, counters);
 }
 
 /* ---------------- What stands in ---------------- */
@@ -163,10 +160,8 @@ uint32_t follow_original(uint32_t function)
 void follow_nobody(struct machine_call_counters *counters)
 {
 	others = counters;
-	for (uint32_t n = 0; n < n_cpus; n++) {
-		cpus[n].machine.counts_in = counters;
-		counters_show(n, counters);
-	}
+	for (uint32_t n = 0; n < n_cpus; n++)
+		counters_show(&cpus[n], counters);
 	counters_tell();
 }
 

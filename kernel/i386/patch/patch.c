@@ -56,7 +56,8 @@ uint32_t machine_call_count(void)
 static void patch_make_thunk(const struct site *site, const struct thunk *thunk)
 {
 	struct thunk contents = {.count = {COUNT & 0xff, COUNT >> 8 & 0xff, COUNT >> 16},
-				 .counter = counters_distance(site->number),
+				 .counter =
+					 counters_distance(machine_call_counter_of(site->number)),
 				 .jump = JUMP,
 				 .distance = site_target(site) - (uint32_t)(thunk + 1)};
 

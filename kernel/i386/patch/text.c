@@ -8,20 +8,20 @@ static uint32_t window_page; /* That it shows; 0: none. */
 
 bool text_open(void)
 {
-	window_page = 0;
 	return pmap_window_open();
 }
 
 void text_close(void)
 {
 	pmap_window_close();
+	window_page = 0;
 }
 
 volatile struct unaligned *text_window_for(uint32_t address)
 {
 	if (page_trunc(address) != window_page) {
 		window_page = page_trunc(address);
-		pmap_window_show(window_page);
+		pmap_window_show_text(window_page);
 	}
 	return (volatile struct unaligned *)(PATCH_WINDOW + (address - window_page));
 }

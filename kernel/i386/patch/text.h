@@ -13,7 +13,10 @@
 
 #include "i386/patch/call_sites.h"
 
-/* Before and after writing; false without memory for a table, once and for all. */
+/*
+ * Before and after writing; false without memory for a table, once and for all.  Who pauses
+ * meanwhile may find that another has closed the window: the next write opens it.
+ */
 bool text_open(void);
 void text_close(void);
 
