@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from assay import OUT, ToolError, machine, unix
+from assay import OUT, ToolError, hot, machine, unix
 from assay.files import Files, Get
 
 LIMIT = 120
@@ -36,6 +36,19 @@ WAYS = {
 }
 PAPER_READS = 3.0  # Percent: "less than".
 
+# A line that is received: its bytes are awaited, or come before anybody asks; by the program or a
+# server for it.
+PACKETS = 50
+LINES = {"waits": "", "comes later": "-l", "a server waits": "-s",
+         "a server, later": "-l -s"}
+RECEIVED_BY = {"nobody measures": "lineprog {}",
+               "kgmon -b": "kgmon -b; lineprog {}; kgmon -h -r >/dev/null",
+               "pkgmon -s": "pkgmon -s lineprog {}",
+               "pkgmon": "pkgmon lineprog {}"}
+# The line is nobody else's: the log is on the screen, and what serves tools/guest put has ended.
+LINE_IS_FREE = "cd /tmp; mkdir m; cd m; ps | grep agent | { read who pid rest; kill $pid; }; "
+PAPER_RECEIVES = 80.0  # Percent of throughput that is lost.
+
 CALLS = 100  # Of the second client; the first makes three times as many.
 SERVED = ("cd; monctl -for all -rate 5000 -record all & M=$!; monctl -help >/dev/null; "
           f"rpcprog {CALLS}; kill $M; wait $M")
@@ -56,8 +69,8 @@ class Figure(NamedTuple):
 
 # ---------------- Running ----------------
 
-def run(commands: str, files: Files = Files()) -> machine.Result:
-    result = unix.run(commands, user="root", limit=LIMIT, files=files, icount=True)
+def run(commands: str, files: Files = Files(), **parameters) -> machine.Result:
+    result = unix.run(commands, user="root", limit=LIMIT, files=files, icount=True, **parameters)
     if (result.outcome, result.status) != ("exit", 0):
         raise ToolError(f"{commands}: {result.message or result.outcome}")
     return result
@@ -79,6 +92,34 @@ def file_read() -> Figure:
             for name, time in times.items()]
     return Figure(f"How much longer it takes to read a file {READS} times that is in memory", bars,
                   PAPER_READS, "PKPROF: less than 3 %")
+
+
+def instructions_of(commands: str) -> int:
+    """Between the program's markers, by the emulator's plugin, whoever executes them."""
+    kernel = hot.Image("kernel", OUT / "mach_kernel", is_kernel=True)
+    with tempfile.TemporaryDirectory(prefix="assay.") as folder:
+        path = Path(folder) / "counts"
+        option = hot.plugin_option(path, kernel, marked=True)
+        run(commands, append="log=vga", plugin=option)
+        return hot.read_counts(path).total
+
+
+def line_costs() -> dict[str, dict[str, int]]:
+    """Of each line and way: instructions a packet."""
+    return {line: {way: instructions_of(LINE_IS_FREE + commands.format(f"{options} {PACKETS}"))
+                   // PACKETS for way, commands in RECEIVED_BY.items()}
+            for line, options in LINES.items()}
+
+
+def line_receive() -> Figure:
+    bars = []
+    for line, costs in line_costs().items():
+        alone = costs.pop("nobody measures")
+        for way, cost in costs.items():
+            more = 100 * (cost / alone - 1)
+            bars.append(Bar(f"{line}: {way}", more, f"+{more:.1f} %, of {alone:,}"))
+    return Figure("How many more instructions it takes to receive 56 bytes on a serial line", bars,
+                  PAPER_RECEIVES, "PKPROF: 80 % of throughput")
 
 
 def label_shares(file: Path) -> dict[str, float]:
@@ -104,7 +145,7 @@ def clients() -> Figure:
                   75, "75 %")
 
 
-FIGURES = {"file-read": file_read, "two-clients": clients}
+FIGURES = {"file-read": file_read, "line-receive": line_receive, "two-clients": clients}
 
 
 # ---------------- Drawing ----------------
