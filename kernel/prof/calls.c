@@ -316,7 +316,7 @@ void calls_attribute(uint32_t event, uint32_t label)
 	const struct calls_table *from = calls_table_of(event);
 	const struct calls_table *to = calls_table_of(calls_label(label));
 
-	if (calls.counts && from != NULL && to != NULL)
+	if (from != NULL && to != NULL)
 		machine_calls_move(to->counters, from->counters);
 }
 

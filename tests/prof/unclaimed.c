@@ -312,6 +312,109 @@ TEST(who_comes_to_wait_has_it_passed_on)
 	end();
 }
 
+/* ---------------- Between moments ---------------- */
+
+#define PORTS 100u
+
+static uint32_t calls_of(unsigned label)
+{
+	struct list list = list_of(label);
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < list.n; i++)
+		sum += list.calls[i].count[0];
+	list_free(list);
+	return sum;
+}
+
+static uint32_t calls_of_events(void)
+{
+	return calls_of(PROF_LABEL_EVENTS) + calls_of(PROF_LABEL_EVENTS + 1);
+}
+
+static void make_ports(void)
+{
+	for (unsigned n = 0; n < PORTS; n++)
+		port_drop_receive(port_new());
+}
+
+/* The CPU counts for the event at the moment that counting ends; claimed then, or in the next. */
+static void end_counting_in_the_midst(bool begins_again)
+{
+	count_calls(TRUE);
+	serve(line);
+	make_ports();
+	count_calls(FALSE);
+	serve(mach_task_self());
+	EXPECT_LT(PORTS, calls_of_events());
+	if (begins_again)
+		count_calls(TRUE);
+	EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+	EXPECT_EQ(calls_of_events(), 0);
+	if (begins_again)
+		count_calls(FALSE);
+}
+
+TEST(what_was_counted_can_be_claimed_when_counting_has_ended)
+{
+	unsigned label = 0;
+	uint32_t before;
+
+	begin();
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	for (unsigned round = 0; round < 2; round++) {
+		before = calls_of(label);
+		end_counting_in_the_midst(false);
+		EXPECT_LT(before + PORTS, calls_of(label));
+		before = calls_of(label);
+		end_counting_in_the_midst(true);
+		EXPECT_LT(before + PORTS, calls_of(label));
+	}
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
+/* By calls that no event has had before: those are elsewhere (kernel/i386/patch/gather.h). */
+static void map_pages(void)
+{
+	for (unsigned n = 0; n < PORTS; n++) {
+		vm_address_t address = 0;
+
+		EXPECT_EQ(vm_allocate(mach_task_self_cached(), &address, PAGE_SIZE, TRUE),
+			  KERN_SUCCESS);
+		EXPECT_EQ(vm_deallocate(mach_task_self_cached(), address, PAGE_SIZE), KERN_SUCCESS);
+	}
+}
+
+/* Who works for one event can take what was another's, which is the first one's then. */
+TEST(an_events_work_can_become_another_events)
+{
+	mach_port_t console;
+	unsigned label = 0;
+
+	begin();
+	REQUIRE(device_open(check_number(0), D_READ | D_WRITE, "console", &console) == D_SUCCESS);
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	count_calls(TRUE);
+	for (unsigned round = 0; round < 2; round++) {
+		serve(line);
+		map_pages();
+		serve(console);
+		EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+		serve(mach_task_self());
+		EXPECT_LT(PORTS, calls_of_events());
+		EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+		EXPECT_LT(PORTS, calls_of_events());
+		EXPECT_EQ(assay_event_attribute(console), KERN_SUCCESS);
+		EXPECT_EQ(calls_of_events(), 0);
+	}
+	count_calls(FALSE);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	EXPECT_EQ(device_close(console), D_SUCCESS);
+	port_drop_send(console);
+	end();
+}
+
 TEST(only_lines_have_events)
 {
 	mach_port_t log, none = port_new();

@@ -77,8 +77,8 @@ static void counters_note_row(uint32_t marks, uint32_t cpu, uint32_t first)
 
 /*
  * May be interrupted by what shows others meanwhile, and then again what it finds in `counts_in`.
- * What was shown until now is noted before it is not there to be seen any more, so that at any
- * moment either the window says so or the set; and again if it was written to in between.
+ * What was shown until now is noted before it is not there to be seen any more, and again if it was
+ * written to in between, so that it is known to the next who looks, or to the one after.
  */
 void counters_show(struct cpu *cpu, struct machine_call_counters *counters)
 {
@@ -112,8 +112,10 @@ void counters_tell(void)
 void counters_hide(void)
 {
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
-		for (uint32_t n = 0; n < n_pages; n++)
+		for (uint32_t n = 0; n < n_pages; n++) {
+			counters_note(pmap_window_written(counters_place(cpu, n), 1), cpu, n);
 			pmap_window_hide(counters_place(cpu, n));
+		}
 		cpus[cpu].machine.counts_in = NULL;
 	}
 	counters_tell();
@@ -168,7 +170,7 @@ void machine_call_counters_watch(struct machine_call_counters *counters)
 {
 	uint32_t mark = 1;
 
-	while (marked[mark] != NULL)
+	while (mark <= PMAP_WINDOW_MARKS && marked[mark] != NULL)
 		mark++;
 	assert(mark <= PMAP_WINDOW_MARKS && counters->mark == 0);
 	counters->mark = mark;

@@ -28,7 +28,7 @@ struct cpu;
 struct machine_call_counters {
 	uint32_t *pages[MAX_CPUS][COUNTER_PAGES];
 	uint32_t views[MAX_CPUS][COUNTER_PAGES]; /* How the window shows them (pmap.h). */
-	uint32_t mark; /* Its own, or 0. */
+	uint32_t mark;                           /* Its own, or 0. */
 	bool written[MAX_CPUS][COUNTER_PAGES];
 };
 

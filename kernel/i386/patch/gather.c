@@ -146,7 +146,7 @@ static bool gather_is_written(const struct machine_call_counters *counters)
 	return false;
 }
 
-static void gather_move_all(const struct machine_call_counters *to,
+static void gather_move_all(struct machine_call_counters *to,
 			    struct machine_call_counters *from, uint32_t cpu, struct found *found)
 {
 	uint32_t last = counters_pages() - 1;
@@ -155,6 +155,7 @@ static void gather_move_all(const struct machine_call_counters *to,
 		if (!counters_are_written(from, cpu, n))
 			continue;
 		from->written[cpu][n] = false;
+		to->written[cpu][n] = to->mark != 0; /* Not through the window, which would say so. */
 		if (n == last)
 			gather_move_last(to->pages[cpu][n], from->pages[cpu][n]);
 		else
@@ -174,6 +175,6 @@ void machine_calls_move(struct machine_call_counters *to, struct machine_call_co
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
 		gather_move_all(to, from, cpu, &found);
 	hold_end();
-	if (found.n > 0)
+	if (found.n > 0 && gather_first() + gathered < gather_end())
 		gather_found(&found);
 }

@@ -3,7 +3,7 @@
  * Counters that are moved often, gathered.
  *
  * What was counted for an event goes over to somebody's counters each time that somebody claims it
- * (machine_calls_move()), and is a hundred calls among some thousands of sites.  So a site that has
+ * (machine_calls_move()), and has few of some thousands of sites.  So a site that has
  * been found to count for such a set counts from then on in another counter, behind those of all
  * sites, with others like it: its thunk is pointed there.  Afterwards there is little to look at,
  * and other pages only if they were written to.

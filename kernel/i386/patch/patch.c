@@ -104,8 +104,8 @@ static void patch_redirect(const struct thunk *thunk, uint32_t function)
 }
 
 /*
- * Labels are followed from now on: stand-ins are called, and what they call is no more than what
- * would be called without them, so it is not counted again.
+ * Labels are followed from now on: stand-ins are called, and what they call in the place of others
+ * is no more than what would be called without them, so it is not counted again.
  */
 static void patch_stand_in(const struct site *site, const struct thunk *thunk)
 {
