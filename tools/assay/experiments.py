@@ -47,7 +47,7 @@ RECEIVED_BY = {"nobody measures": "lineprog {}",
                "pkgmon": "pkgmon lineprog {}"}
 # The line is nobody else's: the log is on the screen, and what serves tools/guest put has ended.
 LINE_IS_FREE = "cd /tmp; mkdir m; cd m; ps | grep agent | { read who pid rest; kill $pid; }; "
-PAPER_RECEIVES = 80.0  # Percent of throughput that is lost.
+PAPER_RECEIVES = 80.0  # Percent of the throughput that is lost.
 
 CALLS = 100  # Of the second client; the first makes three times as many.
 SERVED = ("cd; monctl -for all -rate 5000 -record all & M=$!; monctl -help >/dev/null; "
@@ -116,10 +116,10 @@ def line_receive() -> Figure:
     for line, costs in line_costs().items():
         alone = costs.pop("nobody measures")
         for way, cost in costs.items():
-            more = 100 * (cost / alone - 1)
-            bars.append(Bar(f"{line}: {way}", more, f"+{more:.1f} %, of {alone:,}"))
-    return Figure("How many more instructions it takes to receive 56 bytes on a serial line", bars,
-                  PAPER_RECEIVES, "PKPROF: 80 % of throughput")
+            bars.append(Bar(f"{line}: {way}", 100 * (1 - alone / cost),
+                            f"{alone:,}, {cost:,}"))
+    return Figure("Percent of the throughput lost, and instructions for 56 bytes on a serial line",
+                  bars, PAPER_RECEIVES, "PKPROF: 80 %")
 
 
 def label_shares(file: Path) -> dict[str, float]:

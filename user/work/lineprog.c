@@ -6,13 +6,17 @@
  * byte.  Usually the program waits for each part of a packet, which another thread of it sends
  * then.  With -l it reads later, when all has come and nobody knew yet for whom.  With -s a server
  * reads the line, as the Unix server does the console, and the program asks that.  What it takes
- * is between markers.  For root alone, who can have devices.
+ * is between markers.
+ *
+ * For root alone, who can have devices.  Nobody else may have the line: the kernel's log is on the
+ * screen then (log=vga), and /sbin/agent, which reads it for tools/guest put, has been ended.
  */
 #include <assay.h>
 #include <cthreads.h>
 #include <mach.h>
 #include <mach/device.h>
 #include <mach/mach_i386.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +25,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PACKETS 50
-#define PART    14 /* Bytes for which the line interrupts, at once. */
-#define PACKET  (4 * PART)
+#define PACKETS     50
+#define PACKETS_MAX 1000000
+#define PART        14 /* Bytes for which the line interrupts, at once. */
+#define PACKET      (4 * PART)
 
 #define SERIAL      0x2f8
 #define MODEM       (SERIAL + 4)
+#define STATUS      (SERIAL + 5)
 #define LAST        (SERIAL + 7)
 #define MODEM_USUAL 0x0b
 #define MODEM_LOOP  0x1b
+#define RECEIVED    0x01 /* And nobody has taken it from the chip. */
 
 #define NAME  0x7001 /* Of its port in the server. */
 #define REPLY 100    /* What the id of a reply is more. */
@@ -49,6 +56,14 @@ static void out(uint16_t port, uint8_t byte)
 	__asm__ volatile("outb %0, %1" ::"a"(byte), "Nd"(port));
 }
 
+static uint8_t in(uint16_t port)
+{
+	uint8_t byte;
+
+	__asm__ volatile("inb %1, %0" : "=a"(byte) : "Nd"(port));
+	return byte;
+}
+
 static void open_line(void)
 {
 	mach_port_t master = ux_device_port(), ports;
@@ -58,13 +73,35 @@ static void open_line(void)
 	if (device_open(master, D_READ | D_WRITE, "com1", &line) != D_SUCCESS ||
 	    i386_io_perm_create(master, SERIAL, LAST, &ports) != KERN_SUCCESS ||
 	    i386_io_perm_modify(mach_task_self(), ports, TRUE) != KERN_SUCCESS)
-		fail("open the second serial line");
+		fail("open the second serial line: with log=vga the kernel's log is elsewhere");
 }
 
+/* Until the kernel has it all: the interrupt may come to another CPU. */
 static void send_part(void)
 {
 	for (unsigned n = 0; n < PART; n++)
 		out(SERIAL, 'x');
+	while ((in(STATUS)&RECEIVED) != 0)
+		continue;
+}
+
+static void end_loop(void)
+{
+	out(MODEM, MODEM_USUAL);
+}
+
+static void end_loop_and_exit(int signal)
+{
+	end_loop();
+	_exit(128 + signal);
+}
+
+static void begin_loop(void)
+{
+	out(MODEM, MODEM_LOOP);
+	if (atexit(end_loop) != 0 || signal(SIGINT, end_loop_and_exit) == SIG_ERR ||
+	    signal(SIGTERM, end_loop_and_exit) == SIG_ERR)
+		fail("have the line as it was at the end");
 }
 
 /* What has come: at least one byte. */
@@ -81,8 +118,11 @@ static void receive_directly(unsigned size)
 {
 	io_buf_ptr_inband_t bytes;
 
-	while (size != 0)
-		size -= read_line(bytes);
+	while (size != 0) {
+		unsigned n = read_line(bytes);
+
+		size -= n < size ? n : size;
+	}
 }
 
 /* ---------------- The server ---------------- */
@@ -200,7 +240,7 @@ static void start_server(void)
 		fail("let the server begin");
 }
 
-static void ask(unsigned size, mach_msg_option_t option)
+static void receive_from_server(unsigned size)
 {
 	struct packet packet = {
 		.head.msgh_bits =
@@ -212,20 +252,24 @@ static void ask(unsigned size, mach_msg_option_t option)
 	};
 	mach_port_t reply = packet.head.msgh_local_port;
 
-	if (mach_msg(&packet.head, option, sizeof packet.head, sizeof packet, reply,
-		     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
+	if (mach_msg(&packet.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof packet.head, sizeof packet,
+		     reply, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
 		fail("ask the server");
 	mig_put_reply_port(reply);
 }
 
-static void receive_from_server(unsigned size)
-{
-	ask(size, MACH_SEND_MSG | MACH_RCV_MSG);
-}
-
+/* Its last request is not answered. */
 static void end_server(void)
 {
-	ask(0, MACH_SEND_MSG);
+	mach_msg_header_t last = {
+		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, 0),
+		.msgh_size = sizeof last,
+		.msgh_remote_port = server,
+	};
+
+	if (mach_msg(&last, MACH_SEND_MSG, sizeof last, 0, MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE,
+		     MACH_PORT_NULL) != MACH_MSG_SUCCESS)
+		fail("end the server");
 	while (wait(NULL) > 0)
 		continue;
 }
@@ -274,7 +318,7 @@ static void receive_all(unsigned packets, bool is_later)
 	void (*receive_packet)(void) = is_later ? receive_packet_later : receive_packet_at_once;
 
 	open_line();
-	out(MODEM, MODEM_LOOP);
+	begin_loop();
 	if (!is_later)
 		cthread_detach(cthread_fork(send_what_is_awaited, NULL));
 	receive_packet();
@@ -282,13 +326,22 @@ static void receive_all(unsigned packets, bool is_later)
 	while (packets-- != 0)
 		receive_packet();
 	hot_stop();
-	out(MODEM, MODEM_USUAL);
 }
 
 static _Noreturn void tell_usage(void)
 {
-	fprintf(stderr, "usage: lineprog [-l] [-s] [PACKETS]\n");
+	fprintf(stderr, "usage: lineprog [-l] [-s] [PACKETS (1 to %d)]\n", PACKETS_MAX);
 	exit(2);
+}
+
+static unsigned number_of(const char *word)
+{
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+
+	if (*word == '-' || *end != '\0' || number == 0 || number > PACKETS_MAX)
+		tell_usage();
+	return (unsigned)number;
 }
 
 int main(int argc, char **argv)
@@ -304,8 +357,8 @@ int main(int argc, char **argv)
 		has_server = has_server || option == 's';
 	}
 	if (optind < argc)
-		packets = (unsigned)strtoul(argv[optind], NULL, 10);
-	if (packets == 0)
+		packets = number_of(argv[optind++]);
+	if (optind < argc)
 		tell_usage();
 	if (has_server) {
 		receive = receive_from_server;
