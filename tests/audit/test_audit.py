@@ -274,16 +274,18 @@ def test_without_room_callers_wait(audited) -> None:
 
 
 def test_the_machine_ends_rather_than_lose_a_record(unix_machine, tmp_path: Path) -> None:
-    """Policy ahlt."""
-    control = tmp_path / "control"
+    """Policy ahlt: what was done on a full disk is in the trail, all of it."""
+    control, trail = tmp_path / "control", tmp_path / "trail"
     control.write_text((ROOT / "boot/disk/etc/security/audit_control").read_text() +
-                       ALL + "policy:ahlt\n")
+                       "flags:fm\nnaflags:no\nqsize:1000\npolicy:ahlt\n")
     result = unix_machine(
-        f"{FULL}auditd\ndd\n"
-        "while true; do chmod 755 /tmp; done", user="root", limit=60,
-        files=Files(put=(Put(control, CONTROL),)))
+        f"{FULL}auditd\nln /var/audit/*.not_terminated /var/audit/live\ndd\n"
+        "while true; do chmod 755 /tmp && echo changed >/dev/log; done", user="root", limit=60,
+        files=Files(put=(Put(control, CONTROL),), get=(Get("/var/audit/live", trail),)))
     assert b"audit: the machine ends, since records would be lost (policy ahlt)" in result.log
-    assert result.outcome != "timeout"
+    assert (result.outcome, result.status) == ("exit", 125), result.log
+    modes = named(bsm.read(trail.read_bytes()), "AUE_CHMOD")
+    assert len(modes) >= result.log.count(b"changed\n") > 100
 
 
 def test_thirty_at_once(audited) -> None:

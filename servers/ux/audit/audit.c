@@ -96,6 +96,7 @@ bool audit_begin(struct audit_call *call, struct process *process, const mach_ms
 	call->selected = audit_select(process, event);
 	if (call->selected == 0)
 		return false;
+	audit_await_end();
 	audit_record_begin(&call->record, event);
 	audit_add_process(&call->record, AUT_SUBJECT32, process);
 	audited_add_arguments(&call->record, what, process, request);
@@ -138,6 +139,7 @@ void audit_exception(struct process *process, int signal, uint32_t address)
 
 	if ((audit_select(process, AUE_EXCEPTION) & AUDIT_FAILURE) == 0)
 		return;
+	audit_await_end();
 	audit_record_begin(&record, AUE_EXCEPTION);
 	audit_add_process(&record, AUT_SUBJECT32, process);
 	audit_add_number(&record, 1, (uint32_t)signal, "signal");

@@ -104,6 +104,11 @@ au_class_t *audit_class_of(uint32_t event);
 extern au_qctrl_t audit_limits;
 extern int audit_policy;
 
+void audit_set_policy(int policy);
+
+/* While the machine ends for lack of room, nothing begins that is recorded.  Unlocks. */
+void audit_await_end(void);
+
 /* A record's place in the trail.  Waits for room: unlocks. */
 void audit_commit(const void *record, uint32_t size);
 

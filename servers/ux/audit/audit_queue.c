@@ -11,6 +11,10 @@
  * it and tries again: with the next trail, or every second.  Meanwhile callers wait, or their
  * records are dropped and counted, or the machine ends, as the policy says.
  *
+ * With the policy ahlt the device's last blocks are kept for the trail.  When it has come to these
+ * nothing more begins that would be recorded, what has been done is written there, and the machine
+ * ends.
+ *
  * Guarded by the server's lock.
  */
 #include <bsm/audit_record.h>
@@ -23,7 +27,8 @@
 #define DELAY_MS    1000        /* How old a record gets in the queue. */
 #define RETRY_NS    NANOS_PER_SECOND
 #define MS_NS       1000000u
-#define HALT_STATUS 125 /* Of a machine that has ended rather than go on unaudited. */
+#define KEPT_ROOM   (3 * GROUP_ROOM) /* The group written, the other one, and what comes late. */
+#define HALT_STATUS 125              /* Of a machine that has ended rather than go on unaudited. */
 
 struct group {
 	char *bytes; /* GROUP_ROOM of them. */
@@ -45,9 +50,10 @@ static struct {
 	struct group filling, writing;
 	struct vnode *trail; /* Null: there is none. */
 	bool has_worker;
+	bool is_writing;     /* Somebody is in queue_write_group(). */
 	bool is_stuck;       /* The last group could not be written, and is there still. */
 	bool is_hurried;     /* Somebody waits for the queue to be empty. */
-	bool is_halting;     /* For lack of room: nobody waits for the worker, which halts. */
+	bool is_halting;     /* For lack of room: nothing is done any more that is recorded. */
 	bool was_told_size;  /* auditd, of this trail; */
 	bool was_told_space; /* and that there is little space, whatever the trail. */
 	uint64_t file_size;  /* At which it is told; 0: never. */
@@ -123,11 +129,6 @@ static void queue_fail(struct vnode *trail, off_t old_size, int error)
 	ux_wakeup(&queue.filling);
 	if (trail == queue.trail)
 		audit_send_trigger(AUDIT_TRIGGER_NO_SPACE);
-	if ((audit_policy & AUDIT_AHLT) != 0 && !queue.is_halting) {
-		ux_log("audit: the machine ends, since records would be lost (policy ahlt)");
-		queue.is_halting = true;
-		ux_halt(UX_HALT, HALT_STATUS);
-	}
 }
 
 /* The group that is the worker's goes to the trail.  Unlocks. */
@@ -135,8 +136,10 @@ static void queue_write_group(void)
 {
 	struct vnode *trail = vnode_reference(queue.trail);
 	off_t old_size = trail->size;
-	int error = queue_write_whole(trail, &queue.writing);
+	int error;
 
+	queue.is_writing = true;
+	error = queue_write_whole(trail, &queue.writing);
 	if (error == 0) {
 		queue.counts.as_written += queue.writing.records;
 		queue.counts.as_groups++;
@@ -147,6 +150,7 @@ static void queue_write_group(void)
 	} else {
 		queue_fail(trail, old_size, error);
 	}
+	queue.is_writing = false;
 	vnode_release(trail);
 	ux_wakeup(&queue.writing);
 }
@@ -158,6 +162,42 @@ static void queue_take_group(void)
 	queue.writing = queue.filling;
 	queue.filling = empty;
 	ux_wakeup(&queue.filling);
+}
+
+/* One group of what there is, or waits for who writes one. */
+static void queue_write_more(void)
+{
+	if (queue.is_writing) {
+		ux_sleep(&queue.writing, NULL);
+		return;
+	}
+	if (queue.writing.records == 0)
+		queue_take_group();
+	queue_write_group();
+}
+
+/* All that there is, unless it cannot be written.  Unlocks. */
+static void queue_write_rest(void)
+{
+	while (queue.trail != NULL && !queue.is_stuck &&
+	       queue.writing.records + queue.filling.records > 0)
+		queue_write_more();
+}
+
+/* With the policy ahlt: whether one more group might find no room. */
+static bool queue_must_halt(void)
+{
+	return (audit_policy & AUDIT_AHLT) != 0 && queue.trail != NULL &&
+	       (queue.is_stuck || fs_kept_room_is_used());
+}
+
+/* By the worker, which does nothing else from now on. */
+static void queue_halt(void)
+{
+	queue.is_halting = true;
+	queue_write_rest();
+	ux_log("audit: the machine ends, since records would be lost (policy ahlt)");
+	ux_halt(UX_HALT, HALT_STATUS);
 }
 
 /* When the group that is being filled is to be written; it has a record. */
@@ -197,6 +237,8 @@ static void audit_worker(void *unused)
 		if (queue.writing.records == 0)
 			queue_take_group();
 		queue_write_group();
+		if (queue_must_halt())
+			queue_halt();
 	}
 }
 
@@ -248,7 +290,24 @@ void audit_commit(const void *record, uint32_t size)
 		ux_wakeup(&queue);
 }
 
+void audit_await_end(void)
+{
+	while (queue.is_halting)
+		ux_sleep(&queue.is_halting, NULL);
+}
+
 /* ---------------- The trail ---------------- */
+
+static void queue_keep_room(void)
+{
+	fs_keep_room((audit_policy & AUDIT_AHLT) != 0 ? queue.trail : NULL, KEPT_ROOM);
+}
+
+void audit_set_policy(int policy)
+{
+	audit_policy = policy;
+	queue_keep_room();
+}
 
 /* Has the records that there are now written, unless they cannot be.  Unlocks. */
 static void queue_flush(void)
@@ -270,6 +329,7 @@ void audit_change_trail(struct vnode *trail)
 		queue_flush();
 	old = queue.trail;
 	queue.trail = trail;
+	queue_keep_room();
 	queue.was_told_size = false;
 	queue.was_told_space &= old != NULL && trail != NULL;
 	audit_is_on = trail != NULL;
@@ -301,11 +361,18 @@ void audit_set_file_size(uint64_t size)
 	queue.was_told_size = false;
 }
 
-/* Nothing is waited for that does not come: a disk that is full is full. */
+/*
+ * Nothing is waited for that does not come: a disk that is full is full, and a worker that ends the
+ * machine writes nothing more itself.
+ */
 void audit_drain(void)
 {
+	if (queue.is_halting) {
+		queue_write_rest();
+		return;
+	}
 	audit_is_on = false;
-	if (queue.trail == NULL || queue.is_halting)
+	if (queue.trail == NULL)
 		return;
 	queue.is_stuck = false;
 	while (!queue.is_stuck && queue.filling.records + queue.writing.records > 0)

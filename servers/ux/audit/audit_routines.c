@@ -68,6 +68,7 @@ kern_return_t ux_auditctl(caller_t caller, const_path_t path)
 
 	if (!is_root(caller->process))
 		return EPERM;
+	audit_await_end();
 	if (path[0] != '\0')
 		error = routine_open_trail(caller->process, path, &trail);
 	if (error == 0 && trail != NULL)
@@ -192,7 +193,7 @@ static int routine_set_policy(const struct exchange *words)
 {
 	if ((words->given[0] & ~(AUDIT_CNT | AUDIT_AHLT | AUDIT_ARGV)) != 0)
 		return EINVAL;
-	audit_policy = (int)words->given[0];
+	audit_set_policy((int)words->given[0]);
 	return 0;
 }
 

@@ -131,7 +131,8 @@ static bool change_has_buffers(const struct file_system *fs)
 static bool change_needs_freed(const struct file_system *fs)
 {
 	uint64_t changes = fs->changes + 1ull;
-	uint64_t blocks = fs->super->n_reserved_blocks + CHANGE_ROOM * changes;
+	uint64_t blocks =
+		(uint64_t)fs->super->n_reserved_blocks + fs->kept_blocks + CHANGE_ROOM * changes;
 	uint64_t inodes = super_reserved_inodes(fs) + changes; /* Each makes one at most. */
 
 	return (fs->free_blocks.count > 0 && fs->super->n_free_blocks < blocks) ||

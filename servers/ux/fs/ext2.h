@@ -201,6 +201,9 @@ struct file_system {
 	struct vnode *root;
 	unsigned complaints; /* Lines in the log about damage. */
 	bool is_mounted;
+
+	const struct vnode *keeper; /* Null, or the last blocks are this file's, */
+	uint32_t kept_blocks;       /* so many. */
 };
 
 /* A file in use: what ext2 knows more of it than others see. */

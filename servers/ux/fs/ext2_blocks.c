@@ -139,14 +139,22 @@ static void blocks_free_all(struct file_system *fs, const uint32_t *blocks, unsi
 	}
 }
 
-/* All or none.  The last ones are root's. */
+/* Free blocks that are for others: the last ones are one file's, those before them root's. */
+static uint64_t blocks_kept_from(const struct node *node)
+{
+	const struct file_system *fs = node->vnode.file_system;
+	uint64_t kept = node->may_use_reserved ? 0 : fs->super->n_reserved_blocks;
+
+	return fs->keeper == &node->vnode ? kept : kept + fs->kept_blocks;
+}
+
+/* All or none. */
 static int blocks_allocate_all(const struct node *node, uint32_t goal, uint32_t *blocks,
 			       unsigned count)
 {
 	struct file_system *fs = node->vnode.file_system;
-	uint64_t kept = node->may_use_reserved ? 0 : fs->super->n_reserved_blocks;
 
-	if (fs->super->n_free_blocks < kept + count)
+	if (fs->super->n_free_blocks < blocks_kept_from(node) + count)
 		return ENOSPC;
 	for (unsigned i = 0; i < count; i++) {
 		int error = block_allocate(fs, i == 0 ? goal : blocks[i - 1] + 1, &blocks[i]);

@@ -154,6 +154,21 @@ unsigned fs_free_percent(void)
 	return (super->n_free_blocks - reserved) / hundredth;
 }
 
+/* Beside the bytes, indirect blocks that the way to them may need. */
+void fs_keep_room(const struct vnode *vnode, size_t bytes)
+{
+	struct file_system *fs = root_file_system;
+
+	assert(ux_lock_held() && (vnode == NULL || vnode->file_system == fs));
+	fs->keeper = vnode;
+	fs->kept_blocks = vnode == NULL ? 0 : (bytes >> fs->block_shift) + 2 * EXT2_LEVELS;
+}
+
+bool fs_kept_room_is_used(void)
+{
+	return root_file_system->super->n_free_blocks < root_file_system->kept_blocks;
+}
+
 void fs_unmount(void)
 {
 	struct file_system *fs = root_file_system;

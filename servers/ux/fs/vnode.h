@@ -69,6 +69,15 @@ unsigned vnode_write_errors(const struct vnode *vnode);
 /* How much of the device is free for everybody, in percent. */
 unsigned fs_free_percent(void);
 
+/*
+ * The device's last blocks, so many bytes' worth, are this file's, to which a reference is held as
+ * long; null: nobody's.  To others the device is full before, and so it is to root.
+ */
+void fs_keep_room(const struct vnode *vnode, size_t bytes);
+
+/* Whether not all of that is free any more. */
+bool fs_kept_room_is_used(void);
+
 /* Says that the file system was left as it should be: the last thing before a halt.  Unlocks. */
 void fs_unmount(void);
 
