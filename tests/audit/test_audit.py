@@ -197,6 +197,13 @@ def test_one_auditd_only(audited) -> None:
                             "sh: -c: 1: auditd: not found\nsh: -c: 1: audit: not found\n")
 
 
+def test_auditd_is_started_unless_it_runs(audited) -> None:
+    trail = audited("audit -i; echo $?; audit -i; echo $?; ls /var/audit | wc -l\n"
+                    "su student -c '/sbin/audit -i 2>&1'")
+    assert trail.output == "0\n0\n1\naudit: only root may say what auditd is to do\n"
+    assert len(named(trail.records, "AUE_audit_startup")) == 1
+
+
 def test_who_is_not_root_is_told(audited) -> None:
     trail = audited("auditd; su student -c '/sbin/auditd 2>&1; /sbin/audit -n 2>&1'")
     assert trail.output == ("auditd: only root may keep the audit trail\n"
@@ -270,6 +277,7 @@ def test_without_room_callers_wait(audited) -> None:
     assert trail.output.startswith("it waits\ndone\n"), trail.output
     assert int(re.search(r"calls that waited (\d+)", trail.output)[1]) > 0
     assert "dropped 0" in trail.output
+    assert trail.log.count("auditd: the trail could not be written: policy none") == 1
     assert len(named(trail.records, "AUE_CHMOD")) == 60
 
 

@@ -39,6 +39,7 @@ union message {
 static mach_port_t all_ports, control_port, signal_port;
 static mach_port_t host;
 static bool is_over;
+static bool was_unwritten; /* The trail that there is could once not be written: that is said. */
 
 void complain(const char *format, ...)
 {
@@ -74,7 +75,7 @@ static void terminate(void)
 
 static void rotate(void)
 {
-	trail_begin();
+	was_unwritten &= !trail_begin();
 	trail_expire();
 }
 
@@ -89,6 +90,18 @@ static void make_space(void)
 {
 	complain("there is little space left for the trail in %s", control.folder);
 	rotate();
+}
+
+/* The server tries again each second, and what has become too old by then can go. */
+static void find_space(void)
+{
+	if (!was_unwritten)
+		complain("the trail could not be written: policy %s",
+			 (control.policy & AUDIT_AHLT) != 0  ? "ahlt, the machine ends"
+			 : (control.policy & AUDIT_CNT) != 0 ? "cnt, records are dropped"
+							     : "none, callers wait");
+	was_unwritten = true;
+	trail_expire();
 }
 
 static void do_trigger(int trigger)
@@ -108,11 +121,7 @@ static void do_trigger(int trigger)
 		make_space();
 		break;
 	case AUDIT_TRIGGER_NO_SPACE:
-		complain("the trail could not be written: policy %s",
-			 (control.policy & AUDIT_AHLT) != 0  ? "ahlt, the machine ends"
-			 : (control.policy & AUDIT_CNT) != 0 ? "cnt, records are dropped"
-							     : "none, callers wait");
-		trail_expire();
+		find_space();
 		break;
 	case AUDIT_TRIGGER_EXPIRE_TRAILS:
 		trail_expire();

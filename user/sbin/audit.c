@@ -11,6 +11,7 @@
 #include "common/common.h"
 
 #define USAGE    "audit -e | -i | -n | -s | -t | -q"
+#define AUDITD   "/sbin/auditd"
 #define PID_HOST (-1) /* What task_by_pid() answers with the host's control port. */
 
 static const struct {
@@ -22,15 +23,21 @@ static const struct {
 	{'t', AUDIT_TRIGGER_CLOSE_AND_DIE},
 };
 
-/* Without it the trigger would go nowhere, and in silence. */
-static void must_be_there(void)
+/* Without auditd a trigger would go nowhere, and in silence. */
+static bool is_there(void)
 {
 	mach_port_t host = task_by_pid(PID_HOST), port = MACH_PORT_NULL;
 
 	if (host == MACH_PORT_NULL)
 		report_exit(1, "only root may say what auditd is to do");
-	if (host_get_audit_control_port(host, &port) != KERN_SUCCESS || !MACH_PORT_VALID(port))
-		report_exit(1, "auditd does not run; start it: /sbin/auditd");
+	return host_get_audit_control_port(host, &port) == KERN_SUCCESS && MACH_PORT_VALID(port);
+}
+
+/* It says itself why it cannot begin, and its status is ours. */
+static void become_auditd(void)
+{
+	execl(AUDITD, "auditd", (char *)NULL);
+	report_exit(1, AUDITD ": %s", strerror(errno));
 }
 
 static void send_trigger(int option)
@@ -71,9 +78,12 @@ int main(int count, char **arguments)
 		usage(USAGE);
 	if (option == 'q') {
 		print_counts();
-	} else {
-		must_be_there();
+	} else if (is_there()) {
 		send_trigger(option);
+	} else if (option == 'i') {
+		become_auditd();
+	} else {
+		report_exit(1, "auditd does not run; start it: " AUDITD);
 	}
 	return program_end(0);
 }
