@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ktrace.h>
 
 /* The host has headers of these names for its own numbers. */
@@ -250,6 +251,20 @@ static const char *names_of_sent(int64_t code)
 	}
 }
 
+/* Codes above 0, which say what of that signal's own has happened. */
+static const struct names_cause {
+	const char *signal;
+	int32_t code;
+	const char *name;
+} causes[] = {
+	{"SIGILL", 1, "ILL_ILLOPC"},   {"SIGILL", 5, "ILL_PRVOPC"},  {"SIGTRAP", 1, "TRAP_BRKPT"},
+	{"SIGTRAP", 2, "TRAP_TRACE"},  {"SIGBUS", 1, "BUS_ADRALN"},  {"SIGBUS", 2, "BUS_ADRERR"},
+	{"SIGBUS", 3, "BUS_OBJERR"},   {"SIGFPE", 1, "FPE_INTDIV"},  {"SIGFPE", 2, "FPE_INTOVF"},
+	{"SIGFPE", 7, "FPE_FLTINV"},   {"SIGFPE", 8, "FPE_FLTSUB"},  {"SIGSEGV", 1, "SEGV_MAPERR"},
+	{"SIGSEGV", 2, "SEGV_ACCERR"}, {"SIGCHLD", 1, "CLD_EXITED"}, {"SIGCHLD", 2, "CLD_KILLED"},
+	{"SIGCHLD", 5, "CLD_STOPPED"},
+};
+
 static const char *names_of_late_errno(int64_t number)
 {
 	return number == ERESTARTSYS ? "ERESTARTSYS" : NULL;
@@ -344,6 +359,19 @@ void ktrace_put_name(FILE *out, enum ktrace_names which, uint64_t number)
 		fputs(name, out);
 	else
 		fprintf(out, "%" PRId32, (int32_t)number);
+}
+
+void ktrace_put_sent(FILE *out, int32_t signal, int32_t code)
+{
+	const char *name = ktrace_name(KTRACE_SIGNAL, signal);
+
+	for (size_t i = 0; name != NULL && i < COUNT(causes); i++) {
+		if (causes[i].code == code && strcmp(causes[i].signal, name) == 0) {
+			fputs(causes[i].name, out);
+			return;
+		}
+	}
+	ktrace_put_name(out, KTRACE_SENT, (uint32_t)code);
 }
 
 /* Of a mask with most of them: `~{SIGKILL}` names those that are not in it. */

@@ -37,6 +37,9 @@ const char *ktrace_name(enum ktrace_names which, int64_t number);
 /* The same, or of flags those that are set, with a `|` between them. */
 void ktrace_put_name(FILE *out, enum ktrace_names which, uint64_t number);
 
+/* How a signal came to be: what its own codes say, or any signal's. */
+void ktrace_put_sent(FILE *out, int32_t signal, int32_t code);
+
 /* `{SIGINT,SIGTERM}`, or `~{SIGKILL}` for all but that. */
 void ktrace_put_signals(FILE *out, uint64_t mask);
 

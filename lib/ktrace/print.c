@@ -178,7 +178,7 @@ static void print_psig(struct ktrace_print *print, const struct ktrace_record *r
 	if (print->has_numbers)
 		fprintf(out, "%" PRId32, body.code);
 	else
-		ktrace_put_name(out, KTRACE_SENT, (uint32_t)body.code);
+		ktrace_put_sent(out, body.signo, body.code);
 	putc('\n', out);
 }
 

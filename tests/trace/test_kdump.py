@@ -75,6 +75,22 @@ def test_numbers_instead_of_names() -> None:
                            "PSIG  14 caught handler=0x8049000 mask=0x2 code=128"]
 
 
+def test_a_signal_s_own_codes_have_names() -> None:
+    """Those that <sys/signal.h> has; a code is another signal's, too, or nobody's."""
+    header = (ROOT / "include/sys/signal.h").read_text()
+    signals = {name: int(number) for name, number in
+               re.findall(r"^#define SIG([A-Z]+)\s+(\d+)\b", header, re.MULTILINE)}
+    codes = {name: (signals[{"CLD": "CHLD"}.get(of, of)], int(number)) for name, of, number in
+             re.findall(r"^#define ((ILL|FPE|SEGV|BUS|TRAP|CLD)_\w+)\s+(\d+)", header,
+                        re.MULTILINE)}
+    made = Maker()
+    for signal, code in codes.values():
+        made.signal(signal, 0, code)
+    made.signal(signals["SEGV"], 0, 99).signal(signals["SEGV"], 0, 0).signal(signals["TERM"], 0, 1)
+    told = [line.partition("code=")[2] for line in Run(made).told()]
+    assert len(codes) > 10 and told == [*codes, "99", "SI_USER", "1"]
+
+
 def test_decimal_numbers() -> None:
     told = Run(sample(), "-d", "-s").told()
     assert told[3] == "CALL  read(3,8192)" and told[7] == "RET   read 10"
