@@ -146,8 +146,8 @@ static bool gather_is_written(const struct machine_call_counters *counters)
 	return false;
 }
 
-static void gather_move_all(struct machine_call_counters *to,
-			    struct machine_call_counters *from, uint32_t cpu, struct found *found)
+static void gather_move_all(struct machine_call_counters *to, struct machine_call_counters *from,
+			    uint32_t cpu, struct found *found)
 {
 	uint32_t last = counters_pages() - 1;
 
@@ -155,7 +155,8 @@ static void gather_move_all(struct machine_call_counters *to,
 		if (!counters_are_written(from, cpu, n))
 			continue;
 		from->written[cpu][n] = false;
-		to->written[cpu][n] = to->mark != 0; /* Not through the window, which would say so. */
+		to->written[cpu][n] =
+			to->mark != 0; /* Not through the window, which would say so. */
 		if (n == last)
 			gather_move_last(to->pages[cpu][n], from->pages[cpu][n]);
 		else
