@@ -144,8 +144,8 @@ uint32_t machine_call_count(void);
 
 /*
  * A set of their counters: zeroes; NULL without memory.  Of each CPU's there are some more than
- * sites, all in runs whose counters lie one behind the other.  Site n counts in counter n, or, since
- * it was gathered with others, in machine_call_counter_of(n): its count is the sum of both.
+ * sites, all in runs whose counters lie one behind the other.  Site n counts in counter n, or,
+ * since it was gathered with others, in machine_call_counter_of(n): its count is the sum of both.
  */
 #define MACHINE_CALL_RUN 128u
 
