@@ -14,15 +14,12 @@ bool page_caller_is_privileged(void)
 
 enum page_class page_caller_class(void)
 {
-	const struct thread *thread = current_thread();
+	const struct task *task = current_thread()->task;
 
-	if (thread->task == NULL)
+	if (task == NULL)
 		return PAGE_FOR_SYSTEM;
-	if (owner_limited(thread->task->owner) != NULL)
+	if (owner_limited(task->owner) != NULL)
 		return PAGE_FOR_USER;
-	/* Who does later what a user has caused, and answers nobody, must get it done. */
-	if (thread->serves == MACH_PORT_NULL)
-		return PAGE_FOR_SYSTEM;
 	return owner_limited(task_payer()) != NULL ? PAGE_FOR_SERVED : PAGE_FOR_SYSTEM;
 }
 
