@@ -76,13 +76,10 @@ def test_who_asks_for_it_has_it_done(unix_machine, tmp_path, program) -> None:
 
 
 def test_a_timer_is_whose_it_is(unix_machine, tmp_path, program) -> None:
-    """What the server does for itself is to tell of the child's end, and to wait again."""
+    """What the server does for itself is to tell of the child's end."""
     done = Done(unix_machine, tmp_path, program, "timer", 1)
     assert done.calls("ux", "signal_process") == {"child": TIMES, "ux": 1}
     assert done.calls("ux", "signal_deliver") == {"child": TIMES}
-    for function in ("ux_sleep", "ux_sleep_until"):
-        waits = done.calls("ux", function)
-        assert waits["child"] == 0 and waits["ux"] >= TIMES, (function, waits)
 
 
 def test_a_signal_is_sent_and_taken(unix_machine, tmp_path, program) -> None:

@@ -95,22 +95,6 @@ TEST(fs_blocks_are_for_who_changed_them_first)
 	end(vnode);
 }
 
-/* Who reads a file has changed the time of that, which is in the inode, and that in a block. */
-TEST(fs_inodes_are_for_who_changed_them_first)
-{
-	struct vnode *vnode = begin();
-	char byte;
-	size_t done;
-
-	REQUIRE(vnode != NULL);
-	for (host_served = ONE; host_served <= WHO_ASKS; host_served++)
-		EXPECT_EQ(vnode_read(vnode, 0, &byte, 1, &done), 0);
-	sync_for(NOBODY);
-	EXPECT_EQ(host_blocks_for[ONE], 1);
-	EXPECT_EQ(host_blocks_for[NOBODY] + host_blocks_for[OTHER] + host_blocks_for[WHO_ASKS], 0);
-	end(vnode);
-}
-
 /* What has been written is nobody's any more: the next to change it is the first. */
 TEST(fs_blocks_are_for_who_changed_them_since)
 {
