@@ -65,14 +65,14 @@ static void directory_remove_link(struct vnode *vnode, nlink_t count)
 {
 	vnode->links -= vnode->links < count ? vnode->links : count;
 	vnode->changed = ux_seconds();
-	vnode_note_changed(node_of(vnode));
+	node_of(vnode)->is_changed = true;
 }
 
 static void directory_add_link(struct vnode *vnode)
 {
 	vnode->links++;
 	vnode->changed = ux_seconds();
-	vnode_note_changed(node_of(vnode));
+	node_of(vnode)->is_changed = true;
 }
 
 /* ---------------- Looking up ---------------- */
