@@ -83,7 +83,7 @@ def words(lines: int) -> str:
 
 
 COMMANDS = {
-    "sort": (f"{FULL_RATE}", "sort -r -k 2 /tmp/input", words(70000)),
+    "sort": (f"{FULL_RATE}", "sort -r -k 2 /tmp/input", words(66000)),
     "grep": (f"{FULL_RATE}",
              "grep -c -E '^(1|2)*[3-7]+.*((wo?rd)|[a-z])+ ([5-9]|[1-4].)$' /tmp/input",
              words(108000)),

@@ -64,8 +64,8 @@ def most(ends: int, *slower: float) -> Cost:
 
 # At most this, as docs/sampling.md has it.  At 1 kHz, and then at 10 kHz.
 MOST = {
-    "run": most(3_000_000, 0.5, 0.8, 0.8, 0.5, 1, 1.5),
-    "run-record": most(4_000_000, 0.5, 0.8, 0.8, 1.5, 1, 2),
+    "run": most(3_000_000, 0.5, 1, 0.8, 0.5, 1.3, 1.5),
+    "run-record": most(4_000_000, 0.5, 1, 0.8, 1.5, 1.3, 2),
     "run-stack": most(4_000_000, 0.5, 0.8, 1, 2.5, 1.5, 4),
     "all-record": most(8_000_000, 1, 2.6, 2, 2, 8, 3),
     "all-stack": most(8_000_000, 1.5, 3.5, 2.5, 3, 11, 5),
