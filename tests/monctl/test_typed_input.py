@@ -76,8 +76,12 @@ def test_it_is_for_whoever_reads(root: Keyboard, room: Room, command: str, folde
 
 
 def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None:
-    """Of a file that is not in memory: requests begin with a call of this; interrupts end so."""
-    root.say("mkdir disk; cd disk")
+    """Of a file that is not in memory: requests begin with a call of this; interrupts end so.
+
+    What was changed before is on the disk then: the server writes it back within a second or two,
+    for itself, and an interrupt for requests of several is nobody's.
+    """
+    root.say("mkdir disk; cd disk; sync")
     root.say("pkgmon -c cat /bin/gprof >/dev/null")
     root.say("cd ..")
     found = parts(root, room, "disk", "virtio_disk_start_waiting")
