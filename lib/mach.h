@@ -60,10 +60,14 @@ kern_return_t syscall_thread_depress_abort(mach_port_t thread);
 kern_return_t thread_set_self_state(int flavor, thread_state_t state, mach_msg_type_number_t count);
 
 /*
- * From here on the thread works for whom the reply right `name`, or its own task's thread, does; or
- * for whom a device brings what it brings, which may be nobody who is known yet: an event.
+ * From here on the thread works for whom the reply right `name`, or its own task's thread, does;
+ * for a task whose port it has; or for whom a device brings what it brings, which may be nobody who
+ * is known yet: an event.
  */
 kern_return_t assay_thread_serve(mach_port_t name);
+
+/* For whom the thread works: a task's number, 0 for the system, or an event. */
+uint32_t assay_thread_label(void);
 
 /* A call within this program, counted for whom the thread works, while somebody asks for that. */
 kern_return_t assay_count_call(uint32_t from, uint32_t self);

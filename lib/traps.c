@@ -57,6 +57,7 @@ STUB(assay_memory_map, TRAP_assay_memory_map);
 STUB(assay_memory_unmap, TRAP_assay_memory_unmap);
 STUB(assay_memory_protect, TRAP_assay_memory_protect);
 STUB(assay_clock_read, TRAP_assay_clock_read);
+STUB(assay_thread_label, TRAP_assay_thread_label);
 STUB(assay_counts, TRAP_assay_counts);
 STUB(assay_cpu_info, TRAP_assay_cpu_info);
 STUB(assay_thread_serve, TRAP_assay_thread_serve);

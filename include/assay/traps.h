@@ -20,6 +20,7 @@
 #define TRAP_assay_memory_unmap    106
 #define TRAP_assay_memory_protect  107
 #define TRAP_assay_clock_read      108
+#define TRAP_assay_thread_label    109
 #define TRAP_assay_counts          111
 #define TRAP_assay_cpu_info        112
 #define TRAP_assay_thread_serve    113

@@ -8,7 +8,7 @@
  * or is an answer, else to its own.  So a server works on behalf of whoever sent the request until
  * it has answered, and a reply brings a caller its own label back (ipc/message_copyin.c and
  * message_copyout.c).  What is left is here: a server that had put a request aside takes it up
- * again, or does something for itself.
+ * again, does something for itself, or does later what a task has caused whose port it has.
  */
 #include "task/label.h"
 
@@ -39,7 +39,8 @@ struct service {
 /*
  * What a right makes whoever holds it in `task` work for; false if for nobody.  A reply right to a
  * port of the task's own is nobody's who waits: the task made it, perhaps while it served, and
- * would keep a client's label by it after the answer.
+ * would keep a client's label by it after the answer.  Whoever has a task's port can have it do
+ * anything as it is, by a thread more, so it may also say that it works for it.
  */
 static bool label_of_right(const struct entry *entry, const struct task *task,
 			   struct service *service)
@@ -51,8 +52,10 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
 		return false;
 	if (entry->port->kind == OBJECT_TASK) {
-		*service = (struct service){task->id, MACH_PORT_NULL};
-		return entry->port->object == task;
+		const struct task *served = entry->port->object;
+
+		*service = (struct service){served->id, MACH_PORT_NULL};
+		return true;
 	}
 	if (entry->port->kind == OBJECT_DEVICE) {
 		const struct device *device = entry->port->object;
@@ -71,7 +74,7 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 
 /*
  * The current thread goes on on behalf of the caller whose reply right has this name, of what a
- * thread of its own task works for, of its own task, or of whoever a device's input is for.
+ * thread of its own task works for, of a task, or of whoever a device's input is for.
  */
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 {
@@ -83,4 +86,9 @@ TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 	current_thread()->serves = service.name;
 	machine_label_set(current_thread(), service.label);
 	return KERN_SUCCESS;
+}
+
+TRAP_ABI uint32_t trap_thread_label(void)
+{
+	return current_thread()->label;
 }

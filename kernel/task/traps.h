@@ -63,6 +63,7 @@ TRAP_ABI kern_return_t trap_task_suspend(uint32_t task);
 TRAP_ABI kern_return_t trap_task_set_special_port(uint32_t task, uint32_t which, uint32_t port);
 TRAP_ABI kern_return_t trap_thread_depress_abort(uint32_t thread);
 TRAP_ABI kern_return_t trap_thread_serve(uint32_t name);
+TRAP_ABI uint32_t trap_thread_label(void);
 
 /* task/memory_traps.c */
 TRAP_ABI kern_return_t trap_vm_map(uint32_t map, user_address_t address, uint32_t size,

@@ -546,7 +546,6 @@ TEST(no_label_can_be_forged)
 	expect_refused(port);
 	expect_refused(set);
 	expect_refused(host);
-	expect_refused(child);
 	expect_refused(thread);
 	port_drop_receive(send);
 	expect_refused(send);
@@ -560,6 +559,22 @@ TEST(no_label_can_be_forged)
 	port_destroy(send);
 	port_destroy(set);
 	port_drop_send(host);
+}
+
+/* Whoever has a task's port can have it do anything, and so may work for it while it is there. */
+TEST(a_task_that_one_has)
+{
+	mach_port_t child = child_new();
+	uint32_t id = task_id_of(child);
+
+	EXPECT_EQ(assay_thread_label(), task_id_of(self()));
+	EXPECT_EQ(assay_thread_serve(child), KERN_SUCCESS);
+	EXPECT_EQ(my_label(), id);
+	EXPECT_EQ(assay_thread_label(), id);
+	serve_oneself();
+	EXPECT_EQ(task_terminate(child), KERN_SUCCESS);
+	expect_refused(child);
+	child_end(child);
 }
 
 /* A reply right to a port of one's own has no label to give, whenever it was made. */

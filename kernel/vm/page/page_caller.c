@@ -14,12 +14,15 @@ bool page_caller_is_privileged(void)
 
 enum page_class page_caller_class(void)
 {
-	const struct task *task = current_thread()->task;
+	const struct thread *thread = current_thread();
 
-	if (task == NULL)
+	if (thread->task == NULL)
 		return PAGE_FOR_SYSTEM;
-	if (owner_limited(task->owner) != NULL)
+	if (owner_limited(thread->task->owner) != NULL)
 		return PAGE_FOR_USER;
+	/* Who does later what a user has caused, and answers nobody, must get it done. */
+	if (thread->serves == MACH_PORT_NULL)
+		return PAGE_FOR_SYSTEM;
 	return owner_limited(task_payer()) != NULL ? PAGE_FOR_SERVED : PAGE_FOR_SYSTEM;
 }
 

@@ -94,6 +94,23 @@ void serve_unwatch(mach_port_t name);
 /* A thread of the server's, which ends when `run` returns; it begins and ends without the lock. */
 bool ux_start_thread(void (*run)(void *), void *argument);
 
+/* ---------------- For whom (process/served.c) ---------------- */
+
+/* For whom this thread works: the number of a task, which is never another's. */
+uint32_t served_now(void);
+
+/* Whether for the server itself, so that what it does had better be told of whoever caused it. */
+bool served_nobody(void);
+
+/*
+ * Such a thread works for a process from here on, by the number of its task: not if that has ended,
+ * or the process has another task by now.  Then it is the server's own again.
+ */
+void served_begin(uint32_t whom);
+void served_end(void);
+
+uint32_t served_living(uint32_t whom); /* The number, or 0 if served_begin() would do nothing. */
+
 /* ---------------- The beginning and the end (main.c) ---------------- */
 
 struct ux_boot {

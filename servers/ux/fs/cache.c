@@ -188,7 +188,9 @@ static void cache_assign(struct cache *cache, struct buffer *buffer, uint32_t bl
 void cache_change(struct cache *cache, struct buffer *buffer, enum cache_rank rank)
 {
 	assert(ux_lock_held() && buffer->state == BUFFER_VALID);
-	if (buffer->is_changed && (buffer->rank < rank || buffer->rank == CACHE_AGAIN))
+	if (!buffer->is_changed)
+		buffer->client = served_now();
+	else if (buffer->rank < rank || buffer->rank == CACHE_AGAIN)
 		rank = buffer->rank;
 	buffer->is_checked = false;
 	buffer->tries = 0;
@@ -248,8 +250,30 @@ static struct buffer *cache_find_to_write(const struct cache *cache, uint32_t bl
 	return buffer != NULL && buffer->is_changed && buffer->rank == rank ? buffer : NULL;
 }
 
-/* Gathers blocks of its rank around a changed one, in the order of the device; how many. */
-static uint32_t cache_gather(const struct cache *cache, struct buffer *middle,
+/* Whether both were changed for the same client: those who are gone are all nobody. */
+static bool cache_is_for_same(struct buffer *one, struct buffer *other)
+{
+	if (one->client == other->client)
+		return true;
+	one->client = served_living(one->client);
+	other->client = served_living(other->client);
+	return one->client == other->client;
+}
+
+/* The buffer of a block that may be written together with another one, or null. */
+static struct buffer *cache_find_like(const struct cache *cache, uint32_t block,
+				      struct buffer *other, bool for_client)
+{
+	struct buffer *buffer = cache_find_to_write(cache, block, other->rank);
+
+	return buffer == NULL || !for_client || cache_is_for_same(buffer, other) ? buffer : NULL;
+}
+
+/*
+ * Gathers blocks of its rank around a changed one, in the order of the device, those for its client
+ * alone or all; how many.
+ */
+static uint32_t cache_gather(const struct cache *cache, struct buffer *middle, bool for_client,
 			     struct buffer *run[CACHE_RUN_MAX])
 {
 	uint32_t first = middle->block;
@@ -257,10 +281,10 @@ static uint32_t cache_gather(const struct cache *cache, struct buffer *middle,
 	struct buffer *next = middle;
 
 	while (first > 0 && middle->block - first + 1 < cache->run &&
-	       cache_find_to_write(cache, first - 1, middle->rank) != NULL)
+	       cache_find_like(cache, first - 1, middle, for_client) != NULL)
 		first--;
 	for (next = cache_find(cache, first); next != NULL && count < cache->run;
-	     next = cache_find_to_write(cache, first + count, middle->rank))
+	     next = cache_find_like(cache, first + count, middle, for_client))
 		run[count++] = next;
 	return count;
 }
@@ -320,26 +344,37 @@ static void cache_write_copy(const struct cache *cache, uint32_t first, uint32_t
 	}
 }
 
-/* Writes a changed block, and changed ones beside it.  Another may have done it meanwhile. */
-static void cache_write_run(struct cache *cache, struct buffer *buffer)
+/* Writes a changed block, and changed ones beside it. */
+static void cache_write_around(struct cache *cache, struct buffer *buffer, bool for_client)
 {
 	struct buffer *run[CACHE_RUN_MAX];
+	uint32_t count = cache_gather(cache, buffer, for_client, run);
+	int errors[CACHE_RUN_MAX];
+
+	cache_begin_writing(cache, run, count);
+	ux_unlock();
+	cache_write_copy(cache, run[0]->block, count, errors);
+	ux_lock();
+	cache_end_writing(cache, run, count, errors);
+}
+
+/* When nobody else writes, who may have done it meanwhile. */
+static void cache_write_run(struct cache *cache, struct buffer *buffer)
+{
 	uint32_t block = buffer->block;
 	enum cache_rank rank = buffer->rank;
-	uint32_t count;
-	int errors[CACHE_RUN_MAX];
+	bool for_client = served_nobody();
 
 	while (cache->is_writing)
 		ux_sleep(cache, NULL);
 	buffer = cache_find_to_write(cache, block, rank);
 	if (buffer == NULL)
 		return;
-	count = cache_gather(cache, buffer, run);
-	cache_begin_writing(cache, run, count);
-	ux_unlock();
-	cache_write_copy(cache, run[0]->block, count, errors);
-	ux_lock();
-	cache_end_writing(cache, run, count, errors);
+	if (for_client)
+		served_begin(buffer->client);
+	cache_write_around(cache, buffer, for_client);
+	if (for_client)
+		served_end();
 }
 
 void cache_write(struct cache *cache, enum cache_rank rank)

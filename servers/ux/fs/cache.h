@@ -7,6 +7,10 @@
  * a function of this file has found is the caller's to look at and to change as long as the caller
  * keeps the server's lock; nothing else protects it, nor needs to.  Every call that may wait may
  * also take buffers for other blocks: what was found before is then to be found again.
+ *
+ * A block is written for whom the thread works that writes it.  One that works for nobody does it
+ * for whom the block was changed first: it is by him that it has to be written at all, and whoever
+ * changed it after him made no more work.
  */
 #ifndef UX_FS_CACHE_H
 #define UX_FS_CACHE_H
@@ -45,7 +49,8 @@ struct buffer {
 	uint32_t
 		owner; /* The file's number, if the block is one file's and no directory's; or 0. */
 	enum buffer_state state;
-	bool is_changed;      /* The device has older contents. */
+	bool is_changed;      /* The device has older contents, */
+	uint32_t client;      /* and for whom it was changed first since: served_now(). */
 	enum cache_rank rank; /* If it is changed. */
 	bool is_writing;      /* A copy of it is on its way there. */
 	bool is_kept;         /* Stays until the cache is closed. */

@@ -211,7 +211,8 @@ struct node {
 	struct vnode vnode;
 	bool is_loading;       /* It is being read: nobody may look at it. */
 	bool is_dying;         /* It is being deleted: there is no such file any more. */
-	bool is_changed;       /* The cache has an older inode. */
+	bool is_changed;       /* The cache has an older inode, */
+	uint32_t client;       /* and for whom the node was changed first since: served_now(). */
 	bool is_new;           /* The device's inode is what a deleted file left. */
 	bool may_use_reserved; /* Who makes it larger now is root. */
 	uint32_t map[EXT2_MAP_WORDS];
@@ -402,10 +403,13 @@ int vnode_get(struct file_system *fs, inumber_t number, struct vnode **found);
 /* A new file, whose inode was just allocated.  Not written yet. */
 int vnode_new(struct file_system *fs, inumber_t number, mode_t mode, struct vnode **made);
 
+/* What the node says is not in the cache yet. */
+void vnode_note_changed(struct node *node);
+
 void vnode_begin(struct vnode *vnode); /* Marks it busy.  Unlocks. */
 void vnode_end(struct vnode *vnode);
 
-/* Writes all inodes that were changed to the cache.  Unlocks. */
+/* Writes all inodes that were changed to the cache, as it does blocks (cache.h).  Unlocks. */
 int vnodes_write(struct file_system *fs);
 
 /* What cache.h calls `written`: a block that could not be is noted with those who miss it. */

@@ -98,7 +98,7 @@ int block_touch(struct node *node, uint32_t index)
 	unsigned level;
 	int error = 0;
 
-	node->is_changed = true;
+	vnode_note_changed(node);
 	if (!blocks_way_to(node->vnode.file_system, index, &way))
 		return 0;
 	while (error == 0 && way.levels-- > 0) {
@@ -234,7 +234,7 @@ int block_make(struct node *node, uint32_t index, uint32_t *block, bool *is_new)
 		return error;
 	}
 	node->sectors += count * (fs->block_size / SECTOR);
-	node->is_changed = true;
+	vnode_note_changed(node);
 	*block = blocks[count - 1];
 	*is_new = true;
 	return 0;
@@ -248,7 +248,7 @@ static int blocks_free_one(struct node *node, uint32_t block)
 	uint32_t sectors = fs->block_size / SECTOR;
 
 	node->sectors -= node->sectors < sectors ? node->sectors : sectors;
-	node->is_changed = true;
+	vnode_note_changed(node);
 	return block_free(fs, block);
 }
 

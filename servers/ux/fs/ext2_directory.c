@@ -65,14 +65,14 @@ static void directory_remove_link(struct vnode *vnode, nlink_t count)
 {
 	vnode->links -= vnode->links < count ? vnode->links : count;
 	vnode->changed = ux_seconds();
-	node_of(vnode)->is_changed = true;
+	vnode_note_changed(node_of(vnode));
 }
 
 static void directory_add_link(struct vnode *vnode)
 {
 	vnode->links++;
 	vnode->changed = ux_seconds();
-	node_of(vnode)->is_changed = true;
+	vnode_note_changed(node_of(vnode));
 }
 
 /* ---------------- Looking up ---------------- */

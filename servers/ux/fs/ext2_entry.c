@@ -159,7 +159,7 @@ static int entry_note_change(struct scan *scan)
 	cache_change(&fs->cache, scan->buffer, is_hidden ? CACHE_LOOSE : CACHE_NAMES);
 	directory->vnode.modified = directory->vnode.changed = ux_seconds();
 	directory->flags &= ~EXT2_FLAG_INDEX;
-	directory->is_changed = true;
+	vnode_note_changed(directory);
 	if (!is_hidden && cache_lost(&fs->cache, CACHE_LOOSE) == 0)
 		return 0;
 	return block_touch(directory, scan->index);
@@ -438,7 +438,7 @@ int directory_read(struct vnode *directory, off_t *cookie, void *buffer, size_t 
 	vnode_begin(directory);
 	error = entry_read_entries(node_of(directory), cookie, buffer, room, used);
 	directory->accessed = ux_seconds();
-	node_of(directory)->is_changed = true;
+	vnode_note_changed(node_of(directory));
 	vnode_end(directory);
 	return error;
 }

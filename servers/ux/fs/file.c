@@ -41,7 +41,7 @@ static int file_end_change(struct node *node, int result)
 static void file_note_modified(struct node *node)
 {
 	node->vnode.modified = node->vnode.changed = ux_seconds();
-	node->is_changed = true;
+	vnode_note_changed(node);
 }
 
 /* ---------------- Reading ---------------- */
@@ -142,7 +142,7 @@ int vnode_read(struct vnode *vnode, off_t offset, void *buffer, size_t size, siz
 	vnode_begin(vnode);
 	error = file_read_pieces(node, offset, buffer, size, done);
 	vnode->accessed = ux_seconds();
-	node->is_changed = true;
+	vnode_note_changed(node);
 	vnode_end(vnode);
 	return error;
 }
@@ -278,7 +278,7 @@ int vnode_set_link(struct vnode *vnode, const char *text)
 	if (size < sizeof node->map) {
 		memcpy(node->map, text, size);
 		vnode->size = (off_t)size;
-		node->is_changed = true;
+		vnode_note_changed(node);
 	} else {
 		error = file_write_pieces(node, 0, text, size, &done);
 		if (error == 0 && done < size)

@@ -114,6 +114,13 @@ struct vnode *vnode_reference(struct vnode *vnode)
 
 /* ---------------- Marks ---------------- */
 
+void vnode_note_changed(struct node *node)
+{
+	if (!node->is_changed)
+		node->client = served_now();
+	node->is_changed = true;
+}
+
 void vnode_begin(struct vnode *vnode)
 {
 	while (vnode->is_busy)
@@ -274,9 +281,24 @@ static int vnode_for_each(struct file_system *fs, int (*act)(struct node *node))
 	return result;
 }
 
+/* The change begins before, since that may bring others' onto the device. */
 static int vnode_write_if_changed(struct node *node)
 {
-	return node->is_changed ? inode_write_alone(node) : 0;
+	struct file_system *fs = node->vnode.file_system;
+	bool for_client;
+	int error;
+
+	if (!node->is_changed)
+		return 0;
+	for_client = served_nobody();
+	change_begin(fs);
+	if (for_client)
+		served_begin(node->client);
+	error = inode_write(node);
+	if (for_client)
+		served_end();
+	change_end(fs);
+	return error;
 }
 
 int vnodes_write(struct file_system *fs)

@@ -3,7 +3,8 @@
  * Threads that have other processes' signals taken, for whoever cannot wait for it: a timer, a
  * parent's child, a device.  There are as many as are busy at a time, and a few more, since one
  * whose process's memory does not come must not hold up the others; but a process has at most one,
- * so that it cannot have them all.  Guarded by ux_lock.
+ * so that it cannot have them all.  What a signal costs when it is taken is the process's that it
+ * is for; to send it was whoever's did that.  Guarded by ux_lock.
  */
 #include "process/process.h"
 #include "signal/signal.h"
@@ -32,7 +33,9 @@ static void signal_later_serve(struct process *process)
 	process->signals.is_queued = false;
 	process->signals.is_served = true;
 	idle--;
+	assay_thread_serve(process->task);
 	signal_check(process);
+	served_end();
 	idle++;
 	process->signals.is_served = false;
 	process_release(process);

@@ -100,13 +100,17 @@ static void timer_set_real(struct process_timers *timers, const struct itimerval
 		timer_start(timers, ux_now() + first);
 }
 
-/* Deadlines that have passed when nobody looked are one signal, which says how many they were. */
+/*
+ * Deadlines that have passed when nobody looked are one signal, which says how many they were.  It
+ * is sent for the process itself, as if it had done so.
+ */
 static void timer_expire(struct process *process, uint64_t now)
 {
 	struct process_timers *timers = &process->timers;
 	uint64_t deadline = timers->deadline;
 	struct signal_info info = {.signal = SIGALRM, .code = SI_TIMER, .overrun = -1};
 
+	assay_thread_serve(process->task);
 	timer_stop(timers);
 	do {
 		deadline += timers->interval;
@@ -116,6 +120,7 @@ static void timer_expire(struct process *process, uint64_t now)
 		timer_start(timers, deadline);
 	signal_process(process, &info);
 	signal_check_later(process);
+	served_end();
 }
 
 /* Waits until the first timer is due; returns at once when one is. */

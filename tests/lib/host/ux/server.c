@@ -20,6 +20,9 @@ char host_log_line[256];
 struct vnode *host_changed_vnode;
 off_t host_changed_offset, host_changed_size;
 unsigned host_changes, host_forgets;
+_Thread_local uint32_t host_served;
+bool host_all_are_gone;
+unsigned host_requests_for[HOST_CLIENTS], host_blocks_for[HOST_CLIENTS];
 
 const struct credentials host_root = {.n_groups = 0};
 const struct credentials host_user = {.uid = 7, .euid = 7, .suid = 7, .gid = 8, .egid = 8};
@@ -161,6 +164,34 @@ bool is_in_group(const struct credentials *credentials, gid_t group)
 	return credentials->egid == group;
 }
 
+/* ---------------- For whom ---------------- */
+
+uint32_t served_now(void)
+{
+	return host_served;
+}
+
+bool served_nobody(void)
+{
+	return host_served == 0;
+}
+
+uint32_t served_living(uint32_t whom)
+{
+	return host_all_are_gone ? 0 : whom;
+}
+
+void served_begin(uint32_t whom)
+{
+	assert(ux_lock_held() && served_nobody());
+	host_served = served_living(whom);
+}
+
+void served_end(void)
+{
+	host_served = 0;
+}
+
 /* ---------------- The device ---------------- */
 
 int block_device_open(struct block_device *device, mach_port_t master, const char *name)
@@ -219,6 +250,8 @@ int block_device_write(const struct block_device *device, uint32_t first, uint32
 	check_request(device, first, count);
 	__atomic_add_fetch(&image_writes, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&image_blocks_written, count, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&host_requests_for[host_served], 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&host_blocks_for[host_served], count, __ATOMIC_RELAXED);
 	return image_write(first * size, count * size, data) ? 0 : EIO;
 }
 

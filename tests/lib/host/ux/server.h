@@ -29,6 +29,15 @@ extern struct vnode *host_changed_vnode;
 extern off_t host_changed_offset, host_changed_size;
 extern unsigned host_changes, host_forgets;
 
+/*
+ * For whom this thread works, 0 for nobody; whether all whom it worked for have ended; and what was
+ * written for each.
+ */
+#define HOST_CLIENTS 4u
+extern _Thread_local uint32_t host_served;
+extern bool host_all_are_gone;
+extern unsigned host_requests_for[HOST_CLIENTS], host_blocks_for[HOST_CLIENTS];
+
 /* Root, and somebody who is not. */
 extern const struct credentials host_root, host_user;
 
