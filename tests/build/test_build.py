@@ -19,6 +19,8 @@ from typing import Iterable, Iterator, NamedTuple
 import pytest
 from assay import OUT
 
+from i386.test_kernel_file import check_frames
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = OUT.relative_to(ROOT)
 # What this run's own build was told.
@@ -291,8 +293,7 @@ def test_each_image_has_symbols_and_disassembly(elsewhere: Path) -> None:
 
 
 class Variant(NamedTuple):
-    """What is built and booted.  UBSan and FAST=1 are for the kernel alone: its programs are the
-    usual ones."""
+    """What is built and booted.  FAST=1 is for the kernel alone, with the usual programs."""
 
     options: tuple[str, ...]
     out: str
@@ -301,14 +302,11 @@ class Variant(NamedTuple):
 
 
 CLANG_S = ("out/clang/user/hello", "out/clang/servers/ux", "out/clang/servers/pager")
-# The checked kernel is compiled file by file here: as one unit, which `make test SAN=1` runs on,
-# it takes four times as long.
 VARIANTS = {
-    "SAN=1": Variant(("SAN=1", "FAST=1"), "out/san/fast"),
     "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", *CLANG_S)),
     "FAST=1": Variant(("FAST=1",), "out/fast"),
 }
-# All of both, at night: the usual way to build the one, and the other's programs of tests, too.
+# At night the checked kernel, too, and the other's programs of tests.
 WHOLE = {
     "SAN=1": Variant(("SAN=1",), "out/san"),
     "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", "programs")),
@@ -348,19 +346,8 @@ def test_whole_variant_builds_and_boots(tree: Path, machine, variant: str) -> No
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_tells_debuggers_of_its_entries(tree: Path, variants, variant: str) -> None:
-    """That what was interrupted has a stack of its own, and registers by numbers that there are."""
     assert variants[variant].returncode == 0
-    kernel = tree / VARIANTS[variant].out / "mach_kernel"
-    told = subprocess.run(["readelf", "--debug-dump=frames", kernel],
-                          text=True, capture_output=True, check=True).stdout
-    assert re.search(r'Augmentation: +"S"', told) and "bad register" not in told
-
-
-def test_san_has_the_checks(tree: Path, variants) -> None:
-    assert variants["SAN=1"].returncode == 0
-    checked = (tree / VARIANTS["SAN=1"].out / "mach_kernel.sym").read_text()
-    assert "__ubsan_handle_" in checked
-    assert KIND or "__ubsan_handle_" not in (tree / "out/mach_kernel.sym").read_text()
+    check_frames(tree / VARIANTS[variant].out / "mach_kernel")
 
 
 @pytest.mark.parametrize("missing", ["CROSS=no-such-", "HOSTCC=no-such-gcc", "PYTHON=no-such-py"])

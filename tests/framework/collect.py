@@ -14,6 +14,7 @@ import pytest
 
 from framework.judge import Run, Verdict, judge_run, judge_test
 from framework.program import BALANCE, Configuration, SourceError, Program, find_program
+from framework.select import NIGHTLY
 
 # Runs a program in a configuration; the names are the tests to run, none meaning all.
 Runner = Callable[[Program, Configuration, tuple[str, ...]], Run]
@@ -94,8 +95,11 @@ class ProgramFile(pytest.File):
         for configuration in program.configurations:
             suffix = f"[{configuration.label}]" if len(program.configurations) > 1 else ""
             for test in (*program.tests, BALANCE):
-                yield ProgramItem.from_parent(self, name=test + suffix, test=test,
-                                              configuration=configuration, runs=self.runs)
+                item = ProgramItem.from_parent(self, name=test + suffix, test=test,
+                                               configuration=configuration, runs=self.runs)
+                if configuration.is_nightly:
+                    item.add_marker(NIGHTLY)
+                yield item
 
 
 class Programs:

@@ -11,9 +11,9 @@ gives the machine that it wants, by the parameters of assay.machine.run (ns=8 be
 instructions take 8 ns under the instruction clock), and with arguments="..."
 what the program is called with besides names of tests; disk=4 gives it a virtio disk of 4 MiB of
 zeroes, which is its own; module="NAME ARGS", as often as wanted, adds boot modules before the
-program.  A line that ends with a backslash goes on in the next.  Each such line is one
-configuration, in which all of the program's tests run.  Without one there is one configuration, the
-usual machine.
+program; when=nightly leaves it to the night.  A line that ends with a backslash goes on in the
+next.  Each such line is one configuration, in which all of the program's tests run.  Without one
+there is one configuration, the usual machine.
 """
 
 import re
@@ -43,6 +43,13 @@ def boolean(text: str) -> bool:
     return text == "yes"
 
 
+def night(text: str) -> bool:
+    """Whether it is for the night: the only word there is."""
+    if text != "nightly":
+        raise ValueError("the only time that has a name is nightly")
+    return True
+
+
 # What a machine line may set, and how to read it.
 PARAMETERS = {
     "cpus": int,
@@ -56,6 +63,7 @@ PARAMETERS = {
     "machine": str,
     "arguments": str,
     "module": str,
+    "when": night,
 }
 
 
@@ -67,6 +75,7 @@ class Configuration:
     parameters: dict
     arguments: str = ""
     modules: tuple[str, ...] = ()
+    is_nightly: bool = False
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -102,7 +111,9 @@ def read_configuration(text: str) -> Configuration:
             raise SourceError(f"machine: {word!r}: {error}") from None
         modules += [parameters.pop("module")] if key == "module" else []
     arguments = parameters.pop("arguments", "")
-    return Configuration(",".join(shlex.split(text)), parameters, arguments, tuple(modules))
+    is_nightly = parameters.pop("when", False)
+    label = ",".join(word for word in shlex.split(text) if not word.startswith("when="))
+    return Configuration(label, parameters, arguments, tuple(modules), is_nightly)
 
 
 def read_configurations(source: str) -> tuple[Configuration, ...]:

@@ -206,6 +206,17 @@ def test_the_night_has_its_own_tests(tree: Tree):
     assert outcome.runs == [], "a program that nobody asked for was run"
 
 
+def test_a_configuration_for_the_night(tree: Tree):
+    tree.write("kern/sample.c",
+               "/* machine: cpus=1 */\n/* machine: cpus=2 when=nightly */\n" + SOURCE)
+    outcome = tree.test()
+    assert set(outcome.results) == {f"{test}[cpus=1]" for test in ("first", "second", "balance")}
+    assert outcome.runs == ["sample cpus=1"]
+    outcome = tree.test("--nightly", "sample")
+    assert set(outcome.results) == {f"{test}[cpus=2]" for test in ("first", "second", "balance")}
+    assert outcome.runs == ["sample cpus=2"]
+
+
 @pytest.mark.parametrize(("names", "why"), [
     (("test_long",), "that runs at night: `make nightly T=...`"),
     (("--nightly", "sample"), "there is nothing of that name for the night"),

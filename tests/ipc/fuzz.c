@@ -15,15 +15,15 @@
  * machine: cpus=1 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=11 ${host-port} ${device-port}"
  * machine: cpus=1 limit=300 append="pool=48 ramdisk=1" \
- *	arguments="calls=33400 seed=12 ${host-port} ${device-port}" seed=5
+ *	arguments="calls=33400 seed=12 ${host-port} ${device-port}" seed=5 when=nightly
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=13 ${host-port} ${device-port}"
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
- *	arguments="calls=33400 seed=14 ${host-port} ${device-port}" seed=1
+ *	arguments="calls=33400 seed=14 ${host-port} ${device-port}" seed=1 when=nightly
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
  *	arguments="calls=33400 seed=15 switch=1 ${host-port} ${device-port}" seed=7
  * machine: cpus=2 limit=300 append="pool=48 ramdisk=1" \
- *	arguments="calls=33400 seed=16 ${host-port} ${device-port}" seed=9
+ *	arguments="calls=33400 seed=16 ${host-port} ${device-port}" seed=9 when=nightly
  */
 #include <mach/calls.h>
 

@@ -3,9 +3,9 @@
  * The kernel lock with several CPUs in the kernel all the time: nobody is left out.
  *
  * machine: cpus=2
- * machine: cpus=4
+ * machine: cpus=4 when=nightly
  * machine: cpus=2 seed=1
- * machine: cpus=2 seed=2
+ * machine: cpus=2 seed=2 when=nightly
  * machine: cpus=4 seed=5
  */
 #include "check.h"

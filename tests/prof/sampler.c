@@ -5,9 +5,9 @@
  * every order of events is tested on the host (host/sampler.c).
  *
  * machine: cpus=1 arguments="${host-port}"
- * machine: cpus=1 arguments="${host-port}" seed=1
+ * machine: cpus=1 arguments="${host-port}" seed=1 when=nightly
  * machine: cpus=2 arguments="${host-port}" seed=2
- * machine: cpus=2 arguments="${host-port}"
+ * machine: cpus=2 arguments="${host-port}" when=nightly
  */
 #include "check.h"
 #include "ipc.h"

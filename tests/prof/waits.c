@@ -6,7 +6,7 @@
  *
  * machine: cpus=1 append="pool=16" arguments="${host-port}" limit=60
  * machine: cpus=2 append="pool=16" arguments="${host-port}" limit=60
- * machine: cpus=2 append="pool=16" arguments="${host-port}" limit=60 seed=5
+ * machine: cpus=2 append="pool=16" arguments="${host-port}" limit=60 seed=5 when=nightly
  */
 #include "check.h"
 #include "pager.h"

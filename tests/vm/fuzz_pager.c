@@ -8,8 +8,10 @@
  * A round that failed is run alone by `rounds=1` and its own seed, which it prints.
  *
  * machine: cpus=1 limit=300 append="pool=48" arguments="rounds=12 seed=1 ${host-port}"
- * machine: cpus=1 limit=300 append="pool=48" arguments="rounds=12 seed=101 ${host-port}" seed=3
- * machine: cpus=2 limit=300 append="pool=48" arguments="rounds=12 seed=201 ${host-port}" seed=1
+ * machine: cpus=1 limit=300 append="pool=48" seed=3 when=nightly \
+ *	arguments="rounds=12 seed=101 ${host-port}"
+ * machine: cpus=2 limit=300 append="pool=48" seed=1 when=nightly \
+ *	arguments="rounds=12 seed=201 ${host-port}"
  * machine: cpus=2 limit=300 append="pool=48" arguments="rounds=12 seed=301 ${host-port}" seed=2
  */
 #include "check.h"

@@ -3,7 +3,7 @@
  * More memory than there is: pages go to the default pager and come back as they were, in order
  * and at random, shared with children, inside messages, and for several tasks at once.
  *
- * machine: cpus=1 append="pool=16 ramdisk=48" \
+ * machine: cpus=1 when=nightly append="pool=16 ramdisk=48" \
  *          module="pager ${host-port} ${device-port} rd0" \
  *          arguments="${host-port}"
  * machine: cpus=2 seed=1 append="pool=16 ramdisk=48" \

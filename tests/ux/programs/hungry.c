@@ -4,10 +4,10 @@
  * program.  Root's and another user's go on meanwhile and are right, and everything is back
  * afterwards.  `limits=` lets users have more pages than there are.
  *
- * guest: user=root append="pool=24 limits=400 ramdisk=1" limit=120
+ * guest: user=root append="pool=24 limits=400 ramdisk=1" limit=120 when=nightly
  * guest: user=root append="pool=24 limits=400 ramdisk=1" limit=120 cpus=4 seed=1
  * guest: user=root append="pool=24 limits=400 ramdisk=8" limit=120
- * guest: user=root append="pool=24 limits=400 ramdisk=8" limit=120 cpus=4 seed=1
+ * guest: user=root append="pool=24 limits=400 ramdisk=8" limit=120 cpus=4 seed=1 when=nightly
  */
 #include <assay.h>
 #include <mach.h>

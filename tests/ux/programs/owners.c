@@ -3,7 +3,7 @@
  * Who pays, under the server: what a user's programs take from the kernel has an end for that user
  * alone, and is all back when they are killed.
  *
- * guest: user=root limit=60
+ * guest: user=root limit=60 when=nightly
  * guest: user=root cpus=2 seed=1 limit=60
  */
 #include <signal.h>

@@ -3,7 +3,7 @@
  * profil() and add_profil(): ticks of the process's CPU time, counted in its own memory, in all
  * threads, whatever signals it blocks, and in children.
  *
- * guest: cpus=1 limit=60
+ * guest: cpus=1 limit=60 when=nightly
  * guest: cpus=2 limit=60
  */
 #include <fcntl.h>

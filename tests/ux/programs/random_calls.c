@@ -10,7 +10,7 @@
  * other process takes all threads, tasks and ports meanwhile.  The argument is the number of
  * rounds, and the first of them.
  *
- * guest: user=root append="limits=10" limit=300
+ * guest: user=root append="limits=10" limit=300 when=nightly
  * guest: user=root append="limits=10" limit=300 cpus=2 seed=3 argument="12 100"
  * guest: user=root append="limits=10" limit=3000 cpus=2 argument="200 1000" when=nightly
  * guest: user=root append="limits=10" limit=3000 cpus=4 seed=5 argument="200 2000" when=nightly

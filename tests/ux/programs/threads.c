@@ -2,7 +2,7 @@
 /*
  * Threads of POSIX's kind, each once and many at once.
  *
- * guest: cpus=1 limit=60
+ * guest: cpus=1 limit=60 when=nightly
  * guest: cpus=2 limit=60
  */
 #include <mach.h>
