@@ -3,6 +3,7 @@
  * Programs that end with threads in every state: `exits NAME` ends in one way.  test_exits.py looks
  * at the status and at what is left.
  */
+#include "block.h"
 #include "check.h"
 #include <assay.h>
 
@@ -18,7 +19,7 @@ static void spin(void *unused)
 {
 	(void)unused;
 	for (;;)
-		continue;
+		use_cpu();
 }
 
 static void spin_and_trap(void *unused)

@@ -8,6 +8,7 @@
  */
 #include <mach/owner.h>
 
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 #include "owners.h"
@@ -320,7 +321,7 @@ static void spin(uint32_t unused)
 {
 	(void)unused;
 	for (;;)
-		continue;
+		use_cpu();
 }
 
 enum {

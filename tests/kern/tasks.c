@@ -7,6 +7,7 @@
  * machine: cpus=2 seed=1
  * machine: cpus=2 seed=2
  */
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 
@@ -50,7 +51,7 @@ static void spin(uint32_t unused)
 {
 	(void)unused;
 	for (;;)
-		continue;
+		use_cpu();
 }
 
 static void sleep_long(uint32_t unused)

@@ -6,6 +6,7 @@
  * machine: cpus=1 ns=8
  * machine: cpus=1 ns=8 append="fastpath=off"
  */
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 
@@ -438,7 +439,7 @@ static void spin(uint32_t unused)
 {
 	(void)unused;
 	for (;;)
-		continue;
+		use_cpu();
 }
 
 static void make_threads(void *share)

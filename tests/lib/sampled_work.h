@@ -6,6 +6,7 @@
 #ifndef TEST_SAMPLED_WORK_H
 #define TEST_SAMPLED_WORK_H
 
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 #include "shares.h"
@@ -15,10 +16,10 @@
 #define WORSE   (PRIORITY_USUAL + 5) /* So that who collects runs when a message comes. */
 #define GO      1
 
-/* A function of 10 instructions for each percent: a loop of two, and two more. */
-#define FUNCTION(name, percent)                                                       \
-	__asm__(".text\n.globl " #name ", " #name "_end\n" #name ": movl $(" #percent \
-		" * 5 - 1), %ecx\n1: decl %ecx\njnz 1b\nret\n" #name "_end:\n");      \
+/* A function of 10 instructions for each percent. */
+#define FUNCTION(name, percent)                                             \
+	__asm__(".text\n.globl " #name ", " #name "_end\n" #name            \
+		":\n" NOPS_TEXT(percent * 10 - 1) "ret\n" #name "_end:\n"); \
 	extern char name[], name##_end[]
 
 static inline bool is_in(uint32_t pc, const char *from, const char *to)

@@ -8,6 +8,7 @@
  * machine: cpus=1 arguments="${host-port}" append="fastpath=off" limit=60
  * machine: cpus=2 arguments="${host-port}" limit=60 seed=3
  */
+#include "block.h"
 #include "check.h"
 #include "pager.h"
 #include "tally.h"
@@ -31,7 +32,7 @@ THROUGH(through_back);
 
 /* 40,002 instructions. */
 __asm__(".text\n.globl spin, spin_end\n"
-	"spin: pushl %ebp\nmovl %esp, %ebp\nmovl $20000, %ecx\n1: decl %ecx\njnz 1b\nleave\nret\n"
+	"spin: pushl %ebp\nmovl %esp, %ebp\nmovl $400, %ecx\n" HUNDREDS_TEXT "leave\nret\n"
 	"spin_end:\n");
 void spin(void);
 extern const char spin_end[];

@@ -8,6 +8,7 @@
  */
 #include <mach/calls.h>
 
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 #include "loop.h"
@@ -178,7 +179,7 @@ TEST(who_waits_is_known)
 
 /* 40,002 instructions. */
 __asm__(".text\n.globl spin, spin_end\n"
-	"spin: pushl %ebp\nmovl %esp, %ebp\nmovl $20000, %ecx\n1: decl %ecx\njnz 1b\nleave\nret\n"
+	"spin: pushl %ebp\nmovl %esp, %ebp\nmovl $400, %ecx\n" HUNDREDS_TEXT "leave\nret\n"
 	"spin_end:\n");
 void spin(void);
 extern const char spin_end[];

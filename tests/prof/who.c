@@ -4,6 +4,7 @@
  *
  * machine: cpus=1 limit=60 arguments="${host-port}"
  */
+#include "block.h"
 #include "check.h"
 #include "ipc.h"
 #include "shares.h"
@@ -25,10 +26,10 @@ static const sample_options_t usual = {.age_ms = 500};
 /* ---------------- Threads ---------------- */
 
 /* 40,002 instructions; each has its own, so that the place says who it was. */
-#define SPIN(name)                                                                   \
-	__asm__(".text\n.globl " #name ", " #name "_end\n" #name                     \
-		": movl $20000, %ecx\n1: decl %ecx\njnz 1b\nret\n" #name "_end:\n"); \
-	void name(void);                                                             \
+#define SPIN(name)                                                            \
+	__asm__(".text\n.globl " #name ", " #name "_end\n" #name              \
+		": movl $400, %ecx\n" HUNDREDS_TEXT "ret\n" #name "_end:\n"); \
+	void name(void);                                                      \
 	extern char name##_end[]
 
 SPIN(spin_0);

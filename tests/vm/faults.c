@@ -6,6 +6,7 @@
  * machine: cpus=1 append="pool=8" arguments="${host-port}"
  * machine: cpus=2 append="pool=8" arguments="${host-port}" seed=1
  */
+#include "block.h"
 #include "check.h"
 
 #include <mach/messages.h>
@@ -249,7 +250,7 @@ static void hoard(uint32_t start)
 	for (uint32_t at = start; at < start + HOARD; at += PAGE_SIZE)
 		*(volatile uint32_t *)at = at;
 	for (;;)
-		continue;
+		use_cpu();
 }
 
 /* A task that wants more than there is has an exception, and nobody else notices. */
