@@ -130,7 +130,7 @@ $(call compile,$(folder),              $(folder),                  $(CC) $(LIBC)
 $(call compile,libprof/,               libprof/,                   $(CC) $(LIBC) -Ilibprof,     $(USER_HEADERS))
 $(call compile,pg/,                    ,                           $(CC) $(LIBC) -pg,           $(USER_HEADERS))
 $(call compile,pg/gen/,                $(GEN)/,                    $(CC) $(LIBC) $(MADE) -pg,   $(USER_HEADERS))
-$(call compile,unix/,                  ,                           $(UX_CC) $(HOST) -Iuser/bin)
+$(call compile,unix/,                  ,                           $(UX_CC) $(HOST) $(if $(SAN),-DKERNEL_SAN) -Iuser/bin)
 $(call compile,host/,                  ,                           $(HOSTCC) $(HOST) -Ilib -idirafter include)
 $(call compile,host/our/,              ,                           $(HOSTCC) $(OUR_LIBC))
 # What reports undefined behaviour is not itself checked for it.
