@@ -182,6 +182,7 @@ void machine_calls_copy(struct machine_call_counters *to, const struct machine_c
  * counted there must be watched, from before it is shown to any CPU; there can be a few such sets.
  */
 void machine_call_counters_watch(struct machine_call_counters *counters);
+bool machine_calls_are_to_move(const struct machine_call_counters *from);
 void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from);
 
 /*

@@ -44,9 +44,11 @@ struct calls_table {
 	uint64_t *sums[MAX_CPUS]; /* Of each CPU's first counter, its second, and so on. */
 };
 
+#define FIRST_EVENT 2u
+
 static struct calls {
 	bool counts;
-	uint32_t n; /* Tables that there are; others' is the first. */
+	uint32_t n; /* Tables that there are: others', the system's, events', and labels'. */
 	struct calls_table tables[1 + HOST_CALLS_LABELS + UNCLAIMED_EVENTS];
 	struct machine_call_counters *moment; /* A table's counters when somebody asked. */
 	struct timer timer;
@@ -311,13 +313,22 @@ kern_return_t host_calls_for(struct host *host, struct task *task, unsigned *lab
 	return KERN_SUCCESS;
 }
 
+/* There is one as soon as anybody's calls are told apart. */
+static const struct calls_table *calls_table_of_event(uint32_t event)
+{
+	uint32_t n = FIRST_EVENT + (event - PROF_LABEL_EVENTS);
+
+	return n < calls.n ? &calls.tables[n] : NULL;
+}
+
 void calls_attribute(uint32_t event, uint32_t label)
 {
-	const struct calls_table *from = calls_table_of(event);
-	const struct calls_table *to = calls_table_of(calls_label(label));
+	const struct calls_table *from = calls_table_of_event(event), *to;
 
-	if (from != NULL && to != NULL)
-		machine_calls_move(to->counters, from->counters);
+	if (from == NULL || !machine_calls_are_to_move(from->counters))
+		return;
+	to = calls_table_of(label);
+	machine_calls_move((to != NULL ? to : calls.tables)->counters, from->counters);
 }
 
 /* ---------------- What is told ---------------- */

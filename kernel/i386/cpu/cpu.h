@@ -51,10 +51,11 @@ struct machine_cpu {
 
 	/*
 	 * Where it counts calls by label (i386/patch/follow.c): the set of counters that it is
-	 * shown, and how deep it is in what interrupts have it do.  Written by this CPU, or while
-	 * it is held.
+	 * shown, the label that these are of (HOST_CALLS_OTHERS: not known), and how deep it is in
+	 * what interrupts have it do.  Written by this CPU, or while it is held.
 	 */
 	struct machine_call_counters *counts_in;
+	uint32_t counts_for;
 	uint32_t event_depth;
 
 	/* Constant after start. */

@@ -163,8 +163,10 @@ void pmap_window_close(void);
  * Pages can be shown with a mark, of PMAP_WINDOW_MARKS that there are, or none (0).
  * pmap_window_written() has the marks of pages that are shown and have been written to at these
  * places, or zeroes: the first in the lowest PMAP_WINDOW_MARK_BITS.  pmap_window_show() returns the
- * same of those that were shown until now.
+ * same of those that were shown until now.  If none of these has a mark, pmap_window_show_row()
+ * does the same with less, of PMAP_WINDOW_ROW places from `address` on.
  */
+#define PMAP_WINDOW_ROW       5u
 #define PMAP_WINDOW_MARKS     7u
 #define PMAP_WINDOW_MARK_BITS 4u
 
@@ -172,6 +174,7 @@ struct pmap_window;
 struct pmap_window *pmap_window_at(uint32_t address);
 uint32_t pmap_window_view(const void *page, uint32_t mark);
 uint32_t pmap_window_show(struct pmap_window *window, const uint32_t views[], uint32_t n);
+void pmap_window_show_row(uint32_t address, const uint32_t views[]);
 uint32_t pmap_window_written(const struct pmap_window *window, uint32_t n);
 void pmap_window_hide(struct pmap_window *window);
 void pmap_window_tell(uint32_t start, uint32_t size);

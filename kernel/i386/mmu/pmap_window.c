@@ -96,6 +96,27 @@ static uint32_t pmap_window_mark(uint32_t low)
 	return (low & LOW_DIRTY) != 0 ? (low & LOW_MARK) >> MARK_SHIFT : 0;
 }
 
+static inline __attribute__((always_inline)) void
+pmap_window_show_one(struct pmap_window *row, uint32_t address, const uint32_t views[], uint32_t n)
+{
+	((volatile struct halves *)&row[n].entry)->low = views[n];
+	__asm__ volatile("invlpg %c1(%0)" ::"r"(address), "i"(n * PAGE_SIZE) : "memory");
+}
+
+/* Nobody wants to know what was written to, so a store each is enough; it is done often. */
+void pmap_window_show_row(uint32_t address, const uint32_t views[])
+{
+	struct pmap_window *row = pmap_window_at(address);
+
+	pmap_window_show_one(row, address, views, 0);
+	pmap_window_show_one(row, address, views, 1);
+	pmap_window_show_one(row, address, views, 2);
+	pmap_window_show_one(row, address, views, 3);
+	pmap_window_show_one(row, address, views, 4);
+	_Static_assert(PMAP_WINDOW_ROW == 5, "as many as stand here");
+	cpu_self()->machine.tlb_flushes += PMAP_WINDOW_ROW;
+}
+
 /*
  * Each place in one step: the CPU itself may write through the entry, and say so there, up to that.
  * What it remembers of an entry it may go by until that is flushed, but it says so before.

@@ -23,6 +23,8 @@
 
 _Static_assert(COUNTERS_IN_PAGE % MACHINE_CALL_RUN == 0, "a run lies on one page");
 _Static_assert(sizeof(struct cpu) % PAGE_SIZE == 0, "a page of a window is one CPU's");
+_Static_assert(ROW_PAGES == PMAP_WINDOW_ROW, "what is shown at once");
+_Static_assert(COUNTER_VIEWS % ROW_PAGES == 0 && COUNTER_VIEWS >= COUNTER_PAGES, "in whole rows");
 _Static_assert(ROW_PAGES *PMAP_WINDOW_MARK_BITS <= 32, "the marks of a row are a word");
 _Static_assert((COUNTER_PAGES + ROW_PAGES - 1) / ROW_PAGES * ROW_SIZE <= COUNTERS_WINDOW_SIZE,
 	       "the window has room");
@@ -65,8 +67,10 @@ static struct pmap_window *counters_place(uint32_t cpu, uint32_t n)
 /* Of a set with a mark. */
 static void counters_note(uint32_t mark, uint32_t cpu, uint32_t n)
 {
-	if (mark != 0)
-		marked[mark]->written[cpu][n] = true;
+	if (mark == 0)
+		return;
+	marked[mark]->written[cpu][n] = true;
+	marked[mark]->is_touched = true;
 }
 
 static void counters_note_row(uint32_t marks, uint32_t cpu, uint32_t first)
@@ -76,26 +80,73 @@ static void counters_note_row(uint32_t marks, uint32_t cpu, uint32_t first)
 }
 
 /*
- * May be interrupted by what shows others meanwhile, and then again what it finds in `counts_in`.
- * What was shown until now is noted before it is not there to be seen any more, and again if it was
- * written to in between, so that it is known to the next who looks, or to the one after.
+ * A set with a mark is shown no longer.  It is noted before it is not there to be seen any more,
+ * and again if it was written to in between, so that it is known to the next who looks, or to the
+ * one after.
+ */
+static void counters_leave_marked(uint32_t cpu, const struct machine_call_counters *counters)
+{
+	for (uint32_t first = 0; first < n_pages; first += ROW_PAGES) {
+		struct pmap_window *row = counters_place(cpu, first);
+
+		counters_note_row(pmap_window_written(row, ROW_PAGES), cpu, first);
+		counters_note_row(pmap_window_show(row, &counters->views[cpu][first], ROW_PAGES),
+				  cpu, first);
+	}
+}
+
+static inline void counters_show_rows(uint32_t cpu, const struct machine_call_counters *counters)
+{
+	uint32_t address = counters_row(cpu, 0);
+	const uint32_t *views = counters->views[cpu], *end = views + n_pages;
+
+	do {
+		pmap_window_show_row(address, views);
+		address += ROW_SIZE;
+		views += ROW_PAGES;
+	} while (views < end);
+}
+
+/* In one step for interrupts, which would find some pages of a set with a mark, and others not. */
+static __attribute__((noinline)) void counters_show_marked(struct cpu *cpu, bool leaves,
+							   struct machine_call_counters *counters)
+{
+	bool were_on = interrupts_are_on();
+
+	interrupts_off();
+	cpu->machine.counts_in = counters;
+	counters->is_touched = counters->mark != 0;
+	if (leaves)
+		counters_leave_marked(cpu->number, counters);
+	else
+		counters_show_rows(cpu->number, counters);
+	if (were_on)
+		interrupts_on();
+}
+
+/*
+ * May be interrupted by what shows others meanwhile, and then again what it finds in `counts_in`:
+ * as long as none has a mark, it is enough to say it again.
  */
 void counters_show(struct cpu *cpu, struct machine_call_counters *counters)
 {
 	const struct machine_call_counters *before = cpu->machine.counts_in;
-	bool is_marked = before != NULL && before->mark != 0;
-	uint32_t number = cpu->number, address = counters_row(number, 0), n;
+	bool leaves = before != NULL && before->mark != 0;
 
-	cpu->machine.counts_in = counters;
-	for (uint32_t first = 0; first < n_pages; first += n, address += ROW_SIZE) {
-		struct pmap_window *row = pmap_window_at(address);
-
-		n = n_pages - first < ROW_PAGES ? n_pages - first : ROW_PAGES;
-		if (is_marked)
-			counters_note_row(pmap_window_written(row, n), number, first);
-		counters_note_row(pmap_window_show(row, &counters->views[number][first], n), number,
-				  first);
+	if (leaves || counters->mark != 0) {
+		counters_show_marked(cpu, leaves, counters);
+		return;
 	}
+	cpu->machine.counts_in = counters;
+	counters_show_rows(cpu->number, counters);
+}
+
+void counters_end_move(struct machine_call_counters *counters)
+{
+	counters->is_touched = false;
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		if (cpus[cpu].machine.counts_in == counters)
+			counters->is_touched = true;
 }
 
 bool counters_are_written(const struct machine_call_counters *counters, uint32_t cpu, uint32_t n)

@@ -19,16 +19,19 @@
 struct cpu;
 
 #define COUNTER_PAGES    41u /* Of each CPU's, at most: the checked kernel has 32,000 sites. */
+#define COUNTER_VIEWS    45u /* The same in whole rows. */
 #define COUNTERS_IN_PAGE (4096u / sizeof(uint32_t))
 
 /*
  * A set.  All of its pages are there.  Of one with a mark each page is noted that a CPU has written
- * to where it was shown to it, when it is shown no longer.
+ * to where it was shown to it, when it is shown no longer; as long as `is_touched` is false, there
+ * is none of them.
  */
 struct machine_call_counters {
 	uint32_t *pages[MAX_CPUS][COUNTER_PAGES];
-	uint32_t views[MAX_CPUS][COUNTER_PAGES]; /* How the window shows them (pmap.h). */
+	uint32_t views[MAX_CPUS][COUNTER_VIEWS]; /* How the window shows them (pmap.h). */
 	uint32_t mark;                           /* Its own, or 0. */
+	bool is_touched;
 	bool written[MAX_CPUS][COUNTER_PAGES];
 };
 
@@ -47,6 +50,9 @@ static inline uint32_t *counters_word(const struct machine_call_counters *counte
 
 /* Whether something has been counted on page `n`; may say so again of what was moved already. */
 bool counters_are_written(const struct machine_call_counters *counters, uint32_t cpu, uint32_t n);
+
+/* Has been moved, while the other CPUs are held: it is touched if it is shown to one of them. */
+void counters_end_move(struct machine_call_counters *counters);
 
 /*
  * Shows a CPU a set instead of the one before: page by page, and an interrupt or NMI in between

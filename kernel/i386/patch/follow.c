@@ -66,10 +66,27 @@ static struct machine_call_counters *follow_counters_of(uint32_t label)
 	return slot->counters != NULL ? slot->counters : others;
 }
 
-static void follow_show(struct cpu *cpu, struct machine_call_counters *counters)
+/*
+ * Says for whom before it looks up whose that is: who adds a label in between, and has this CPU
+ * held, has it look again.
+ */
+static __attribute__((noinline)) void follow_look_up(struct cpu *cpu, uint32_t label)
 {
-	if (follow_is_on && cpu->machine.counts_in != counters)
+	struct machine_call_counters *counters;
+
+	if (!follow_is_on)
+		return;
+	cpu->machine.counts_for = label;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	counters = follow_counters_of(label);
+	if (cpu->machine.counts_in != counters)
 		counters_show(cpu, counters);
+}
+
+static inline void follow_show(struct cpu *cpu, uint32_t label)
+{
+	if (cpu->machine.counts_for != label)
+		follow_look_up(cpu, label);
 }
 
 /* ---------------- What stands in ---------------- */
@@ -79,35 +96,34 @@ void follow_label(void)
 {
 	struct cpu *cpu = cpu_self();
 
-	follow_show(cpu, follow_counters_of(cpu->thread->label));
+	follow_show(cpu, cpu->thread->label);
 }
 
 void follow_label_or_event(void)
 {
 	struct cpu *cpu = cpu_self();
 
-	follow_show(cpu, follow_counters_of(cpu->machine.event_depth > 0 ? HOST_CALLS_SYSTEM
-									 : cpu->thread->label));
+	follow_show(cpu, cpu->machine.event_depth > 0 ? HOST_CALLS_SYSTEM : cpu->thread->label);
 }
 
-/* What was shown until now: follow_end_event() wants to know. */
-struct machine_call_counters *follow_begin_event(void)
+/* For whom it counted until now: follow_end_event() wants to know. */
+uint32_t follow_begin_event(void)
 {
 	struct cpu *cpu = cpu_self();
-	struct machine_call_counters *before = cpu->machine.counts_in;
+	uint32_t before = cpu->machine.counts_for;
 
 	cpu->machine.event_depth++;
-	follow_show(cpu, follow_counters_of(HOST_CALLS_SYSTEM));
+	follow_show(cpu, HOST_CALLS_SYSTEM);
 	return before;
 }
 
 /* Of an event in an event, as before that; else whose turn it is may be another's meanwhile. */
-void follow_end_event(struct machine_call_counters *before)
+void follow_end_event(uint32_t before)
 {
 	struct cpu *cpu = cpu_self();
 
 	if (cpu->machine.event_depth <= 1)
-		before = follow_counters_of(cpu->thread->label);
+		before = cpu->thread->label;
 	follow_show(cpu, before);
 	if (cpu->machine.event_depth > 0)
 		cpu->machine.event_depth--;
@@ -117,7 +133,7 @@ void follow_end_event(struct machine_call_counters *before)
  * interrupt() has come back.  From user mode it may have run other threads before this one; what is
  * shown then is a matter of this one's label.
  */
-void follow_end_interrupt(const struct frame *frame, struct machine_call_counters *before)
+void follow_end_interrupt(const struct frame *frame, uint32_t before)
 {
 	if (!frame_is_user(frame)) {
 		follow_end_event(before);
@@ -134,7 +150,7 @@ void follow_other_thread(void)
 
 	cpu->machine.apart = FOLLOWS_ALL;
 	cpu->machine.event_depth = 0;
-	follow_show(cpu, follow_counters_of(cpu->thread->label));
+	follow_show(cpu, cpu->thread->label);
 }
 
 uint32_t follow_stand_in(uint32_t function)
@@ -214,18 +230,32 @@ void follow_begin(void)
 	follow_call_at_sites();
 	for (uint32_t n = 0; n < n_cpus; n++) {
 		cpus[n].machine.event_depth = 0;
+		cpus[n].machine.counts_for = HOST_CALLS_OTHERS;
 		cpus[n].machine.apart = FOLLOWS_ALL;
 	}
 	follow_is_on = true;
 	hold_end();
 }
 
+/*
+ * A CPU may be held between looking up its label and showing what it has found: one that is not in
+ * an event, where it comes back to what it counted for, looks it up again at the next occasion.
+ */
+static void follow_refresh_cpu(struct cpu *cpu)
+{
+	if (cpu->machine.event_depth > 0) {
+		follow_look_up(cpu, cpu->machine.counts_for);
+		return;
+	}
+	follow_look_up(cpu, cpu->thread->label);
+	cpu->machine.counts_for = HOST_CALLS_OTHERS;
+}
+
 void follow_refresh(void)
 {
 	hold_begin();
 	for (uint32_t n = 0; n < n_cpus; n++)
-		if (cpus[n].machine.event_depth == 0)
-			follow_show(&cpus[n], follow_counters_of(cpus[n].thread->label));
+		follow_refresh_cpu(&cpus[n]);
 	hold_end();
 	counters_tell();
 }

@@ -40,9 +40,9 @@ static inline void follow_set_apart(struct cpu *cpu, const struct thread *apart)
 void follow_label(void);
 void follow_label_or_event(void);
 void follow_other_thread(void);
-struct machine_call_counters *follow_begin_event(void); /* What was shown until now. */
-void follow_end_event(struct machine_call_counters *before);
-void follow_end_interrupt(const struct frame *frame, struct machine_call_counters *before);
+uint32_t follow_begin_event(void); /* For whom it counted until now. */
+void follow_end_event(uint32_t before);
+void follow_end_interrupt(const struct frame *frame, uint32_t before);
 
 /* All CPUs are shown `others`, whoever they work for, */
 void follow_nobody(struct machine_call_counters *others);

@@ -155,8 +155,8 @@ static void gather_move_all(struct machine_call_counters *to, struct machine_cal
 		if (!counters_are_written(from, cpu, n))
 			continue;
 		from->written[cpu][n] = false;
-		to->written[cpu][n] =
-			to->mark != 0; /* Not through the window, which would say so. */
+		/* Not through the window, which would say so. */
+		to->written[cpu][n] = to->is_touched = to->mark != 0;
 		if (n == last)
 			gather_move_last(to->pages[cpu][n], from->pages[cpu][n]);
 		else
@@ -165,16 +165,21 @@ static void gather_move_all(struct machine_call_counters *to, struct machine_cal
 	}
 }
 
+/* Most times that something is attributed nothing has come for nobody. */
+bool machine_calls_are_to_move(const struct machine_call_counters *from)
+{
+	return from->is_touched && gather_is_written(from);
+}
+
 void machine_calls_move(struct machine_call_counters *to, struct machine_call_counters *from)
 {
 	struct found found = {.n = 0};
 
 	assert(from->mark != 0);
-	if (!gather_is_written(from))
-		return;
 	hold_begin();
 	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
 		gather_move_all(to, from, cpu, &found);
+	counters_end_move(from);
 	hold_end();
 	if (found.n > 0 && gather_first() + gathered < gather_end())
 		gather_found(&found);
