@@ -27,7 +27,10 @@ unsigned device_interrupt_add(struct device_interrupt *interrupt)
 	return n_interrupts++;
 }
 
-/* Whether there is work to do. */
+/*
+ * Whether there is work to do.  Here and below no label site has the label back: what comes up to
+ * the end of the interrupt, or of its work, is counted for the same (i386/patch/follow.h).
+ */
 static bool device_interrupt_acknowledge(struct device_interrupt *interrupt)
 {
 	struct thread *thread = current_thread();
@@ -38,7 +41,7 @@ static bool device_interrupt_acknowledge(struct device_interrupt *interrupt)
 		return true;
 	machine_label_set(thread, interrupt->label);
 	works = interrupt->acknowledge(interrupt);
-	machine_label_back(thread, label);
+	thread->label = label;
 	return works;
 }
 
@@ -64,6 +67,6 @@ void device_interrupt_work(void)
 
 		machine_label_set(thread, interrupt->label);
 		interrupt->work(interrupt);
-		machine_label_back(thread, label);
+		thread->label = label;
 	}
 }

@@ -23,15 +23,15 @@ void sample_work(void)
 	delivery_work();
 }
 
-/* What comes more rarely than ticks. */
+/* What comes more rarely than ticks; last what is counted for somebody. */
 static __attribute__((noinline)) void work_rare_work(struct cpu *cpu)
 {
+	if ((cpu->work & WORK_SAMPLE) != 0)
+		sample_work();
 	if ((cpu->work & WORK_DEVICE) != 0) {
 		cpu_clear_work(cpu, WORK_DEVICE);
 		device_interrupt_work();
 	}
-	if ((cpu->work & WORK_SAMPLE) != 0)
-		sample_work();
 }
 
 void interrupt_work(void)

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
-from assay import ROOT, bench, hot
+from assay import ROOT, bench, experiments, hot
 from assay.machine import find_kernel
 from assay.symbols import symbol_address
 
@@ -144,3 +144,11 @@ def test_ended_counting_costs_nothing(unix_machine, cpus: int) -> None:
                     for before in ("", "kgmon -b >/dev/null; kgmon -h >/dev/null;"))
     assert ended["getpid"] == never["getpid"]
     assert all(abs(ended[row] / never[row] - 1) < LITTLE for row in never), (never, ended)
+
+
+@stock
+def test_receiving_is_a_fifth_dearer_at_most_by_label() -> None:
+    """An interrupt and what it leaves to do change twice for whom the CPU counts."""
+    alone, counted = (experiments.instructions_of(experiments.LINE_IS_FREE + command)
+                      for command in ("lineprog", "pkgmon lineprog"))
+    assert counted <= 1.2 * alone, (alone, counted)

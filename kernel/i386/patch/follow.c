@@ -99,13 +99,6 @@ void follow_label(void)
 	follow_show(cpu, cpu->thread->label);
 }
 
-void follow_label_or_event(void)
-{
-	struct cpu *cpu = cpu_self();
-
-	follow_show(cpu, cpu->machine.event_depth > 0 ? HOST_CALLS_SYSTEM : cpu->thread->label);
-}
-
 /* For whom it counted until now: follow_end_event() wants to know. */
 uint32_t follow_begin_event(void)
 {
@@ -115,6 +108,20 @@ uint32_t follow_begin_event(void)
 	cpu->machine.event_depth++;
 	follow_show(cpu, HOST_CALLS_SYSTEM);
 	return before;
+}
+
+/*
+ * What an interrupt has left to do, and does itself on its way out, is for whom the interrupt was,
+ * unless there is anything that nobody has asked for.
+ */
+uint32_t follow_begin_work(void)
+{
+	struct cpu *cpu = cpu_self();
+
+	if (cpu->machine.event_depth == 0 || (cpu->work & (WORK_TICK | WORK_SAMPLE)) != 0)
+		return follow_begin_event();
+	cpu->machine.event_depth++;
+	return cpu->machine.counts_for;
 }
 
 /* Of an event in an event, as before that; else whose turn it is may be another's meanwhile. */

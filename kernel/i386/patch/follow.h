@@ -4,7 +4,7 @@
  *
  * Whose that is changes where a CPU takes another thread, where the running thread's label is set
  * (label_site.h), and where interrupts and what they leave behind begin and end: that is the
- * system's work, until it is known whose (request_done()).  All these places are as they always are
+ * system's work, until it is known whose (device_interrupt_note(), request_done()).  All these places are as they always are
  * while nobody counts so.
  */
 #ifndef I386_PATCH_FOLLOW_H
@@ -38,9 +38,9 @@ static inline void follow_set_apart(struct cpu *cpu, const struct thread *apart)
 
 /* Called by stand_in.S, in place of what there is else. */
 void follow_label(void);
-void follow_label_or_event(void);
 void follow_other_thread(void);
 uint32_t follow_begin_event(void); /* For whom it counted until now. */
+uint32_t follow_begin_work(void);
 void follow_end_event(uint32_t before);
 void follow_end_interrupt(const struct frame *frame, uint32_t before);
 

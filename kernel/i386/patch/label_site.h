@@ -47,10 +47,4 @@ static inline void machine_label_set(struct thread *thread, uint32_t label)
 	LABEL_SITE_STORE(thread, THREAD_LABEL, label, follow_set);
 }
 
-/* As before with the label that it had when it took up what an interrupt had brought. */
-static inline void machine_label_back(struct thread *thread, uint32_t label)
-{
-	LABEL_SITE_STORE(thread, THREAD_LABEL, label, follow_back);
-}
-
 #endif

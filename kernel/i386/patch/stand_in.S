@@ -41,11 +41,6 @@ FUNCTION follow_switch
 	ret
 END follow_switch
 
-FUNCTION follow_back
-	KEEPING	follow_label_or_event
-	ret
-END follow_back
-
 	/*
 	 * With a frame, for those who walk the stack, and in it what was shown before.  An
 	 * exception is the thread's own.
@@ -75,7 +70,7 @@ FUNCTION interrupt_work_apart
 	pushl	%eax
 	pushl	%ecx
 	pushl	%edx
-	call	follow_begin_event
+	call	follow_begin_work
 	movl	%eax, -4(%ebp)
 	popl	%edx
 	popl	%ecx
