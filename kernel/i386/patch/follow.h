@@ -4,8 +4,8 @@
  *
  * Whose that is changes where a CPU takes another thread, where the running thread's label is set
  * (label_site.h), and where interrupts and what they leave behind begin and end: that is the
- * system's work, until it is known whose (device_interrupt_note(), request_done()).  All these places are as they always are
- * while nobody counts so.
+ * system's work, until it is known whose (device_interrupt_note(), request_done()).  All these
+ * places are as they always are while nobody counts so.
  */
 #ifndef I386_PATCH_FOLLOW_H
 #define I386_PATCH_FOLLOW_H
