@@ -89,17 +89,27 @@ static const struct attacker {
 };
 
 /* A process of the student's in the group, which begins when `begin` is closed elsewhere. */
-static void start_attacker(const struct attacker *attacker, pid_t group, const int *begin)
+static pid_t start_attacker(const struct attacker *attacker, pid_t group, const int *begin)
 {
+	pid_t child = fork();
 	char byte;
 
-	if (fork() != 0)
-		return;
+	if (child != 0)
+		return child;
 	close(begin[1]);
 	if (setpgid(0, group) != 0 || setuid(STUDENT) != 0 || read(begin[0], &byte, 1) != 0)
 		_exit(1);
 	for (;;)
 		attacker->take();
+}
+
+/* The last of those that are started; they are there up to the end. */
+static pid_t hogs[HOGS];
+
+static void expect_hogs(void)
+{
+	for (unsigned n = 0; n < HOGS; n++)
+		EXPECT_EQ(waitpid(hogs[n], NULL, WNOHANG), 0);
 }
 
 /* The group's number; its first process does nothing. */
@@ -113,7 +123,7 @@ static pid_t start_attackers(void)
 	EXPECT_EQ(pipe(begin), 0);
 	for (unsigned n = 0; n < sizeof attackers / sizeof attackers[0]; n++)
 		for (int process = 0; process < attackers[n].processes; process++)
-			start_attacker(&attackers[n], group, begin);
+			hogs[process] = start_attacker(&attackers[n], group, begin);
 	close(begin[0]);
 	close(begin[1]);
 	return group;
@@ -225,6 +235,7 @@ static void attack(int rounds)
 		nanosleep(&a_while, NULL);
 	}
 	EXPECT_LE(TAKEN, kinds_taken());
+	expect_hogs();
 	end_attackers(group);
 	EXPECT(has_nothing(STUDENT));
 	EXPECT(has_nothing(TA));
