@@ -107,13 +107,22 @@ static inline void counters_show_rows(uint32_t cpu, const struct machine_call_co
 	} while (views < end);
 }
 
-/* In one step for interrupts, which would find some pages of a set with a mark, and others not. */
-static __attribute__((noinline)) void counters_show_marked(struct cpu *cpu, bool leaves,
+static inline bool counters_have_mark(const struct machine_call_counters *counters)
+{
+	return counters != NULL && counters->mark != 0;
+}
+
+/*
+ * In one step for interrupts, which would find some pages of a set with a mark, and others not.
+ * One that came before may have shown the same set, and counted in it.
+ */
+static __attribute__((noinline)) void counters_show_marked(struct cpu *cpu,
 							   struct machine_call_counters *counters)
 {
-	bool were_on = interrupts_are_on();
+	bool were_on = interrupts_are_on(), leaves;
 
 	interrupts_off();
+	leaves = counters_have_mark(cpu->machine.counts_in);
 	cpu->machine.counts_in = counters;
 	counters->is_touched = counters->mark != 0;
 	if (leaves)
@@ -130,11 +139,8 @@ static __attribute__((noinline)) void counters_show_marked(struct cpu *cpu, bool
  */
 void counters_show(struct cpu *cpu, struct machine_call_counters *counters)
 {
-	const struct machine_call_counters *before = cpu->machine.counts_in;
-	bool leaves = before != NULL && before->mark != 0;
-
-	if (leaves || counters->mark != 0) {
-		counters_show_marked(cpu, leaves, counters);
+	if (counters_have_mark(cpu->machine.counts_in) || counters->mark != 0) {
+		counters_show_marked(cpu, counters);
 		return;
 	}
 	cpu->machine.counts_in = counters;
