@@ -27,6 +27,12 @@ unsigned device_interrupt_add(struct device_interrupt *interrupt)
 	return n_interrupts++;
 }
 
+uint32_t device_interrupt_label(unsigned number)
+{
+	assert(interrupts[number] != NULL);
+	return interrupts[number]->label;
+}
+
 /*
  * Whether there is work to do.  Here and below no label site has the label back: what comes up to
  * the end of the interrupt, or of its work, is counted for the same (i386/patch/follow.h).

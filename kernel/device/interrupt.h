@@ -39,6 +39,9 @@ struct device_interrupt {
  */
 unsigned device_interrupt_add(struct device_interrupt *interrupt);
 
+/* For whom one with this number is that has come just now. */
+uint32_t device_interrupt_label(unsigned number);
+
 /* An interrupt has come: called by its handler. */
 void device_interrupt_note(unsigned number);
 

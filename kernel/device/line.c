@@ -60,7 +60,7 @@ static struct device_request *line_request_of(struct list *link)
 /* Whoever waits for what comes next has it; after each change of that. */
 static void line_set_label(struct line *line)
 {
-	line->input.label = list_empty(&line->readers) ? line->whose
+	line->input.label = list_empty(&line->readers) ? line->device.whose
 						       : line_request_of(line->readers.next)->label;
 }
 
@@ -68,7 +68,9 @@ static void line_pass(struct device *device, uint32_t label)
 {
 	struct line *line = line_of(device);
 
-	line->whose = label;
+	device->whose = label;
+	if (label != device->event)
+		line->passed_to = label;
 	list_for_each_object (struct device_request, request, &line->readers, link)
 		request->label = label;
 	line_set_label(line);
@@ -170,8 +172,9 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 		request_done(request, D_SUCCESS);
 		return D_SUCCESS;
 	}
-	if (request->label == device->event)
-		request->label = line->whose;
+	/* Who works for the line has said so when that was the event, or somebody who gave up. */
+	if (request->label == device->event || request->label == line->passed_to)
+		request->label = device->whose;
 	line_drop_orphans(line);
 	if ((request->mode & D_NOWAIT) != 0 &&
 	    (line_ring_length(line) == 0 || !list_empty(&line->readers)))
@@ -245,7 +248,7 @@ static void line_close(struct device *device)
 
 	machine_console_listen(line->console, line->number, false);
 	line_ring_drop(line, line_ring_length(line));
-	line->whose = device->event;
+	device->whose = device->event;
 	while (!list_empty(&line->readers)) {
 		request_done(line_request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
 		pause_each();
@@ -271,9 +274,9 @@ void line_add(struct line *line, const char *name, enum machine_console console,
 		.record_size = 1,
 		.event = unclaimed_add_event(),
 	};
-	line->whose = line->device.event;
+	line->device.whose = line->device.event;
 	line->input = (struct device_interrupt){.acknowledge = line_take_input, .work = line_work};
-	line->input.label = line->whose;
+	line->input.label = line->device.whose;
 	line->console = console;
 	line->put = put;
 	list_init(&line->readers);

@@ -60,7 +60,7 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 	if (entry->port->kind == OBJECT_DEVICE) {
 		const struct device *device = entry->port->object;
 
-		*service = (struct service){device->event, MACH_PORT_NULL};
+		*service = (struct service){device->whose, MACH_PORT_NULL};
 		return device->event != 0;
 	}
 	if (entry->port->kind == OBJECT_THREAD) {

@@ -313,6 +313,23 @@ TEST(who_comes_to_wait_has_it_passed_on)
 	end();
 }
 
+/* Who waited has given up before the server reads: nobody knows again for whom. */
+TEST(who_serves_a_line_works_for_who_waits)
+{
+	unsigned own = own_label();
+
+	begin();
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	serve(line);
+	EXPECT_EQ(own_label(), own);
+	EXPECT_EQ(assay_event_pass(line, FALSE), KERN_SUCCESS);
+	loop_type(LOOP_COM1, TEXT);
+	read_bytes(strlen(TEXT));
+	EXPECT_LE(PROF_LABEL_EVENTS, own_label());
+	serve(mach_task_self());
+	end();
+}
+
 /* ---------------- Between moments ---------------- */
 
 #define PORTS 100u

@@ -14,7 +14,9 @@
 
 #include "base/assert.h"
 #include "base/string.h"
+#include "device/interrupt.h"
 #include "i386/cpu/frame.h"
+#include "i386/cpu/vectors.h"
 #include "i386/entry/entry.h"
 #include "i386/patch/counters.h"
 #include "i386/patch/hold.h"
@@ -100,14 +102,22 @@ void follow_label(void)
 }
 
 /* For whom it counted until now: follow_end_event() wants to know. */
-uint32_t follow_begin_event(void)
+static uint32_t follow_begin_event(struct cpu *cpu, uint32_t label)
 {
-	struct cpu *cpu = cpu_self();
 	uint32_t before = cpu->machine.counts_for;
 
 	cpu->machine.event_depth++;
-	follow_show(cpu, HOST_CALLS_SYSTEM);
+	follow_show(cpu, label);
 	return before;
+}
+
+uint32_t follow_begin_interrupt(uint32_t vector)
+{
+	uint32_t number = vector - VECTOR_DEVICE;
+
+	return follow_begin_event(cpu_self(), number < VECTOR_DEVICES
+						      ? device_interrupt_label(number)
+						      : HOST_CALLS_SYSTEM);
 }
 
 /*
@@ -119,7 +129,7 @@ uint32_t follow_begin_work(void)
 	struct cpu *cpu = cpu_self();
 
 	if (cpu->machine.event_depth == 0 || (cpu->work & (WORK_TICK | WORK_SAMPLE)) != 0)
-		return follow_begin_event();
+		return follow_begin_event(cpu, HOST_CALLS_SYSTEM);
 	cpu->machine.event_depth++;
 	return cpu->machine.counts_for;
 }

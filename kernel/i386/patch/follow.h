@@ -3,9 +3,9 @@
  * Counting calls by label: each CPU is shown the counters of whoever it works for.
  *
  * Whose that is changes where a CPU takes another thread, where the running thread's label is set
- * (label_site.h), and where interrupts and what they leave behind begin and end: that is the
- * system's work, until it is known whose (device_interrupt_note(), request_done()).  All these
- * places are as they always are while nobody counts so.
+ * (label_site.h), and where interrupts and what they leave behind begin and end: that is for whom
+ * the device says (device_interrupt_label()), and else the system's, up to request_done().  All
+ * these places are as they always are while nobody counts so.
  */
 #ifndef I386_PATCH_FOLLOW_H
 #define I386_PATCH_FOLLOW_H
@@ -39,7 +39,7 @@ static inline void follow_set_apart(struct cpu *cpu, const struct thread *apart)
 /* Called by stand_in.S, in place of what there is else. */
 void follow_label(void);
 void follow_other_thread(void);
-uint32_t follow_begin_event(void); /* For whom it counted until now. */
+uint32_t follow_begin_interrupt(uint32_t vector); /* For whom it counted until now. */
 uint32_t follow_begin_work(void);
 void follow_end_event(uint32_t before);
 void follow_end_interrupt(const struct frame *frame, uint32_t before);

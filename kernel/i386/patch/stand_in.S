@@ -52,7 +52,8 @@ FUNCTION interrupt_apart
 1:	pushl	%ebp
 	movl	%esp, %ebp
 	pushl	%eax
-	call	follow_begin_event
+	movl	FRAME_VECTOR(%eax), %eax
+	call	follow_begin_interrupt
 	pushl	%eax
 	movl	-4(%ebp), %eax
 	call	interrupt
