@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include <mach/calls.h>
 #include <mach/policy.h>
 
 #include "base/assert.h"
@@ -15,6 +16,7 @@
 #include "base/zone.h"
 #include "boot/report.h"
 #include "i386/cpu/stack_size.h"
+#include "i386/patch/label_site.h"
 #include "ipc/port.h"
 #include "ipc/space.h"
 #include "prof/stream.h"
@@ -41,14 +43,20 @@ static void thread_check(const struct thread *thread)
 
 /* ---------------- Making and unmaking ---------------- */
 
+/* For whoever waits.  Afterwards it is the system's again, as the tick is that it came with. */
 static void thread_timed_out(struct timer *timer)
 {
 	struct thread *thread = list_object(timer, struct thread, timeout);
+	struct thread *self = current_thread();
+	uint32_t label = self->label;
 
+	machine_label_set(self, thread->label);
 	if (thread->state == THREAD_WAITING)
 		thread_wake(thread, WAIT_TIMED_OUT);
 	else
 		sched_raise_depressed(thread);
+	machine_label_set(self, HOST_CALLS_SYSTEM);
+	self->label = label;
 }
 
 /* A thread with everything but a stack and the machine's half; NULL when there is no memory. */

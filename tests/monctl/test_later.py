@@ -44,12 +44,12 @@ class Done:
         self.who = {int(label): name for name, label in labels.items()}
         self.server = next(task for task, name in self.counts.names.items() if name == "ux")
 
-    def calls(self, image: str, function: str) -> Counter:
+    def calls(self, image: str, function: str, anywhere: bool = False) -> Counter:
         """How often the server had this done, or did it, by whom that was for."""
         start = self.images[image].function(function).start
         found: Counter = Counter()
         for who, executed in self.counts.by.items():
-            if who.task == self.server:
+            if anywhere or who.task == self.server:
                 name = self.who.get(who.label, "ux" if who.label == self.server else "others")
                 found[name] += sum(count for n, count in executed.items()
                                    if self.counts.instructions[n].address == start)
@@ -83,6 +83,13 @@ def test_a_timer_is_whose_it_is(unix_machine, tmp_path, program) -> None:
     for function in ("ux_sleep", "ux_sleep_until"):
         waits = done.calls("ux", function)
         assert waits["child"] == 0 and waits["ux"] >= TIMES, (function, waits)
+
+
+def test_a_kernel_s_timer_is_for_who_waits(unix_machine, tmp_path, program) -> None:
+    """And not for the one who is interrupted: that is its parent, or who serves that."""
+    done = Done(unix_machine, tmp_path, program, "nap", 1)
+    woken = done.calls("kernel", "sched_make_runnable", anywhere=True)
+    assert woken["child"] >= TIMES, woken
 
 
 def test_a_signal_is_sent_and_taken(unix_machine, tmp_path, program) -> None:

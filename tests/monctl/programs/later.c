@@ -7,6 +7,7 @@
  *	later go	the child writes and has ended when it is written back
  *	later sync	the child writes, and its parent asks for it to be written back
  *	later timer	the child has a timer expire, and its parent none
+ *	later nap	the child waits for a time, by the kernel alone, and its parent does not
  *	later kill	the parent sends the child a signal, for which that has a handler
  */
 #include <assay.h>
@@ -79,6 +80,12 @@ static void expire(void)
 	must(setitimer(ITIMER_REAL, &stopped, NULL) == 0, "setitimer");
 }
 
+static void nap(void)
+{
+	for (int n = 0; n < TIMES; n++)
+		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, US_EACH / 1000);
+}
+
 /* What the child does of it; `go` is closed when it is to begin. */
 static _Noreturn void be_child(const char *mode, int go, int file)
 {
@@ -88,6 +95,8 @@ static _Noreturn void be_child(const char *mode, int go, int file)
 	must(read(go, &byte, 1) == 0, "read");
 	if (strcmp(mode, "timer") == 0)
 		expire();
+	else if (strcmp(mode, "nap") == 0)
+		nap();
 	else if (strcmp(mode, "kill") == 0)
 		await_signals();
 	else
@@ -100,13 +109,19 @@ static _Noreturn void be_child(const char *mode, int go, int file)
 /* What its parent does meanwhile. */
 static void be_parent(const char *mode, pid_t child, int file)
 {
+	pid_t found = 0;
+
 	if (strcmp(mode, "stay") == 0)
 		write_blocks(file, BLOCKS);
 	for (int n = 0; strcmp(mode, "kill") == 0 && n < TIMES; n++) {
 		usleep(US_EACH);
 		must(kill(child, SIGUSR1) == 0, "kill");
 	}
-	must(waitpid(child, NULL, 0) == child, "waitpid");
+	while (strcmp(mode, "nap") == 0 && (found = waitpid(child, NULL, WNOHANG)) == 0)
+		continue;
+	if (found == 0)
+		found = waitpid(child, NULL, 0);
+	must(found == child, "waitpid");
 	if (strcmp(mode, "sync") == 0)
 		sync();
 	else if (strcmp(mode, "go") == 0)
@@ -118,7 +133,7 @@ int main(int argc, char **argv)
 	int files[2], go[2];
 	pid_t child;
 
-	must(argc == 2, "usage: later stay|go|sync|timer|kill");
+	must(argc == 2, "usage: later stay|go|sync|timer|nap|kill");
 	files[0] = open("/tmp/later.parent", O_CREAT | O_WRONLY, 0600);
 	files[1] = open("/tmp/later.child", O_CREAT | O_WRONLY, 0600);
 	must(files[0] >= 0 && files[1] >= 0 && pipe(go) == 0, "open");
