@@ -75,6 +75,9 @@ struct message {
  */
 #define BITS_KERNEL_REQUEST 0x20000000u
 
+/* The same, and nobody waits for it: whoever receives it gets memory for it as for himself. */
+#define BITS_KERNEL_LATER 0x10000000u
+
 static inline struct port *message_remote(const struct message *message)
 {
 	return (struct port *)(uintptr_t)message->header.msgh_remote_port;

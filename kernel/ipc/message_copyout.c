@@ -153,6 +153,8 @@ static inline void copyout_set_label(const struct message *message, const struct
 
 	if (!answers)
 		thread->serves = can_answer ? header->msgh_local_port : dest->name;
+	if ((header->msgh_bits & BITS_KERNEL_LATER) != 0)
+		thread->serves = MACH_PORT_NULL;
 	machine_label_set(thread, counts ? message->label : thread->home);
 }
 

@@ -18,6 +18,7 @@ from assay.machine import find_kernel
 
 SOURCE = Path(__file__).resolve().parent / "programs" / "later.c"
 TIMES = 5
+PAGEOUTS = 256
 
 
 @pytest.fixture(name="program", scope="module")
@@ -31,18 +32,19 @@ def program_fixture(tmp_path_factory) -> Path:
 class Done:
     """What was done between the markers, and for whom."""
 
-    def __init__(self, unix_machine, folder: Path, program: Path, mode: str, cpus: int):
+    def __init__(self, unix_machine, folder: Path, program: Path, mode: str, cpus: int,
+                 server: str = "ux", **machine):
         self.images = {"kernel": hot.Image("kernel", find_kernel(None), is_kernel=True),
                        "ux": hot.Image("ux", OUT / "servers" / "ux")}
-        run = unix_machine(f"/tmp/later {mode}", user="root", cpus=cpus,
+        run = unix_machine(f"/tmp/later {mode}", user="root", cpus=cpus, **machine,
                            files=Files(put=(Put(program, "/tmp/later"),)),
                            plugin=hot.plugin_option(folder / "counts", self.images["kernel"],
                                                     marked=True, by=("label", "task")))
         assert (run.outcome, run.status) == ("exit", 0), run.output
         labels = dict(re.findall(r"^(parent|child) (\d+)$", run.output.decode(), re.M))
         self.counts = hot.read_counts(folder / "counts")
-        self.who = {int(label): name for name, label in labels.items()}
-        self.server = next(task for task, name in self.counts.names.items() if name == "ux")
+        self.who = {0: "system"} | {int(label): name for name, label in labels.items()}
+        self.server = next(task for task, name in self.counts.names.items() if name == server)
 
     def calls(self, image: str, function: str, anywhere: bool = False) -> Counter:
         """How often the server had this done, or did it, by whom that was for."""
@@ -50,7 +52,7 @@ class Done:
         found: Counter = Counter()
         for who, executed in self.counts.by.items():
             if anywhere or who.task == self.server:
-                name = self.who.get(who.label, "ux" if who.label == self.server else "others")
+                name = self.who.get(who.label, "itself" if who.label == self.server else "others")
                 found[name] += sum(count for n, count in executed.items()
                                    if self.counts.instructions[n].address == start)
         return +found
@@ -67,7 +69,7 @@ def test_what_is_written_back_is_for_who_wrote_it(unix_machine, tmp_path, progra
 
 def test_of_who_is_gone_nothing_is_told(unix_machine, tmp_path, program) -> None:
     written = Done(unix_machine, tmp_path, program, "go", 1).calls("kernel", "ramdisk_write")
-    assert set(written) == {"ux"}, written
+    assert set(written) == {"itself"}, written
 
 
 def test_who_asks_for_it_has_it_done(unix_machine, tmp_path, program) -> None:
@@ -78,11 +80,11 @@ def test_who_asks_for_it_has_it_done(unix_machine, tmp_path, program) -> None:
 def test_a_timer_is_whose_it_is(unix_machine, tmp_path, program) -> None:
     """What the server does for itself is to tell of the child's end, and to wait again."""
     done = Done(unix_machine, tmp_path, program, "timer", 1)
-    assert done.calls("ux", "signal_process") == {"child": TIMES, "ux": 1}
+    assert done.calls("ux", "signal_process") == {"child": TIMES, "itself": 1}
     assert done.calls("ux", "signal_deliver") == {"child": TIMES}
     for function in ("ux_sleep", "ux_sleep_until"):
         waits = done.calls("ux", function)
-        assert waits["child"] == 0 and waits["ux"] >= TIMES, (function, waits)
+        assert waits["child"] == 0 and waits["itself"] >= TIMES, (function, waits)
 
 
 def test_a_kernel_s_timer_is_for_who_waits(unix_machine, tmp_path, program) -> None:
@@ -92,8 +94,15 @@ def test_a_kernel_s_timer_is_for_who_waits(unix_machine, tmp_path, program) -> N
     assert woken["child"] >= TIMES, woken
 
 
+def test_a_page_is_put_away_for_who_has_it(unix_machine, tmp_path, program) -> None:
+    """Not for the one who needs the memory, nor for the system, which finds the page."""
+    done = Done(unix_machine, tmp_path, program, "swap", 1, server="pager", mem=96)
+    written = done.calls("kernel", "ramdisk_write")
+    assert written["child"] >= PAGEOUTS / 2 and written["system"] == 0, written
+
+
 def test_a_signal_is_sent_and_taken(unix_machine, tmp_path, program) -> None:
     """It is sent for one, and delivered for the other."""
     done = Done(unix_machine, tmp_path, program, "kill", 1)
-    assert done.calls("ux", "signal_process") == {"parent": TIMES, "ux": 1}
+    assert done.calls("ux", "signal_process") == {"parent": TIMES, "itself": 1}
     assert done.calls("ux", "signal_deliver") == {"child": TIMES}

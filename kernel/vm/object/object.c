@@ -72,6 +72,7 @@ struct object *(object_create)(uint32_t size)
 	object->magic = OBJECT_MAGIC;
 	object->refs = 1;
 	object->size = size;
+	object->label = page_caller_label();
 	return object;
 }
 

@@ -82,6 +82,7 @@ struct object {
 	struct pager *swap;  /* Its memory object at the default pager, once it has one. */
 
 	struct owner *payer; /* For whom it was made, if he has limits: base/owner.h; or NULL. */
+	uint32_t label;      /* The same as a label: for him its pages are put away. */
 
 	struct wait_queue waiters; /* For a slot, or for the pager to be ready. */
 	struct list

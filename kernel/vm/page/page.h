@@ -216,10 +216,11 @@ static inline bool page_is_free_for(enum page_class who)
 /* How many there are to be free, so that nobody waits. */
 uint32_t page_target(void);
 
-/* Whether the current thread is vm_privileged, what class it is of, and whether there are users:
- * page_caller.c. */
+/* Whether the current thread is vm_privileged, what class it is of, for whom it works, and whether
+ * there are users: page_caller.c. */
 bool page_caller_is_privileged(void);
 enum page_class page_caller_class(void);
+uint32_t page_caller_label(void);
 bool page_users_are_there(void);
 
 /*

@@ -2,6 +2,8 @@
 /* Who asks for a page, and who else may: apart from page.c, which knows of no threads. */
 #include <stddef.h>
 
+#include <mach/calls.h>
+
 #include "base/owner.h"
 #include "task/task.h"
 #include "thread/thread.h"
@@ -24,6 +26,13 @@ enum page_class page_caller_class(void)
 	if (thread->serves == MACH_PORT_NULL)
 		return PAGE_FOR_SYSTEM;
 	return owner_limited(task_payer()) != NULL ? PAGE_FOR_SERVED : PAGE_FOR_SYSTEM;
+}
+
+uint32_t page_caller_label(void)
+{
+	const struct thread *thread = current_thread();
+
+	return thread != NULL ? thread->label : HOST_CALLS_SYSTEM;
 }
 
 bool page_users_are_there(void)

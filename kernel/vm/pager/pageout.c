@@ -15,12 +15,15 @@
 
 #include <stddef.h>
 
+#include <mach/calls.h>
+
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/kernel_stack.h"
 #include "base/lock.h"
 #include "base/zone.h"
 #include "i386/mmu/pmap.h"
+#include "i386/patch/label_site.h"
 #include "task/culprit.h"
 #include "task/task.h"
 #include "thread/run_queue.h"
@@ -121,6 +124,18 @@ static bool pageout_can_drop(const struct page *page, struct page **mark)
 	return !object->dead && (object->pager != NULL || object->shadow == NULL);
 }
 
+/* For whom there is this memory; what the daemon does else is the system's. */
+static bool pageout_put_away(struct page *page)
+{
+	struct thread *self = current_thread();
+	bool taken;
+
+	machine_label_set(self, page->object->label);
+	taken = pager_take_page(page);
+	machine_label_set(self, HOST_CALLS_SYSTEM);
+	return taken;
+}
+
 /* Takes an inactive page away, or puts it behind the others. */
 static enum outcome pageout_take(struct page *page)
 {
@@ -133,7 +148,7 @@ static enum outcome pageout_take(struct page *page)
 	}
 	if (!page->precious)
 		page->dirty = true;
-	if (pager_take_page(page)) {
+	if (pageout_put_away(page)) {
 		pageouts++;
 		pageout.fruitless++;
 		pageout.patience = clock_now() + PATIENCE_NS;

@@ -191,6 +191,8 @@ static void pager_message_send_data(struct pager *pager, struct message *message
 	pager_message_set_header(message, id, size, port_add_send(pager->port),
 				 MACH_MSG_TYPE_PORT_SEND);
 	pager_message_count_request(pager, message);
+	if (current_thread()->task == NULL)
+		message->header.msgh_bits |= BITS_KERNEL_LATER;
 	body->control = pager_message_send_right(pager->control);
 	body->offset = pager_message_integer(data->index * PAGE_SIZE);
 	body->data_type = (mach_msg_type_long_t){

@@ -140,6 +140,11 @@ __attribute__((weak)) enum page_class page_caller_class(void)
 	return host_class;
 }
 
+uint32_t page_caller_label(void)
+{
+	return 0;
+}
+
 __attribute__((weak)) bool page_users_are_there(void)
 {
 	return host_users;

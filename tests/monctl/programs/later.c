@@ -8,6 +8,7 @@
  *	later sync	the child writes, and its parent asks for it to be written back
  *	later timer	the child has a timer expire, and its parent none
  *	later nap	the child waits for a time, by the kernel alone, and its parent does not
+ *	later swap	the parent needs the memory that the child has used
  *	later kill	the parent sends the child a signal, for which that has a handler
  */
 #include <assay.h>
@@ -23,11 +24,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCK   1024
-#define BLOCKS  60
-#define TIMES   5 /* That the timer expires, or a signal is sent. */
-#define US_EACH 2000
-#define SETTLED 3 /* Seconds, after which all that was changed has been written back. */
+#define BLOCK    1024
+#define BLOCKS   60
+#define TIMES    5 /* That the timer expires, or a signal is sent. */
+#define US_EACH  2000
+#define PAGES    2048 /* That the child uses, */
+#define PAGEOUTS 256  /* and of all that are used so many are to be put away. */
+#define SETTLED  3    /* Seconds, after which all that was changed has been written back. */
 
 static volatile sig_atomic_t signals;
 
@@ -80,6 +83,32 @@ static void expire(void)
 	must(setitimer(ITIMER_REAL, &stopped, NULL) == 0, "setitimer");
 }
 
+static unsigned pageouts(void)
+{
+	struct vm_statistics statistics = {0};
+
+	must(vm_statistics(mach_task_self(), &statistics) == KERN_SUCCESS, "vm_statistics");
+	return statistics.pageouts;
+}
+
+static void use_memory(unsigned pages)
+{
+	size_t size = (size_t)getpagesize();
+	volatile char *memory = malloc(pages * size);
+
+	must(memory != NULL, "malloc");
+	while (pages-- > 0)
+		memory[pages * size] = 1;
+}
+
+static void use_memory_that_is_used(void)
+{
+	unsigned enough = pageouts() + PAGEOUTS;
+
+	while (pageouts() < enough)
+		use_memory(PAGES / 64);
+}
+
 static void nap(void)
 {
 	for (int n = 0; n < TIMES; n++)
@@ -92,6 +121,8 @@ static _Noreturn void be_child(const char *mode, int go, int file)
 	char byte;
 
 	print_label("child");
+	if (strcmp(mode, "swap") == 0)
+		use_memory(PAGES);
 	must(read(go, &byte, 1) == 0, "read");
 	if (strcmp(mode, "timer") == 0)
 		expire();
@@ -99,9 +130,11 @@ static _Noreturn void be_child(const char *mode, int go, int file)
 		nap();
 	else if (strcmp(mode, "kill") == 0)
 		await_signals();
+	else if (strcmp(mode, "swap") == 0)
+		must(close(file) == 0, "close");
 	else
 		write_blocks(file, 2 * BLOCKS);
-	if (strcmp(mode, "stay") == 0)
+	if (strcmp(mode, "stay") == 0 || strcmp(mode, "swap") == 0)
 		sleep(SETTLED);
 	_exit(0);
 }
@@ -113,6 +146,8 @@ static void be_parent(const char *mode, pid_t child, int file)
 
 	if (strcmp(mode, "stay") == 0)
 		write_blocks(file, BLOCKS);
+	else if (strcmp(mode, "swap") == 0)
+		use_memory_that_is_used();
 	for (int n = 0; strcmp(mode, "kill") == 0 && n < TIMES; n++) {
 		usleep(US_EACH);
 		must(kill(child, SIGUSR1) == 0, "kill");
@@ -133,7 +168,7 @@ int main(int argc, char **argv)
 	int files[2], go[2];
 	pid_t child;
 
-	must(argc == 2, "usage: later stay|go|sync|timer|nap|kill");
+	must(argc == 2, "usage: later stay|go|sync|timer|nap|swap|kill");
 	files[0] = open("/tmp/later.parent", O_CREAT | O_WRONLY, 0600);
 	files[1] = open("/tmp/later.child", O_CREAT | O_WRONLY, 0600);
 	must(files[0] >= 0 && files[1] >= 0 && pipe(go) == 0, "open");
