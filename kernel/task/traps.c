@@ -11,9 +11,9 @@
 #include "thread/work.h"
 
 /* Entered by entry.S, which knows the true types by the count of words. */
-#define TRAP(name, words)                         \
-	{                                         \
-		(trap_function *)(name), -(words) \
+#define TRAP(name, words)                                       \
+	{                                                       \
+		(trap_function *)(name), gate_arguments_##words \
 	}
 
 /* The numbers `first` to `last` that no trap has. */
@@ -79,8 +79,7 @@ const struct trap trap_table[TRAP_ROW(0)] = {
 void traps_check(void)
 {
 	for (unsigned row = 0; row < TRAP_ROW(0); row++)
-		assert(trap_table[row].function != NULL && trap_table[row].pushes <= 0 &&
-		       trap_table[row].pushes >= -MACH_TRAP_WORDS_MAX);
+		assert(trap_table[row].function != NULL && trap_table[row].arguments != NULL);
 }
 
 /* A hole in the table. */

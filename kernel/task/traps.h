@@ -18,12 +18,11 @@
 #include "i386/mmu/copy.h"
 #include "ipc/mach_msg.h"
 
-typedef void trap_function(void); /* Called by entry.S with what `words` says. */
+typedef void trap_function(void); /* Called by entry.S with the words that its row says. */
 
 struct trap {
 	trap_function *function;
-	int32_t pushes; /* Minus its words of arguments: so far from its end entry.S enters a row of
-			   pushes. */
+	void (*arguments)(void); /* Where entry.S copies its words: gate_arguments_0() to _11(). */
 };
 
 /* Where a trap stands, by its number from 1 on: so the gate has it by an addition to %eax. */

@@ -390,7 +390,7 @@ ROWS = (
     Row("boot-growth", "the same, growth for a MiB of memory", "instructions",
         measure_boot_growth, gnu_mach="73,500"),
     Row("trap", "null trap", "instructions",
-        operation("bench trap"), 45, limits(0, 0, 0, 1), gnu_mach="61"),
+        operation("bench trap"), 43, limits(0, 0, 0, 1), gnu_mach="61"),
     Row("two-cpus", "null trap on two CPUs at once, mean", "instructions",
         measure_two_cpus, limits=limits(0, 0, 0, 1)),
     Row("switch", "switch there and back, one task", "instructions",

@@ -16,7 +16,6 @@
 #include <mach/traps.h>
 
 #define KERNEL_FLAGS (EFLAGS_ONE | EFLAGS_IF)
-#define GATE_READS   (4 * (MACH_TRAP_WORDS_MAX + 1)) /* Bytes of the user's stack, at most. */
 
 	/* Where a fault at `from` goes on: see i386/entry/entry.h. */
 	.macro	RECOVER from, landing
@@ -104,7 +103,25 @@
 /* ---------------- The call gate: Mach's traps ---------------- */
 
 	/*
-	 * Pushes argument word \n of the user's; where that faults, %ecx says which it was.  Falls
+	 * A trap of \n argument words, which lie on the user's stack behind the return address of
+	 * the trap's stub.  %ebx keeps the frame while the arguments are on the kernel's.
+	 */
+	.macro	GATE_ARGUMENTS n
+	.globl	gate_arguments_\n
+gate_arguments_\n:
+	.cfi_def_cfa %esp, FRAME_ESP
+	movl	%esp, %ebx
+	.cfi_def_cfa_register %ebx
+	movl	FRAME_ESP(%esp), %esi
+	cmpl	$USER_END - 4 * (\n + 1), %esi
+	ja	gate_lost_\n
+	.if	\n < MACH_TRAP_WORDS_MAX
+	jmp	.Lgate_push_\n
+	.endif
+	.endm
+
+	/*
+	 * Pushes argument word \n of the user's, or lands where that one is known to be bad.  Falls
 	 * into the push of the word before it.
 	 */
 	.macro	PUSH_ARGUMENT n
@@ -113,11 +130,8 @@
 	RECOVER	.Lgate_push_\n, gate_lost_\n
 	.pushsection .text.landings, "ax"
 gate_lost_\n:
-	movl	$\n, %ecx
+	leal	4 * \n(%esi), %eax
 	jmp	gate_bad_arguments
-	.popsection
-	.pushsection .rodata.gate_pushes, "a"
-	.long	.Lgate_push_\n
 	.popsection
 	.endm
 
@@ -150,26 +164,15 @@ FUNCTION gate_entry, CFI_GATE, 8
 gate_locked:
 	addl	$MACH_TRAP_COUNT - 1, %eax	/* TRAP_ROW() of the number, which is negative. */
 	jnc	gate_bad_number
-	movl	trap_table + 4(, %eax, 8), %ecx
-	jecxz	gate_no_arguments
-	/*
-	 * Copies the argument words from the user's stack, last first; %ecx is minus their number.
-	 * They lie behind the return address of the trap's stub.  %ebx keeps the frame while the
-	 * arguments are on the stack.
-	 */
-	movl	%esp, %ebx
-	.cfi_remember_state
-	.cfi_def_cfa_register %ebx
-	movl	FRAME_ESP(%esp), %esi
-	cmpl	$USER_END - GATE_READS, %esi
-	ja	gate_near_end
-gate_push:
-	jmp	*gate_pushes_end(, %ecx, 4)
-gate_no_arguments:
-	.cfi_def_cfa %esp, FRAME_ESP
+	jmp	*trap_table + 4(, %eax, 8)
+	.globl	gate_arguments_0
+gate_arguments_0:
 	call	*trap_table(, %eax, 8)
 	jmp	gate_return
-	.cfi_def_cfa_register %ebx
+	.cfi_remember_state
+	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	GATE_ARGUMENTS \n
+	.endr
 	.irp	n, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1
 	PUSH_ARGUMENT \n
 	.endr
@@ -218,29 +221,10 @@ FUNCTION gate_wait, CFI_GATE, FRAME_ESP
 	jmp	gate_locked
 END gate_wait
 
-	/* From MACH_TRAP_WORDS_MAX words down to one. */
-	.pushsection .rodata.gate_pushes, "a"
-gate_pushes_end:
-	.popsection
-
-	/* Some of the words that are read at most are not the user's, or beyond all memory. */
-FUNCTION gate_near_end, CFI_GATE, FRAME_ESP
-	.cfi_def_cfa_register %ebx
-	negl	%ecx
-	leal	4(%esi, %ecx, 4), %edx
-	cmpl	$USER_END, %edx
-	ja	gate_bad_arguments
-	cmpl	%esi, %edx
-	jb	gate_bad_arguments
-	negl	%ecx
-	jmp	gate_push
-END gate_near_end
-
-	/* The words at %esi + 4 * %ecx cannot be read: an exception of the caller. */
+	/* The word at %eax cannot be read: an exception of the caller. */
 FUNCTION gate_bad_arguments, CFI_GATE, FRAME_ESP
 	.cfi_def_cfa_register %ebx
 	movl	%ebx, %esp
-	leal	(%esi, %ecx, 4), %eax
 	call	trap_bad_arguments
 	movl	%ebx, %esp
 	jmp	gate_leave

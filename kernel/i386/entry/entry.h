@@ -22,6 +22,16 @@ extern const uint32_t interrupt_entry_count;
 
 void gate_entry(void);
 void gate_entry_traced(void);
+
+/* Jumped to by the call gate: how a trap of so many argument words goes on. */
+void gate_arguments_0(void);
+void gate_arguments_1(void);
+void gate_arguments_2(void);
+void gate_arguments_3(void);
+void gate_arguments_4(void);
+void gate_arguments_7(void);
+void gate_arguments_11(void);
+
 void thread_entry(void);
 extern const char interrupts_wait_halt[], interrupts_wait_over[];
 void switch_stacks(uint32_t *save_esp, uint32_t load_esp);
