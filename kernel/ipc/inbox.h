@@ -33,8 +33,8 @@ static inline mach_msg_return_t inbox_copyout(struct thread *thread, user_addres
 
 /*
  * Copies a message of `size` bytes into the inbox; of a header alone, and of one whose body has no
- * room there, the header but for msgh_seqno and msgh_size.  False if it has no such size or cannot
- * be read.
+ * room there, the header but for msgh_seqno and msgh_size.  The caller has seen that the message's
+ * address short_is_user().  False if it has no such size or cannot be read.
  */
 static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint32_t size)
 {
@@ -45,7 +45,7 @@ static inline bool inbox_copyin(struct thread *thread, user_address_t user, uint
 	if (size < sizeof *header || size % 4 != 0)
 		return false;
 	return size > INBOX_SIZE ? copyin_header(&header->msgh_bits, user)
-				 : copyin_short(header, user, size);
+				 : copyin_words(header, user, size);
 }
 
 #endif

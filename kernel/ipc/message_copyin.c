@@ -252,7 +252,8 @@ static mach_msg_return_t copyin_take(struct space *space, const struct mach_msg_
  */
 static inline bool copyin_read_message(struct message *message, user_address_t user, uint32_t size)
 {
-	if (size == sizeof message->header && copyin_header(&message->header.msgh_bits, user))
+	if (size == sizeof message->header && short_is_user(user) &&
+	    copyin_header(&message->header.msgh_bits, user))
 		return true;
 	return size <= SHORT_COPY ? copyin_short(&message->header, user, size)
 				  : copyin(&message->header, user, size);

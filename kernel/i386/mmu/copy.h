@@ -72,10 +72,15 @@ fault:
 	return false;
 }
 
+/* As copyin_short(), where the caller has seen that short_is_user(). */
+static inline bool copyin_words(void *to, user_address_t from, uint32_t size)
+{
+	return copy_words(to, (const void *)from, size);
+}
+
 static inline bool copyin_short(void *to, user_address_t from, uint32_t size)
 {
-	return short_is_user(from) ? copy_words(to, (const void *)from, size)
-				   : copyin(to, from, size);
+	return short_is_user(from) ? copyin_words(to, from, size) : copyin(to, from, size);
 }
 
 static inline bool copyout_short(user_address_t to, const void *from, uint32_t size)
@@ -114,11 +119,11 @@ fault:
 
 /*
  * A message's header.  In go the four of its six words that its sender says something in; the other
- * two are left alone.
+ * two are left alone, and the caller has seen that it is the user's.
  */
 static inline bool copyin_header(uint32_t *to, user_address_t from)
 {
-	return short_is_user(from) && copyin_word(&to[0], from) && copyin_word(&to[2], from + 8) &&
+	return copyin_word(&to[0], from) && copyin_word(&to[2], from + 8) &&
 	       copyin_word(&to[3], from + 12) && copyin_word(&to[5], from + 20);
 }
 
