@@ -340,21 +340,22 @@ static void put_clients(struct perf_file *file, const struct prof_sample *sample
 		origin->label = name_client(file, sample->label, time);
 }
 
-struct perf_origin names_put(struct perf_file *file, const struct prof_sample *sample)
+void names_put(struct perf_file *file, const struct prof_sample *sample, struct perf_origin *origin)
 {
 	struct program *program = program_sampled(sample->task);
-	struct perf_origin origin = {.pid = program->pid,
-				     .thread = THREAD_OF_KERNEL + sample->thread};
 
+	*origin = (struct perf_origin){
+		.pid = program->pid,
+		.thread = THREAD_OF_KERNEL + sample->thread,
+	};
 	name_label(file, sample->label);
 	name_label(file, sample->task);
 	/* perf keeps threads by their numbers alone, so the main one's does for all of them. */
 	if (!may_have_pid(file, program, record_time(sample)))
-		origin.pid = origin.thread = put_apart(file, program);
+		origin->pid = origin->thread = put_apart(file, program);
 	else if (is_new(&threads, sample->thread))
-		perf_command(file, origin.pid, origin.thread, program->name, AT_ONCE);
-	put_clients(file, sample, &origin);
-	return origin;
+		perf_command(file, origin->pid, origin->thread, program->name, AT_ONCE);
+	put_clients(file, sample, origin);
 }
 
 void names_put_kernel(struct perf_file *file)

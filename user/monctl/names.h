@@ -18,7 +18,8 @@
 #define THREAD_OF_KERNEL 1000000000u
 
 /* Names all that the sample refers to, as far as the file does not yet, and says whose it is. */
-struct perf_origin names_put(struct perf_file *file, const struct prof_sample *sample);
+void names_put(struct perf_file *file, const struct prof_sample *sample,
+	       struct perf_origin *origin);
 
 /* Says of all processes that it named which of them have ended, and when. */
 void names_put_ends(struct perf_file *file);

@@ -93,12 +93,19 @@ static void grow(struct perf_file *file, size_t size)
 }
 
 /* A sample has some thirty fields of one size or another: each is to be a store or two. */
+static inline void *put_room(struct perf_file *file, size_t size)
+{
+	size_t begin = file->used;
+
+	if (file->room - begin < size)
+		grow(file, size);
+	file->used = begin + size;
+	return file->records + begin;
+}
+
 static inline void put(struct perf_file *file, const void *bytes, size_t size)
 {
-	if (file->room - file->used < size)
-		grow(file, size);
-	memcpy(file->records + file->used, bytes, size);
-	file->used += size;
+	memcpy(put_room(file, size), bytes, size);
 }
 
 static void put_16(struct perf_file *file, uint16_t value)
@@ -285,8 +292,10 @@ void perf_label(struct perf_file *file, uint32_t label, const char *path)
 
 static void put_frames(struct perf_file *file, const uint32_t *frames, unsigned count)
 {
+	uint64_t *addresses = put_room(file, count * sizeof(*addresses));
+
 	for (unsigned i = 0; i < count; i++)
-		put_64(file, frames[i]);
+		addresses[i] = frames[i];
 }
 
 /* How many addresses all clients together have. */

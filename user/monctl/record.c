@@ -156,9 +156,10 @@ static void put_in_order(const struct prof_sample *sample)
 
 static void put_samples(void)
 {
-	for (size_t i = 0; i < ordered.count; i++) {
-		struct perf_origin origin = names_put(&recording.file, ordered.samples[i]);
+	struct perf_origin origin;
 
+	for (size_t i = 0; i < ordered.count; i++) {
+		names_put(&recording.file, ordered.samples[i], &origin);
 		perf_sample(&recording.file, &origin, ordered.samples[i]);
 	}
 	ordered.count = 0;
