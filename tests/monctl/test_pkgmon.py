@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from assay import OUT, ROOT, hot, pkgprof, unix
-from assay.files import Files, Get
+from assay.files import Files, Get, Put
 from assay.machine import find_kernel
 
 from prof import test_call_labels as labels
@@ -23,10 +23,11 @@ PKGPROF = ROOT / "tools" / "pkgprof"
 FLAT = re.compile(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(?:(\d+) +[\d.]+ +[\d.]+ +)?(\S+)$", re.MULTILINE)
 
 
-def measure(unix_machine, folder: Path, command: str, files: tuple[str, ...], **options):
+def measure(unix_machine, folder: Path, command: str, files: tuple[str, ...],
+            put: tuple[Put, ...] = (), **options):
     """Its files, in a folder of the host's."""
     get = tuple(Get(f"/root/gmon.out.{name}", folder / f"gmon.out.{name}") for name in files)
-    run = unix_machine(command, user="root", files=Files(get=get), **options)
+    run = unix_machine(command, user="root", files=Files(put=put, get=get), **options)
     assert (run.outcome, run.status) == ("exit", 0), run.output
     return run
 
@@ -82,6 +83,25 @@ def begun_in(whole: pkgprof.Whole, name: str, executed: Counter) -> Counter:
 CALL_SIZE = 5
 
 
+def own_calls(whole: pkgprof.Whole, name: str) -> Counter:
+    """Within a part, by where it returns to and what was called there."""
+    part = next(p for p in whole.placed if p.part.name == name)
+    found: Counter = Counter()
+    for (caller, called), count in whole.arcs().items():
+        if all(part.base <= address < part.base + part.high - part.low
+               for address in (caller, called)):
+            function = part.image.function_at(called - part.base + part.low)
+            found[caller - part.base + part.low + 1, function.name] += count
+    return found
+
+
+def check_callers_of_stubs(calls: Counter, executed: Counter) -> None:
+    """The call graph has them: of read() and the like each call is one request."""
+    assert {name for _, name in calls} >= {"open", "read", "write", "close"}
+    for (returns_to, name), count in calls.items():
+        assert executed[returns_to - CALL_SIZE] == count, name
+
+
 @pytest.mark.parametrize("cpus", (1, 2))
 def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: int) -> None:
     """By the emulator's plugin: how often each place called a stub, and how often the server and
@@ -103,7 +123,9 @@ def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: i
         if request.caller == "u":
             asked[whole.callers(request)[0] - CALL_SIZE] += request.count
     assert sum(asked.values()) > 15
-    assert {*asked.items()} <= {*executed_at(counts, cat, cat).items()}
+    executed = executed_at(counts, cat, cat)
+    assert {*asked.items()} <= {*executed.items()}
+    check_callers_of_stubs(own_calls(whole, "12u"), executed)
     in_server, in_cat = (executed_at(counts, cat, task) for task in (server, cat))
     begun = {"x": begun_in(whole, "12x", in_server),
              "k": begun_in(whole, "12k", in_server + in_cat)}
@@ -140,6 +162,54 @@ def test_a_server_s_calls_are_whose_they_are(unix_machine, tmp_path: Path, cpus:
 
 def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run([PKGPROF, folder, *options], text=True, capture_output=True, check=False)
+
+
+READS = Path(__file__).parent / "programs" / "reads.c"
+READS_FILES = ("-r.requests", "-k.kernel", "-k.other", *(f"12{part}.reads"
+                                                         for part in ("", *"kux")))
+
+
+def measure_reads(folder: Path, is_counted: bool) -> Path:
+    """A program of few functions, which counts its own calls or not."""
+    program = folder / "reads"
+    options = ("-O1", "-pg") if is_counted else ("-O1",)
+    subprocess.run([OUT / "sdk/bin/ux-cc", *options, "-o", program, READS], check=True)
+    command = "seq 9 >f; pkgmon -a ./reads f"
+    own = ("own", "12n.reads") if is_counted else ()  # It checks in with the name server.
+    measure(unix.run, folder, f"{command}; mv gmon.out gmon.out.own" if own else command,
+            (*READS_FILES, *own), put=(Put(program, "/root/reads"),))
+    return program
+
+
+def arcs_by_name(folder: Path, program: Path, **options) -> dict[tuple[str, str], int]:
+    """Of process 12, by whom and what was called: 12u:main, 12u:read."""
+    whole = pkgprof.put_together(folder, [12], {"/root/reads": program}, **options)
+    names = [(start, start + size, name) for name, start, size in whole.functions()]
+
+    def name_at(address: int) -> str:
+        return next((name for start, end, name in names if start <= address < end), "")
+
+    found: Counter = Counter()
+    for (caller, called), count in whole.arcs().items():
+        found[name_at(caller), name_at(called)] += count
+    return found
+
+
+@pytest.mark.parametrize("is_counted", (True, False), ids=("with", "without"))
+def test_a_request_is_reached_from_main(tmp_path: Path, is_counted: bool) -> None:
+    """By the stub's callers if nobody counts in the program, and else by what it counted."""
+    program = measure_reads(tmp_path, is_counted)
+    arcs = arcs_by_name(tmp_path, program)
+    assert arcs["12u:main", "12u:open"] == arcs["12u:main", "12u:close"] == 3
+    assert arcs["12u:read_all", "12u:read"] == arcs["12u:read", "12x:_Xread"] == 6
+    assert arcs["12u:main", "12u:read_all"] == (3 if is_counted else 0)
+    all_callers = arcs_by_name(tmp_path, program, has_callers=True)
+    assert all_callers["12u:main", "12u:read_all"] == (3 if is_counted else 6)
+    assert all(all_callers[pair] >= count for pair, count in arcs.items())
+    done = put_together(tmp_path, "--callers", "--pid", "12", "--program",
+                        f"/root/reads={program}", "--gprof", shutil.which("gprof"),
+                        "--", "-b", "-q")
+    assert re.search(r" [36]/[36] +12u:read_all \[", done.stdout), done.stderr
 
 
 def flat(text: str) -> dict[str, str]:

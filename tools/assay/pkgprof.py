@@ -22,7 +22,7 @@ ARC_RECORD = struct.Struct("<3I")
 
 # include/gmon.h
 EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x031, 0x100, 0x1000
-RATE, FORMAT = 4, 1
+RATE, FORMAT, PID = 4, 1, 7
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
 INFORMATION = re.compile(r"gmon\.out\.(\d+|-)\.(.+)")
@@ -52,6 +52,7 @@ class Data(NamedTuple):
     called_from: Counter  # By address, samples of the kernel that it had called from there.
     arcs: Counter  # By caller and called.
     code: tuple[int, int, int]  # So much of the program, from an address on, has this sum.
+    process: int  # Its number; 0 for a file that tells none.
 
 
 class Request(NamedTuple):
@@ -179,7 +180,15 @@ def read_data(path: Path) -> Data:
         raise ToolError(f"{path} is cut off") from error
     if values[FORMAT] == 0:
         raise ToolError(f"{path} is cut off")
-    return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum))
+    return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum), values[PID])
+
+
+def read_own_profiles(folder: Path, parts: list[Part]) -> list[Data]:
+    """What programs that were compiled with -pg have written of themselves, beside pkgmon."""
+    of_pkgmon = {part.file for part in parts}
+    files = [path for path in sorted(folder.glob("gmon.out*")) if path not in of_pkgmon]
+    return [read_data(path) for path in files
+            if path.name not in SYSTEM_PARTS and path.read_bytes()[:len(MAGIC)] == MAGIC]
 
 
 REQUESTS = "gmon.out.-r.requests"
@@ -247,6 +256,11 @@ def boundary(kernel: Placed, callers: list[Placed], is_trap: bool) -> Counter:
 SENDERS = ("mach_msg", "mach_msg_trap")  # What a stub sends its message by.
 
 
+def is_for_stub(name: str, stub: str) -> bool:
+    """A function of libc's that is there to call this stub, once each time: read(), bsd_read()."""
+    return stub.endswith("_" + name.lstrip("_"))
+
+
 def function_name(part: Placed, returns_to: int) -> str:
     function = part.image.function_at(returns_to - 1)
     return function.name if function is not None else f"{returns_to:#x}"
@@ -260,9 +274,11 @@ def pieces(count: int) -> Iterator[int]:
 
 
 class Whole:
-    def __init__(self, placed: list[Placed], requests: list[Request]) -> None:
+    def __init__(self, placed: list[Placed], requests: list[Request],
+                 has_callers: bool = False) -> None:
         self.placed = placed
         self.requests = requests
+        self.has_callers = has_callers  # All who led to a request call each other in the graph.
         self.stubs = message_names() if requests else {}
         self.rate = max((p.data.rate for p in placed), default=0) or 1
         self.low = FIRST_ADDRESS
@@ -296,6 +312,7 @@ class Whole:
         for p in self.placed:
             for (caller, called), count in p.data.arcs.items():
                 arcs[p.move(max(caller, p.low)), p.move(called)] += count
+        arcs += self._callers_of_stubs({called for _, called in arcs})
         return self._with_requests(arcs) + self._boundaries()
 
     # -- requests --
@@ -331,8 +348,31 @@ class Whole:
             caller, called = self._part(request.pid, request.caller), server.move(routine.start)
             if called in counted:
                 arcs[counted[called]] -= min(arcs[counted[called]], request.count)
-            arcs[caller.move(callers[0]), called] += request.count
+            arcs[caller.move(callers[0] - 1), called] += request.count
         return +arcs
+
+    def _callers_of_stubs(self, counted: set[int]) -> Counter:
+        """Who called read(), which called its stub, so that a program's own function calls it that
+        nobody counts in.  Further up it is not known how often who called whom, only how many
+        requests that led to."""
+        functions = {self._function_start(address) for address in counted}
+        arcs: Counter = Counter()
+        for request in self.requests:
+            part, callers = self._part(request.pid, request.caller), self.callers(request)
+            stub = self.stubs.get(request.id, "")
+            for level, (returns_to, caller) in enumerate(zip(callers, callers[1:])):
+                called = part.image.function_at(returns_to - 1)
+                if called is None or part.move(called.start) in functions:
+                    continue
+                if self.has_callers or (level == 0 and is_for_stub(called.name, stub)):
+                    arcs[part.move(caller - 1), part.move(called.start)] += request.count
+        return arcs
+
+    def _function_start(self, address: int) -> int:
+        """In the whole: of the function that this address lies in."""
+        part = next(p for p in self.placed if p.base <= address < p.base + p.high - p.low)
+        function = part.image.function_at(address - part.base + part.low)
+        return part.move(function.start) if function is not None else address
 
     def _requests_by_name(self) -> Counter:
         """By the routine that was called, and by whom."""
@@ -426,10 +466,22 @@ def sum_of_code(code: bytes) -> int:
     return total ^ len(code)
 
 
+def is_of_program(data: Data, image: hot.Image) -> bool:
+    first, size, code_sum = data.code
+    return sum_of_code(image.bytes_at(first, size)) == code_sum
+
+
+def add_own_calls(data: Data, own: list[Data], image: hot.Image) -> None:
+    """Those that a program has counted itself, which nobody else has."""
+    for profile in own:
+        is_known = profile.process == data.process and profile.code[1] != 0
+        if is_known and is_of_program(profile, image):
+            data.arcs.update(profile.arcs)
+
+
 def check_program(part: Part, data: Data, image: hot.Image, path: Path) -> None:
     """Whoever reads a profile with a file of another program reads nonsense."""
-    first, size, code_sum = data.code
-    if size != 0 and sum_of_code(image.bytes_at(first, size)) != code_sum:
+    if data.code[1] != 0 and not is_of_program(data, image):
         raise ToolError(f"{part.file} is of another program than {path}: the kernel or the program "
                         "was made anew since, or it is to be named by --program")
 
@@ -441,17 +493,21 @@ def read_image(name: str, path: Path) -> hot.Image:
         raise ToolError(f"{path} is a program that is cut off") from error
 
 
-def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]) -> Whole:
+def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path],
+                 has_callers: bool = False) -> Whole:
     placed: list[Placed] = []
     images: dict[Path, hot.Image] = {}
     base = FIRST_ADDRESS
-    for part in find_parts(folder, pids):
+    parts = find_parts(folder, pids)
+    own = read_own_profiles(folder, find_parts(folder, None))
+    for part in parts:
         path = find_program(part.program, named)
         if path not in images:
             images[path] = read_image(part.program, path)
         data = read_data(part.file)
         check_program(part, data, images[path], path)
+        add_own_calls(data, own, images[path])
         low, high = extent(images[path])
         placed.append(Placed(part, data, images[path], low, high, base))
         base += high - low + PAGE
-    return Whole(placed, read_requests(folder, pids))
+    return Whole(placed, read_requests(folder, pids), has_callers)
