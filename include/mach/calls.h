@@ -32,6 +32,15 @@ typedef unsigned *host_call_array_t; /* Of the words of such calls. */
 #define HOST_CALLS_LABELS \
 	32u /* That can have counts of their own at once, the system's among them. */
 
+/* Which tasks have, in the order in which it was found that they should. */
+struct host_call_labels {
+	uint32_t n;
+	uint32_t missed; /* Children that should have some, and for which there was no room. */
+	uint32_t labels[HOST_CALLS_LABELS - 1];
+};
+
+typedef struct host_call_labels host_call_labels_t;
+
 /*
  * Who asked whom for what: a message was sent, but to a send-once right, which is a reply.  It is
  * counted for the label of who sent it, where calls are told apart; of all others it is not told

@@ -54,7 +54,10 @@ static struct calls {
 	struct timer timer;
 	uint32_t next_table; /* That the timer looks at, */
 	uint32_t next;       /* from this counter on. */
-} calls;
+	bool children;       /* Those of a task of this era are of it, too. */
+	uint32_t era;        /* Which time it is that there are tables. */
+	uint32_t missed;     /* Children for which there was no room. */
+} calls = {.era = 1};
 
 static uint32_t calls_sums_size(void)
 {
@@ -164,6 +167,9 @@ static void calls_free(void)
 {
 	while (calls.n > 0)
 		calls_free_table();
+	calls.era++;
+	calls.children = false;
+	calls.missed = 0;
 	requests_end();
 	if (calls.moment != NULL)
 		machine_call_counters_free(calls.moment);
@@ -297,6 +303,14 @@ static bool calls_add_label(uint32_t label)
 	return true;
 }
 
+/* False: there is no room for it, or no memory. */
+static bool calls_add_task(struct task *task)
+{
+	if (calls_table_of(task->id) != NULL)
+		return true;
+	return calls.n <= HOST_CALLS_LABELS + unclaimed_events() && calls_add_label(task->id);
+}
+
 kern_return_t host_calls_for(struct host *host, struct task *task, unsigned *label)
 {
 	if (host == NULL)
@@ -304,12 +318,39 @@ kern_return_t host_calls_for(struct host *host, struct task *task, unsigned *lab
 	if (task == NULL)
 		return KERN_INVALID_ARGUMENT;
 	*label = task->id;
+	if (!calls_allocate() || !calls_add_task(task))
+		return KERN_RESOURCE_SHORTAGE;
+	task->calls_era = calls.era;
+	return KERN_SUCCESS;
+}
+
+kern_return_t host_calls_children(struct host *host)
+{
+	if (host == NULL)
+		return KERN_INVALID_HOST;
 	if (!calls_allocate())
 		return KERN_RESOURCE_SHORTAGE;
-	if (calls_table_of(task->id) != NULL)
-		return KERN_SUCCESS;
-	if (calls.n > HOST_CALLS_LABELS + unclaimed_events() || !calls_add_label(task->id))
-		return KERN_RESOURCE_SHORTAGE;
+	calls.children = true;
+	return KERN_SUCCESS;
+}
+
+/* One that was missed has children, which are missed as well. */
+void calls_follow_child(struct task *child, const struct task *parent)
+{
+	if (!calls.children || parent->calls_era != calls.era)
+		return;
+	child->calls_era = calls.era;
+	calls.missed += !calls_add_task(child);
+}
+
+/* They are behind those of others, of the system and of events. */
+kern_return_t host_calls_labels(struct host *host, host_call_labels_t *labels)
+{
+	if (host == NULL)
+		return KERN_INVALID_HOST;
+	*labels = (host_call_labels_t){.missed = calls.missed};
+	for (uint32_t n = FIRST_EVENT + unclaimed_events(); n < calls.n; n++)
+		labels->labels[labels->n++] = calls.tables[n].label;
 	return KERN_SUCCESS;
 }
 

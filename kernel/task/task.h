@@ -43,6 +43,7 @@ struct task {
 	uint32_t n_threads;
 	struct task *made_by; /* It ends with this one, which has not ended before it; or NULL. */
 	uint32_t jobs;        /* Which of the streams that follow children are its: prof/job.h. */
+	uint32_t calls_era;   /* In which its children's calls are told apart: prof/calls.h. */
 	struct vm_map *map;   /* NULL when it is over: ended, and without threads. */
 	struct space *space;  /* NULL when `map` is; without names from the moment that it ends. */
 	uint32_t refs;        /* Pointers to it, and one until it is over; the last frees it. */

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "ipc/port.h"
 #include "mach/mach_server.h"
+#include "prof/calls.h"
 #include "prof/profil.h"
 #include "task/task.h"
 #include "task/task_notify.h"
@@ -61,6 +62,7 @@ kern_return_t task_create(task_t parent, boolean_t inherit_memory, task_t *child
 		task_end(task, 0);
 		return KERN_RESOURCE_SHORTAGE;
 	}
+	calls_follow_child(task, parent);
 	task_notify_new(task, parent);
 	*child = task_reference(task);
 	return KERN_SUCCESS;

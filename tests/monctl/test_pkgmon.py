@@ -64,6 +64,61 @@ def test_counts_are_the_process_s(unix_machine, tmp_path: Path, load: str) -> No
     assert at_its_end <= ITS_END, differing
 
 
+CHILDREN = ("12{}.sh", "13{}.sh", "13+1{}.cat", "12+1{}.cat")  # In the order of their beginnings.
+
+
+@pytest.mark.parametrize("cpus", (1, 2))
+def test_children_s_counts_are_their_own(unix_machine, tmp_path: Path, cpus: int) -> None:
+    """A child that executes a program, and then the first itself: each from its first instruction
+    on, as the plugin counts it.  That ends when pkgmon has ended counting and asks whose there are:
+    threads that the server had for a child are left with its label until their next request."""
+    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    out = tmp_path / "counts"
+    end = kernel.function("host_calls_labels").start
+    names = tuple(name.format("k") for name in CHILDREN)
+    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -f -c sh -c 'cat f; cat f f' >/dev/null",
+            (*names, "-k.kernel"), cpus=cpus,
+            plugin=hot.plugin_option(out, kernel, stop=end, by=("label",)))
+    system = calls_in(tmp_path / "gmon.out.-k.kernel")
+    counts = hot.read_counts(out)
+    executed = labels.executed_by_label(kernel, counts)
+    tasks = sorted(label for label, name in counts.names.items()
+                   if label in executed and name in ("sh", "cat"))[-len(names):]
+    for name, task in zip(names, tasks):
+        ours = calls_in(tmp_path / f"gmon.out.{name}")
+        assert sum(ours.values()) > 300, name
+        for function, (counted, known) in labels.differing(kernel, ours, executed[task]).items():
+            at_its_end = known - counted - system[kernel.function(function).start]
+            assert counted < known and at_its_end <= 1, (name, function)  # Its last thread goes.
+
+
+def test_children_are_in_the_listing(unix_machine, tmp_path: Path) -> None:
+    """Each with its program, its requests and its samples."""
+    parts = {"12": "sh", "13": "sh", "13+1": "sort"}
+    run = measure(unix_machine, tmp_path, "seq 9000 >f; pkgmon -a -f -r 10000 sh -c "
+                  "'sort -r f f f >g; :'",
+                  ("-r.requests", "-k.kernel", "-k.other",
+                   *(f"{number}{part}.{name}" for number, name in parts.items()
+                     for part in ("", *"kux"))))
+    done = put_together(tmp_path, "--", "-b", "-p")
+    assert done.returncode == 0, done.stderr
+    rows = flat(done.stdout)
+    assert {"13+1u:key_of", "13+1k:fault", "12k:trap_mach_msg", "13k:trap_mach_msg"} <= set(rows)
+    listed = put_together(tmp_path, "--requests", "--pid", "13").stdout
+    assert re.search(r"^ +\d+ 13\+1x:_Xread +13\+1u:read <", listed, re.MULTILINE), listed
+    assert not re.search(r" 12[a-z]:", listed), listed
+    assert b"process 13+1 (sort)" in run.log and b"not measured" not in run.log
+
+
+def test_of_children_without_room_it_is_said(unix_machine) -> None:
+    """The kernel tells 31 apart: a shell, and those of 17 children that each execute something."""
+    run = unix_machine("pkgmon -f -s sh -c 'for i in $(seq 16); do id >/dev/null; done; :';"
+                       " ls | cat", user="root", files=Files(size=40))
+    assert (run.outcome, run.status) == ("exit", 0), run.log
+    assert b" 4 children were not measured: there was no room for them" in run.log
+    assert len(re.findall(rb"^gmon\.out\.[0-9+]+k\.", run.output, re.MULTILINE)) == 31
+
+
 def executed_at(counts: hot.Counts, label: int, task: int) -> Counter:
     """How often each instruction was, in that task on behalf of that label."""
     mine = counts.of(lambda who: (who.label, who.task) == (label, task))

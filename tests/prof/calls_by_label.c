@@ -204,6 +204,93 @@ TEST(there_is_an_end_of_labels)
 	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
 }
 
+/* ---------------- Children ---------------- */
+
+static mach_port_t make_child(mach_port_t parent)
+{
+	mach_port_t child = MACH_PORT_NULL;
+
+	EXPECT_EQ(task_create(parent, FALSE, &child), KERN_SUCCESS);
+	return child;
+}
+
+static void end_child(mach_port_t child)
+{
+	EXPECT_EQ(task_terminate(child), KERN_SUCCESS);
+	EXPECT_EQ(mach_port_deallocate(mach_task_self_cached(), child), KERN_SUCCESS);
+}
+
+static host_call_labels_t labels_told_apart(void)
+{
+	host_call_labels_t labels;
+
+	EXPECT_EQ(host_calls_labels(host(), &labels), KERN_SUCCESS);
+	return labels;
+}
+
+/* From when it is asked for until the reset; children's children, too, and nobody else's. */
+TEST(children_have_counts_of_their_own)
+{
+	mach_port_t stranger = make_child(mach_task_self_cached()), first, second, third;
+	mach_port_t parent = make_child(mach_task_self_cached());
+	host_call_labels_t labels = labels_told_apart();
+	unsigned label;
+
+	EXPECT_EQ(labels.n, 0);
+	label = count_for(parent);
+	first = make_child(parent);
+	EXPECT_EQ(host_calls_children(host()), KERN_SUCCESS);
+	second = make_child(parent);
+	third = make_child(second);
+	end_child(make_child(stranger));
+	end_child(make_child(first));
+	labels = labels_told_apart();
+	EXPECT_EQ(labels.n, 3);
+	EXPECT_EQ(labels.missed, 0);
+	EXPECT_EQ(labels.labels[0], label);
+	EXPECT_EQ(labels.labels[1], count_for(second));
+	EXPECT_EQ(labels.labels[2], count_for(third));
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end_child(make_child(second));
+	EXPECT_EQ(labels_told_apart().n, 0);
+	label = count_for(parent);
+	end_child(make_child(parent));
+	EXPECT_EQ(labels_told_apart().n, 1);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end_child(third);
+	end_child(second);
+	end_child(first);
+	end_child(parent);
+	end_child(stranger);
+}
+
+/* A child is made whether there is room or not, and is counted as one that was missed if not. */
+TEST(children_without_room_are_missed)
+{
+	mach_port_t parent = make_child(mach_task_self_cached()), last = MACH_PORT_NULL;
+	host_call_labels_t labels;
+	unsigned n = 0;
+
+	count_for(parent);
+	EXPECT_EQ(host_calls_children(host()), KERN_SUCCESS);
+	do {
+		if (last != MACH_PORT_NULL)
+			end_child(last);
+		last = make_child(parent);
+		labels = labels_told_apart();
+		n++;
+	} while (labels.missed == 0 && n < HOST_CALLS_LABELS);
+	EXPECT_EQ(labels.missed, 1);
+	EXPECT_EQ(labels.n, n); /* The parent's is one of them. */
+	end_child(make_child(last));
+	EXPECT_EQ(labels_told_apart().missed, 2);
+	EXPECT_EQ(labels_told_apart().n, n);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	EXPECT_EQ(labels_told_apart().missed, 0);
+	end_child(last);
+	end_child(parent);
+}
+
 /* ---------------- Requests ---------------- */
 
 #define ID  4711
@@ -342,7 +429,11 @@ TEST(there_is_an_end_of_requests)
 TEST(wrong_calls)
 {
 	mach_msg_type_number_t n;
+	host_call_labels_t labels;
 	unsigned label, lost, *words;
+
+	EXPECT_EQ(host_calls_children(mach_host_self()), KERN_INVALID_HOST);
+	EXPECT_EQ(host_calls_labels(mach_host_self(), &labels), KERN_INVALID_HOST);
 
 	EXPECT_EQ(host_requests_count(mach_host_self()), KERN_INVALID_HOST);
 	EXPECT_EQ(host_requests_get(mach_host_self(), &lost, &words, &n), KERN_INVALID_HOST);

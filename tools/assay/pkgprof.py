@@ -25,7 +25,7 @@ EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x0
 RATE, FORMAT, PID = 4, 1, 7
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
-INFORMATION = re.compile(r"gmon\.out\.(\d+|-)\.(.+)")
+INFORMATION = re.compile(r"gmon\.out\.(\d+(?:\+\d+)?|-)\.(.+)")
 SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
 KERNEL_FILE = "/mach_kernel"
 
@@ -40,7 +40,7 @@ FAULTS_ENTRY = "interrupt_entry"
 
 
 class Part(NamedTuple):
-    pid: Optional[int]  # For whom; None: the kernel's own work, and others'.
+    process: Optional[str]  # For whom, 13 or 13+1; None: the kernel's own work, and others'.
     name: str  # What stands before its functions' names.
     file: Path
     program: str  # As the machine has it.
@@ -57,7 +57,7 @@ class Data(NamedTuple):
 
 class Request(NamedTuple):
     """So many messages of one number to one server, from one place.  Of others nobody knows it."""
-    pid: Optional[int]
+    process: Optional[str]
     caller: str  # The letters of a part's name.
     server: str
     id: int
@@ -114,7 +114,12 @@ def find_program(guest: str, named: dict[str, Path]) -> Path:
     return path
 
 
-def parts_of(information: Path, pid: Optional[int], name: str) -> Iterator[Part]:
+def is_wanted(process: Optional[str], pids: Optional[list[int]]) -> bool:
+    """All programs that a process has executed have its number."""
+    return pids is None or (process is not None and int(process.partition("+")[0]) in pids)
+
+
+def parts_of(information: Path, process: Optional[str], name: str) -> Iterator[Part]:
     """By the file that tells what was measured."""
     suffix = ""
     for line in information.read_text(errors="replace").splitlines():
@@ -122,7 +127,7 @@ def parts_of(information: Path, pid: Optional[int], name: str) -> Iterator[Part]
         if word == "part":
             suffix = value
         elif word == "of":
-            yield Part(pid, suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
+            yield Part(process, suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
         elif word not in ("pid", "program"):
             raise ToolError(f"{information}: {line!r} is nothing that pkgmon says")
 
@@ -132,10 +137,10 @@ def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
     there: set[int] = set()
     for path in sorted(folder.glob("gmon.out.*")):
         match = INFORMATION.fullmatch(path.name)
-        pid = int(match[1]) if match is not None and match[1] != "-" else None
-        if match is not None and (pids is None or pid in pids):
-            there |= {pid} - {None}
-            found += parts_of(path, pid, match[2])
+        process = match[1] if match is not None and match[1] != "-" else None
+        if match is not None and is_wanted(process, pids):
+            there |= {int(process.partition("+")[0])} if process is not None else set()
+            found += parts_of(path, process, match[2])
         elif path.name in SYSTEM_PARTS and pids is None:
             found.append(Part(None, SYSTEM_PARTS[path.name], path, KERNEL_FILE))
     missing = set(pids or ()) - there
@@ -202,12 +207,12 @@ def read_requests(folder: Path, pids: Optional[list[int]]) -> list[Request]:
     found = []
     for line in path.read_text().splitlines() if path.exists() else ():
         try:
-            pid, caller, server, number, count, *frames = line.split()
-            request = Request(None if pid == "-" else int(pid), caller, server, int(number),
+            process, caller, server, number, count, *frames = line.split()
+            request = Request(None if process == "-" else process, caller, server, int(number),
                               int(count), tuple(int(frame, 16) for frame in frames))
         except ValueError as error:
             raise ToolError(f"{path}: {line!r} is nothing that pkgmon says") from error
-        if pids is None or request.pid in pids:
+        if is_wanted(request.process, pids):
             found.append(request)
     return found
 
@@ -317,13 +322,13 @@ class Whole:
 
     # -- requests --
 
-    def _part(self, pid: Optional[int], letters: str) -> Optional[Placed]:
+    def _part(self, process: Optional[str], letters: str) -> Optional[Placed]:
         return next((p for p in self.placed
-                     if pid is not None and p.part.name == f"{pid}{letters}"), None)
+                     if process is not None and p.part.name == f"{process}{letters}"), None)
 
     def callers(self, request: Request) -> list[int]:
         """Return addresses from the one on who called the stub, or sent the message himself."""
-        part = self._part(request.pid, request.caller)
+        part = self._part(request.process, request.caller)
         of_stubs = (*SENDERS, self.stubs.get(request.id, ""))
         callers = list(request.frames) if part is not None else []
         while callers and function_name(part, callers[0]) in of_stubs:
@@ -331,7 +336,7 @@ class Whole:
         return callers
 
     def routine(self, request: Request) -> Optional[hot.Function]:
-        server = self._part(request.pid, request.server)
+        server = self._part(request.process, request.server)
         stub = self.stubs.get(request.id)
         return routine_in(server.image, stub) if server is not None and stub else None
 
@@ -341,11 +346,11 @@ class Whole:
         which called it for somebody."""
         counted = {called: (caller, called) for caller, called in arcs}
         for request in self.requests:
-            server, routine = self._part(request.pid, request.server), self.routine(request)
+            server, routine = self._part(request.process, request.server), self.routine(request)
             callers = self.callers(request)
             if server is None or routine is None or not callers:
                 continue
-            caller, called = self._part(request.pid, request.caller), server.move(routine.start)
+            caller, called = self._part(request.process, request.caller), server.move(routine.start)
             if called in counted:
                 arcs[counted[called]] -= min(arcs[counted[called]], request.count)
             arcs[caller.move(callers[0] - 1), called] += request.count
@@ -358,7 +363,7 @@ class Whole:
         functions = {self._function_start(address) for address in counted}
         arcs: Counter = Counter()
         for request in self.requests:
-            part, callers = self._part(request.pid, request.caller), self.callers(request)
+            part, callers = self._part(request.process, request.caller), self.callers(request)
             stub = self.stubs.get(request.id, "")
             for level, (returns_to, caller) in enumerate(zip(callers, callers[1:])):
                 called = part.image.function_at(returns_to - 1)
@@ -378,11 +383,11 @@ class Whole:
         """By the routine that was called, and by whom."""
         found: Counter = Counter()
         for request in self.requests:
-            whose = "-" if request.pid is None else request.pid
+            whose = "-" if request.process is None else request.process
             routine = self.routine(request)
             called = (routine.name if routine is not None
                       else self.stubs.get(request.id, f"message {request.id}"))
-            part = self._part(request.pid, request.caller)
+            part = self._part(request.process, request.caller)
             callers = [f"{part.part.name}:{function_name(part, address)}"
                        for address in self.callers(request)]
             found[f"{whose}{request.server}:{called.partition('.')[0]}",
@@ -398,9 +403,10 @@ class Whole:
         """From where a program or a server came into the kernel: by a trap, or by a fault."""
         arcs: Counter = Counter()
         for kernel in self.placed:
-            if kernel.part.pid is None or kernel.part.program != KERNEL_FILE:
+            if kernel.part.process is None or kernel.part.program != KERNEL_FILE:
                 continue
-            callers = [p for p in self.placed if p.part.pid == kernel.part.pid and p is not kernel]
+            callers = [p for p in self.placed
+                       if p.part.process == kernel.part.process and p is not kernel]
             for is_trap in (True, False):
                 arcs += boundary(kernel, callers, is_trap)
         return arcs

@@ -39,14 +39,6 @@ static kern_return_t flush_host(void *context, mach_port_t reply, uint64_t *deli
 	return host_sample_flush(collection->host, reply, delivered);
 }
 
-struct subject *find_subject(struct collection *collection, uint32_t label)
-{
-	for (unsigned n = 0; n < collection->n_subjects; n++)
-		if (collection->subjects[n].label == label)
-			return &collection->subjects[n];
-	return NULL;
-}
-
 static void add_to(struct part *part, const struct prof_record *record)
 {
 	if (part == NULL)
@@ -146,16 +138,11 @@ static bool make_parts(struct collection *collection)
 {
 	if (!program_read(&collection->kernel, KERNEL_FILE))
 		return false;
-	for (unsigned n = 0; n < collection->n_subjects; n++) {
-		struct subject *subject = &collection->subjects[n];
-		char suffix[NAME_ROOM];
-
-		snprintf(suffix, sizeof(suffix), "%dk", subject->pid);
-		if (part_of_kernel(collection, subject, suffix, subject->name) == NULL)
+	for (unsigned n = 0; n < collection->n_subjects; n++)
+		if (part_of_kernel(collection, &collection->subjects[n]) == NULL)
 			return fail("samples", KERN_RESOURCE_SHORTAGE);
-	}
-	collection->system = part_of_kernel(collection, NULL, "-k", "kernel");
-	collection->others = part_of_kernel(collection, NULL, "-k", "other");
+	collection->system = part_of_nobody(collection, "kernel");
+	collection->others = part_of_nobody(collection, "other");
 	if (collection->system == NULL || collection->others == NULL)
 		return fail("samples", KERN_RESOURCE_SHORTAGE);
 	return true;
@@ -234,12 +221,9 @@ static bool begin_calls(struct collection *collection)
 		requests_switch(true);
 		result = host_requests_count(collection->host);
 	}
-	for (unsigned n = 0; n < collection->n_subjects && result == KERN_SUCCESS; n++) {
-		struct subject *subject = &collection->subjects[n];
-
-		result = host_calls_for(collection->host, subject->task, &subject->label);
-	}
-	if (result == KERN_SUCCESS)
+	if (result == KERN_SUCCESS && !subjects_begin(collection))
+		return false;
+	if (result == KERN_SUCCESS && collection->wanted->calls)
 		result = host_calls_count(collection->host, TRUE);
 	return result == KERN_SUCCESS || fail("calls", result);
 }
@@ -250,7 +234,8 @@ bool collect_begin(struct collection *collection)
 		return false;
 	if (collection->wanted->samples && !begin_samples(collection))
 		return false;
-	return !collection->wanted->calls || begin_calls(collection);
+	return (!collection->wanted->calls && !collection->wanted->children) ||
+	       begin_calls(collection);
 }
 
 bool collect_serve(struct collection *collection, unsigned milliseconds)
@@ -294,6 +279,7 @@ void collect_end(struct collection *collection)
 		result = end_calls(collection);
 	if (result == KERN_SUCCESS && collection->stream != NULL)
 		result = prof_collector_switch(collection->stream, &none);
+	subjects_end(collection);
 	if (result != KERN_SUCCESS)
 		collection->failed = !fail("the end", result);
 	else if (collection->wanted->requests && !requests_read(collection))

@@ -12,7 +12,7 @@
 #include "common/common.h"
 #include "pkgmon.h"
 
-#define USAGE "pkgmon [-a] [-c | -s] [-r HZ] [-t SECONDS] [-p PID]... [COMMAND [ARGUMENT]...]"
+#define USAGE "pkgmon [-a] [-c | -s] [-f] [-r HZ] [-t SECONDS] [-p PID]... [COMMAND [ARGUMENT]...]"
 
 #define PID_HOST     (-1) /* What task_by_pid() answers with the host's control port. */
 #define USUAL_RATE   1000
@@ -44,6 +44,9 @@ static void read_option(struct wanted *wanted, int option, const char *text)
 	case 'c':
 		wanted->samples = false;
 		break;
+	case 'f':
+		wanted->children = true;
+		break;
 	case 's':
 		wanted->calls = false;
 		break;
@@ -56,7 +59,7 @@ static void read_option(struct wanted *wanted, int option, const char *text)
 	case 'p':
 		/* The command is one, too. */
 		if (wanted->n_pids == SUBJECTS_MAX - 1)
-			report_exit(EXIT_USAGE, "-p %s: %d processes can be measured at once", text,
+			report_exit(EXIT_USAGE, "-p %s: %u processes can be measured at once", text,
 				    SUBJECTS_MAX - 1);
 		wanted->pids[wanted->n_pids++] = (pid_t)read_number(option, text, INT32_MAX);
 		break;
@@ -69,7 +72,7 @@ static void read_arguments(struct wanted *wanted, int count, char **arguments)
 {
 	int option;
 
-	while ((option = getopt(count, arguments, "+acsr:t:p:")) != -1)
+	while ((option = getopt(count, arguments, "+acfsr:t:p:")) != -1)
 		read_option(wanted, option, optarg);
 	if (!wanted->calls && !wanted->samples)
 		report_exit(EXIT_USAGE, "-c and -s: that leaves nothing to be measured");
@@ -136,7 +139,7 @@ static bool is_over(const struct collection *collection, pid_t command)
 		return true;
 	if (command != 0)
 		return command_has_ended(command);
-	for (unsigned n = 0; n < collection->n_subjects; n++)
+	for (unsigned n = 0; n < collection->n_named; n++)
 		if (!subject_has_ended(&collection->subjects[n]))
 			return false;
 	return true;
@@ -175,10 +178,16 @@ static void tell_subjects(const struct collection *collection)
 {
 	for (unsigned n = 0; n < collection->n_subjects; n++) {
 		const struct subject *subject = &collection->subjects[n];
+		char process[NAME_ROOM];
 
-		report("process %d (%s)", subject->pid, subject->name);
-		tell_rest(subject);
+		name_process(process, subject);
+		report("process %s (%s)", process, subject->name);
+		if (!collection->wanted->children)
+			tell_rest(subject);
 	}
+	if (collection->missed > 0)
+		report("%u children were not measured: there was no room for them",
+		       collection->missed);
 }
 
 static int measure(struct collection *collection, pid_t command)
@@ -186,6 +195,7 @@ static int measure(struct collection *collection, pid_t command)
 	bool has_ended, done;
 
 	set_signals();
+	collection->n_named = collection->n_subjects;
 	if (!collect_begin(collection))
 		return EXIT_FAILED;
 	if (command != 0)

@@ -63,13 +63,20 @@ static struct part *add_part(struct subject *subject, struct part *part)
 	return part;
 }
 
-struct part *part_of_kernel(struct collection *collection, struct subject *subject,
-			    const char *suffix, const char *name)
+struct part *part_of_kernel(struct collection *collection, struct subject *subject)
 {
-	struct part *part = make_part(collection, &collection->kernel, 0,
-				      subject != NULL ? subject->pid : 0, suffix, name);
+	char suffix[SUFFIX_ROOM], process[NAME_ROOM];
+	struct part *part;
 
-	return subject != NULL ? add_part(subject, part) : part;
+	name_process(process, subject);
+	snprintf(suffix, sizeof(suffix), "%sk", process);
+	part = make_part(collection, &collection->kernel, 0, subject->pid, suffix, subject->name);
+	return part != NULL ? add_part(subject, part) : NULL;
+}
+
+struct part *part_of_nobody(const struct collection *collection, const char *name)
+{
+	return make_part(collection, &collection->kernel, 0, 0, "-k", name);
 }
 
 /* ---------------- Servers ---------------- */
@@ -131,8 +138,10 @@ void name_process(char text[NAME_ROOM], const struct subject *subject)
 {
 	if (subject->pid == 0)
 		strlcpy(text, "-", NAME_ROOM);
-	else
+	else if (subject->again == 0)
 		snprintf(text, NAME_ROOM, "%d", subject->pid);
+	else
+		snprintf(text, NAME_ROOM, "%d+%u", subject->pid, subject->again);
 }
 
 void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task)
@@ -153,7 +162,7 @@ void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t 
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task)
 {
 	char suffix[SUFFIX_ROOM], letters[NAME_ROOM], process[NAME_ROOM], command[NAME_ROOM];
-	const struct program *program = &subject->program;
+	const struct program *program = subject->program.path != NULL ? &subject->program : NULL;
 	pid_t pid = subject->pid;
 
 	for (struct part *part = subject->parts; part != NULL; part = part->next)

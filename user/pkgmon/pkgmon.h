@@ -2,10 +2,10 @@
 /*
  * pkgmon: profiles of processes, each with what the kernel and the servers do for it.
  *
- * main.c reads the command line, command.c has the command run that is measured, collect.c has the
- * machine sampled and the kernel's calls counted, by label, and files.c writes what there is of
- * each part.  A part is one program's work for one process: the process's own, the kernel's, a
- * server's.
+ * main.c reads the command line, command.c has the command run that is measured, subjects.c knows
+ * its children, collect.c has the machine sampled and the kernel's calls counted, by label, and
+ * files.c writes what there is of each part.  A part is one program's work for one process: the
+ * process's own, the kernel's, a server's.
  */
 #ifndef PKGMON_H
 #define PKGMON_H
@@ -16,11 +16,12 @@
 #include <sys/types.h>
 
 #include <gmon_program.h>
+#include <mach/calls.h>
 #include <mach/mach_types.h>
 #include <prof/collector.h>
 
 #define KERNEL_FILE  "/mach_kernel"
-#define SUBJECTS_MAX 24 /* Fewer than the kernel can count calls for. */
+#define SUBJECTS_MAX (HOST_CALLS_LABELS - 1)
 #define NAME_ROOM    20 /* Of a program, as the Unix server tells it. */
 #define SUFFIX_ROOM  (2 * NAME_ROOM)
 
@@ -33,6 +34,7 @@ struct wanted {
 	bool calls;
 	bool samples;
 	bool requests;
+	bool children;
 	unsigned rate;
 	unsigned seconds; /* 0: until all have ended. */
 	char **command;   /* NULL: there is none. */
@@ -49,7 +51,7 @@ struct bytes {
 
 /* A program's file. */
 struct program {
-	char *path;
+	char *path;             /* NULL: nobody knows which it was. */
 	struct gmon_program of; /* Which it is, and where its text lies. */
 };
 
@@ -65,11 +67,12 @@ struct part {
 	struct bytes calls; /* Of a server that counts them: records of a gmon.out. */
 };
 
-/* A process that is measured. */
+/* A process that is measured, as long as it executes one program. */
 struct subject {
 	pid_t pid;
-	mach_port_t task;
-	uint32_t label; /* Its task's number. */
+	unsigned again;   /* Which one of that number it is, from 0 on. */
+	mach_port_t task; /* Null for a child. */
+	uint32_t label;   /* Its task's number. */
 	char name[NAME_ROOM];
 	struct program program;
 	struct part *parts; /* The kernel's first. */
@@ -85,6 +88,9 @@ uint32_t task_number(mach_port_t task);
 
 /* Finds the process, and its program; false with a report. */
 bool subject_find(struct subject *subject, pid_t pid);
+
+/* The same by its task's number, which may have ended already; false: nobody knows it any more. */
+bool subject_find_child(struct subject *subject, uint32_t label);
 bool subject_has_ended(const struct subject *subject);
 
 /* ---- command.c ---- */
@@ -104,7 +110,10 @@ struct collection {
 	mach_port_t host;
 	struct subject subjects[SUBJECTS_MAX];
 	unsigned n_subjects;
-	struct subject rest; /* Of servers' calls, those that were for anybody else. */
+	unsigned n_named;     /* The first ones; the rest are their children. */
+	unsigned missed;      /* Children for which there was no room. */
+	uint32_t known_up_to; /* Children are known up to this label. */
+	struct subject rest;  /* Of servers' calls, those that were for anybody else. */
 	struct program kernel;
 	struct part *system;           /* The kernel's work for nobody, and */
 	struct part *others;           /* for those who are not measured. */
@@ -126,19 +135,30 @@ void collect_end(struct collection *collection);
 
 /* ---- parts.c ---- */
 
-/* The part of the kernel's work; and of a server's, or the process's own.  NULL: no memory. */
-struct part *part_of_kernel(struct collection *collection, struct subject *subject,
-			    const char *suffix, const char *name);
+/*
+ * The part of the kernel's work, for a process or for nobody in particular; and of a server's, or
+ * the process's own.  NULL: no memory.
+ */
+struct part *part_of_kernel(struct collection *collection, struct subject *subject);
+struct part *part_of_nobody(const struct collection *collection, const char *name);
 struct part *part_of_task(struct collection *collection, struct subject *subject, uint32_t task);
 
-/* Its number; `-` for all who are not measured. */
+/* The process's number, with `+1` after its first exec(); `-` for all who are not measured. */
 void name_process(char text[NAME_ROOM], const struct subject *subject);
 
 /* What stands behind the process's number in a part's name; of all others, of a server's part. */
 void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t task);
 
+/* ---- subjects.c ---- */
+
 /* Whose label it is; NULL: of nobody who is measured. */
 struct subject *find_subject(struct collection *collection, uint32_t label);
+
+/* Has the kernel tell apart whose calls they are; false with a report. */
+bool subjects_begin(struct collection *collection);
+
+/* Looks for the last children. */
+void subjects_end(struct collection *collection);
 
 /* ---- requests.c ---- */
 

@@ -72,3 +72,17 @@ bool subject_find(struct subject *subject, pid_t pid)
 	strlcpy(subject->name, program.command, sizeof(subject->name));
 	return program_read(&subject->program, path);
 }
+
+/* Of one whose file is gone, or is not known any more, the kernel's part is there all the same. */
+bool subject_find_child(struct subject *subject, uint32_t label)
+{
+	struct ux_task_program program;
+
+	if (ux_task_program(label, &program) != 0)
+		return false;
+	*subject = (struct subject){.pid = program.pid, .label = label};
+	strlcpy(subject->name, program.command, sizeof(subject->name));
+	if (program.path[0] == '\0' || !program_read(&subject->program, program.path))
+		subject->program.path = NULL;
+	return true;
+}

@@ -61,12 +61,13 @@ static void put_call(struct collection *collection, struct subject *subject,
 static void put_own(struct bytes *bytes, const struct subject *subject,
 		    const struct host_request *request, uint64_t count)
 {
-	char line[LINE_ROOM], caller[NAME_ROOM], server[NAME_ROOM];
+	char line[LINE_ROOM], process[NAME_ROOM], caller[NAME_ROOM], server[NAME_ROOM];
 	int length;
 
 	name_part(caller, subject, request->task);
 	name_part(server, subject, request->server);
-	length = snprintf(line, sizeof(line), "%d %s %s %" PRIu32 " %" PRIu64, subject->pid, caller,
+	name_process(process, subject);
+	length = snprintf(line, sizeof(line), "%s %s %s %" PRIu32 " %" PRIu64, process, caller,
 			  server, request->id, count);
 	for (unsigned n = 0; n < HOST_REQUEST_FRAMES && request->frames[n] != 0; n++)
 		length += snprintf(line + length, sizeof(line) - (size_t)length, " %" PRIx32,
