@@ -65,6 +65,7 @@ CHANGES = {
     "time slowprog": "how long is the host's affair",
     "ps -a | wc -l": "who else is there",
     "owners student": "limits are parts of the memory that this kernel leaves",
+    "pkgmon -f -c sh -c 'cat /etc/rc; cat /etc/rc' >/dev/null": "processes have other numbers",
     "gprof --tree prog gmon.out": "of a program made up to explain it",
     "gprof -b --diff old/prog old/gmon.out new/prog new/gmon.out": "the same",
 }

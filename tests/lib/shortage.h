@@ -28,6 +28,8 @@ void shortage_proxies(void);
 void shortage_streams(void);
 void shortage_kept_samples(void);
 void shortage_forget_kept_samples(void);
+void shortage_counted_calls(void);
+void shortage_forget_calls(void);
 
 /* Whether an allocation is going to fail: else every call must succeed. */
 extern bool shortage_expected;

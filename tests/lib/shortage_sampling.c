@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A scenario of shortage: streams of samples, and samples that are kept to be fetched. */
+/* Scenarios of shortage: streams of samples, samples that are kept to be fetched, counted calls. */
 #include "shortage.h"
+#include "check.h"
 
 static mach_port_t self(void)
 {
@@ -42,4 +43,27 @@ void shortage_forget_kept_samples(void)
 	int count;
 
 	task_disable_pc_sampling(self(), &count);
+}
+
+void shortage_counted_calls(void)
+{
+	mach_msg_type_number_t n;
+	unsigned label, lost, *calls;
+	host_call_labels_t labels;
+	boolean_t on;
+
+	TRY(host_requests_count(check_number(0)));
+	TRY(host_calls_for(check_number(0), mach_task_self_cached(), &label));
+	TRY(host_calls_children(check_number(0)));
+	TRY(host_calls_count(check_number(0), TRUE));
+	TRY(host_calls_labels(check_number(0), &labels));
+	TRY(host_calls_get_for(check_number(0), label, &calls, &n));
+	TRY(host_calls_get(check_number(0), HOST_CALLS_ALL_CPUS, &on, &calls, &n));
+	TRY(host_requests_get(check_number(0), &lost, &calls, &n));
+}
+
+void shortage_forget_calls(void)
+{
+	host_calls_count(check_number(0), FALSE);
+	host_calls_reset(check_number(0));
 }

@@ -550,26 +550,6 @@ static void lists_of_the_host(void)
 	TRY(processor_set_processors(control, &processors, &n));
 }
 
-static void calls_are_counted(void)
-{
-	mach_msg_type_number_t n;
-	unsigned label, lost, *calls;
-	boolean_t on;
-
-	TRY(host_requests_count(check_number(0)));
-	TRY(host_calls_for(check_number(0), mach_task_self_cached(), &label));
-	TRY(host_calls_count(check_number(0), TRUE));
-	TRY(host_calls_get_for(check_number(0), label, &calls, &n));
-	TRY(host_calls_get(check_number(0), HOST_CALLS_ALL_CPUS, &on, &calls, &n));
-	TRY(host_requests_get(check_number(0), &lost, &calls, &n));
-}
-
-static void forget_calls(void)
-{
-	host_calls_count(check_number(0), FALSE);
-	host_calls_reset(check_number(0));
-}
-
 static uint16_t ticks[2];
 
 /* A child's are counted as well. */
@@ -653,7 +633,7 @@ const struct scenario scenarios[] = {
 	{"names by calls", names_by_calls, NULL},
 	{"more ports than ever", more_ports_than_ever, NULL},
 	{"lists of names", lists_of_names, NULL},
-	{"counted calls", calls_are_counted, forget_calls},
+	{"counted calls", shortage_counted_calls, shortage_forget_calls},
 	{"counted ticks", ticks_are_counted, forget_ticks},
 	{"rights from and to tasks", rights_from_and_to_tasks, NULL},
 	{"another pays", another_pays, NULL},

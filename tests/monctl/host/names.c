@@ -123,7 +123,10 @@ static struct perf_origin put(struct perf_file *file, uint32_t task, uint32_t th
 	const struct prof_sample sample = {
 		.task = task, .thread = thread, .label = task, .time = {time}};
 
-	return names_put(file, &sample);
+	struct perf_origin origin;
+
+	names_put(file, &sample, &origin);
+	return origin;
 }
 
 static bool is(struct perf_origin origin, uint32_t pid, uint32_t thread)
