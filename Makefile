@@ -122,6 +122,7 @@ $(foreach folder,lib/ user/ servers/ tests/,\
 $(call compile,$(folder),              $(folder),                  $(CC) $(USER),               $(USER_HEADERS)))
 $(call compile,servers/ux/,            servers/ux/,                $(CC) $(USER) $(UX),         $(USER_HEADERS))
 $(call compile,ux-pg/,                 servers/ux/,                $(CC) $(USER) $(UX) -pg,     $(USER_HEADERS))
+$(call compile,pager-pg/,              servers/pager/,             $(CC) $(USER) -pg,           $(USER_HEADERS))
 $(call compile,gen/user/mach/,         $(GEN)/user/mach/,          $(CC) $(USER) $(MADE),       $(USER_HEADERS))
 $(call compile,gen/user/ux/bsd_server, $(GEN)/user/ux/bsd_server,  $(CC) $(USER) $(UX) $(MADE), $(USER_HEADERS))
 $(call compile,gen/user/,              $(GEN)/user/,               $(CC) $(LIBC) $(MADE),       $(USER_HEADERS))
@@ -192,11 +193,11 @@ LIBRARIES := $(addprefix $(SDK)/lib/,crt0.o gcrt0.o moncrt0.o $(addsuffix .a,$(a
 UNIX_FOLDERS  := user/auditd user/bin user/hostprof user/monctl user/pkgmon user/sbin user/work user/sh servers/snames
 USER_PROGRAMS := $(patsubst %,$(OUT)/%,$(sort $(filter-out $(UNIX_FOLDERS),$(wildcard user/* servers/*))))
 TEST_PROGRAMS := $(patsubst %.c,$(OUT)/%,$(sort $(filter-out tests/lib/%,$(wildcard tests/*/*.c))))
-UX_VARIANTS   := $(patsubst %,$(OUT)/servers/ux-%,none sample pg)
+VARIANTS      := $(patsubst %,$(OUT)/servers/%,ux-none ux-sample ux-pg pager-pg)
 LINK_USER     := $(LD) -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack,-Ttext-segment=0x08048000
 list           = $(Q)$(CROSS)nm -n $@ > $@.sym && $(CROSS)objdump -d $@ > $@.asm
 programs: $(USER_PROGRAMS) $(TEST_PROGRAMS)
-$(filter-out %/ux,$(USER_PROGRAMS)) $(UX_VARIANTS) $(TEST_PROGRAMS): $(OUT)/%: $(OUT)/lib/crt0.o \
+$(filter-out %/ux,$(USER_PROGRAMS)) $(VARIANTS) $(TEST_PROGRAMS): $(OUT)/%: $(OUT)/lib/crt0.o \
 		$$(call objects_of,$$*) $(OUT)/lib/libassay.a $(call text,link_user,$(LINK_USER))
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@"
 	$(Q)$(LINK_USER) $(EXTRA) -o $@ $(filter %.o,$^) $(filter-out %/libassay.a,$(filter %.a,$^)) $(filter %/libassay.a,$^)
@@ -205,16 +206,15 @@ $(TEST_PROGRAMS): $(OUT)/lib/libcheck.a
 # One of the benchmarks collects samples as profiled programs do.
 $(OUT)/user/bench $(OUT)/servers/ux-sample $(OUT)/servers/ux-pg: $(OUT)/lib/libprof1.a
 # As root's process it asks the Unix server for ports.
-$(OUT)/servers/pager: $(call generated,ux/bsd_user)
+$(OUT)/servers/pager $(OUT)/servers/pager-pg: $(call generated,ux/bsd_user)
 $(OUT)/servers/ux-none $(OUT)/servers/ux-sample: $(call objects_of,servers/ux)
-$(OUT)/servers/ux-pg: $(patsubst $(OBJ)/servers/ux/%,$(OBJ)/ux-pg/%,$(call objects_of,servers/ux))
-$(UX_VARIANTS): $(call generated,ux/bsd_server)
+$(foreach s,ux pager,$(eval $(OUT)/servers/$s-pg: $(patsubst $(OBJ)/servers/$s/%,$(OBJ)/$s-pg/%,$(call objects_of,servers/$s))))
+$(filter %/ux-none %/ux-sample %/ux-pg,$(VARIANTS)): $(call generated,ux/bsd_server)
 $(OUT)/servers/ux-sample $(OUT)/servers/ux-pg: private EXTRA := -Wl,-u,do_gprof_mon_switch
 $(OUT)/servers/ux: $(OUT)/servers/ux-$(UX_PROFILE) $(call text,ux-profile,$(UX_PROFILE))
 	$(Q)for end in '' .sym .asm; do cp $<$$end $@$$end; done
 
-# What the SDK holds is what our own programs for the Unix server are built with.  Headers are where
-# programs look for them: the C library's, Mach's, those of the libraries.
+# What our own programs for the Unix server are built with.  Its headers are all where programs look for them.
 SDK_HEADERS := include lib/libc/include lib/mach.h lib/assay.h $(wildcard lib/threads/*.h lib/cpuprofile/*.h) lib/bsm/bsm.h libprof/gprof.h
 sdk: $(UX_CC) $(LIBRARIES)
 $(UX_CC): tools/ux-cc tools/sdk $(shell find $(SDK_HEADERS) -name '*.h') $(USER_HEADERS) $(MESSAGES) $(wildcard defs/mach/*.defs)
@@ -227,7 +227,7 @@ UNIX_TESTS    := $(patsubst %.c,$(OUT)/%,$(sort $(wildcard tests/ux/programs/*.c
 unix_objects   = $(call objects_of,$(basename $(firstword $(wildcard $(foreach folder,bin sbin work,\
 		 $(patsubst user/%,user/$(folder)/%.c,$1) $(patsubst user/%,user/$(folder)/%,$1))) $1)),unix/)
 unix: $(UNIX_PROGRAMS)
-unix-tests: $(UNIX_TESTS) $(UX_VARIANTS)
+unix-tests: $(UNIX_TESTS) $(VARIANTS)
 $(OBJ)/unix/libcommon.a: $(call objects_of,user/bin/common,unix/)
 $(UNIX_PROGRAMS) $(UNIX_TESTS): $(OUT)/%: $$(call unix_objects,$$*) $(OBJ)/unix/libcommon.a $(LIBRARIES)
 	$(Q)mkdir -p $(@D) && echo "  LINK    $@"

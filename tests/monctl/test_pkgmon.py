@@ -215,6 +215,30 @@ def test_a_server_s_calls_are_whose_they_are(unix_machine, tmp_path: Path, cpus:
     assert sum(parts["-x"].data.arcs.values()) > 100  # Of others.
 
 
+LATER = Path(__file__).parent / "programs" / "later.c"
+
+
+def test_calls_within_the_pager(unix_machine, tmp_path: Path) -> None:
+    """For a child whose memory it puts away, since its parent needs some, and for that."""
+    out, program, image = tmp_path / "counts", tmp_path / "later", OUT / "servers" / "pager-pg"
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-o", program, LATER], check=True)
+    measure(unix_machine, tmp_path, "pkgmon -f -a -c /tmp/later swap >/dev/null",
+            ("12p.later",), (Put(program, "/tmp/later"), Put(image, "/sbin/pager")), mem=96,
+            plugin=hot.plugin_option(out, hot.Image("kernel", find_kernel(None), is_kernel=True),
+                                     by=("label", "task")))
+    pager = hot.Image("pager", image)
+    counted: Counter = Counter()
+    for entered, count in calls_in(tmp_path / "gmon.out.12p.later").items():
+        counted[pager.function_at(entered).name] += count
+    counts = hot.read_counts(out)
+    child = max(task for task, name in counts.names.items() if name == "later")
+    server = next(task for task, name in counts.names.items() if name == "pager")
+    executed = executed_at(counts, child, server)
+    assert sum(counted.values()) == executed[pager.label("mcount")] > 500
+    assert counted == Counter({f.name: executed[f.start] for f in pager.functions
+                               if f.name in counted})
+
+
 def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run([PKGPROF, folder, *options], text=True, capture_output=True, check=False)
 
