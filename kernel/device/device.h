@@ -81,7 +81,8 @@ struct device {
 	void *state;          /* The driver's own. */
 	uint32_t record_size; /* Bytes in a record: 1, or a disk's sector. */
 	uint32_t event;       /* Of what comes before anybody wants it (prof/unclaimed.h); or 0. */
-	uint32_t whose;       /* For whom it comes while nobody reads: the event, or somebody. */
+	uint32_t whose;       /* For whom it comes while nobody reads: the event, or somebody; */
+	uint32_t served_as;   /* and what that was when a thread last began to work for it. */
 	uint32_t opens;       /* How often it is open. */
 	struct port *port;    /* OBJECT_DEVICE, while it is open; NULL otherwise. */
 	struct list link;     /* On the list of all devices. */

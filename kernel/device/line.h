@@ -35,7 +35,6 @@ struct line {
 	unsigned number;              /* Of the interrupt. */
 	void (*put)(const char *bytes, size_t length);
 	struct list readers; /* Requests that wait for input. */
-	uint32_t passed_to;  /* The last label that has been somebody's. */
 	uint32_t come;       /* Bytes ever put into the ring, by the interrupt handler, */
 	uint32_t taken;      /* and taken out.  Each is read by the other side: atomically. */
 	char ring[LINE_RING_SIZE];

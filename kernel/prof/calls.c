@@ -334,7 +334,7 @@ kern_return_t host_calls_children(struct host *host)
 	return KERN_SUCCESS;
 }
 
-/* One that was missed has children, which are missed as well. */
+/* One for which there was no room has children, which are missed as well. */
 void calls_follow_child(struct task *child, const struct task *parent)
 {
 	if (!calls.children || parent->calls_era != calls.era)

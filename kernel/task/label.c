@@ -58,8 +58,9 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 		return true;
 	}
 	if (entry->port->kind == OBJECT_DEVICE) {
-		const struct device *device = entry->port->object;
+		struct device *device = entry->port->object;
 
+		device->served_as = device->whose;
 		*service = (struct service){device->whose, MACH_PORT_NULL};
 		return device->event != 0;
 	}

@@ -70,11 +70,11 @@ CHILDREN = ("12{}.sh", "13{}.sh", "13+1{}.cat", "12+1{}.cat")  # In the order of
 @pytest.mark.parametrize("cpus", (1, 2))
 def test_children_s_counts_are_their_own(unix_machine, tmp_path: Path, cpus: int) -> None:
     """A child that executes a program, and then the first itself: each from its first instruction
-    on, as the plugin counts it.  That ends when pkgmon has ended counting and asks whose there are:
+    on, as the plugin counts it.  That ends when pkgmon has ended counting and asks for the first:
     threads that the server had for a child are left with its label until their next request."""
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
-    end = kernel.function("host_calls_labels").start
+    end = kernel.function("host_calls_get_for").start
     names = tuple(name.format("k") for name in CHILDREN)
     measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -f -c sh -c 'cat f; cat f f' >/dev/null",
             (*names, "-k.kernel"), cpus=cpus,
@@ -358,6 +358,19 @@ def test_what_cannot_be_read_is_said(measured: Path, tmp_path: Path) -> None:
     assert "is of another program than" in put_together(measured, "--program", other).stderr
 
 
+def test_what_lies_there_beside_changes_nothing(measured: Path, tmp_path: Path) -> None:
+    """A folder, a profile that was given another name, and one of whom it does not say."""
+    beside = tmp_path / "beside"
+    shutil.copytree(measured, beside)
+    (beside / "gmon.out.old").mkdir()
+    shutil.copy(beside / "gmon.out.12k.sort", beside / "gmon.out.1.old")
+    shutil.copy(beside / "gmon.out.-k.other", beside / "gmon.out")
+    assert put_together(beside, "--", "-b").stdout == put_together(measured, "--", "-b").stdout
+    (beside / "gmon.out.-r.requests").write_text("foo u x 3 4 ff\n")
+    said = put_together(beside, "--requests").stderr
+    assert "'foo u x 3 4 ff' is nothing that pkgmon says" in said
+
+
 def test_a_process_s_kernel_is_its_own(measured: Path, tmp_path: Path) -> None:
     """Also if another one's number begins with the same digit: what is 12's is not 1's."""
     both = tmp_path / "both"
@@ -393,6 +406,21 @@ def test_what_cannot_be_done_is_said(unix_machine) -> None:
     said = (run.output + run.log).decode()
     for expected in WRONG.values():
         assert expected in said, said
+
+
+def test_children_without_counts_are_somebody_s(unix_machine) -> None:
+    run = unix_machine("pkgmon -s -f sleep 2 & sleep 1; pkgmon true; echo status $?; wait",
+                       user="root")
+    assert b"are counted already" in run.log and b"status 1" in run.output
+
+
+def test_more_children_than_there_is_room_for(unix_machine) -> None:
+    """As another one has the kernel forget the first ones, and has its own."""
+    true = "; ".join(["/bin/true"] * 15)
+    run = unix_machine(f"pkgmon -f sh -c '{true}; sleep 4; true' & sleep 2; kgmon -h -r >/dev/null;"
+                       f"pkgmon -f -c sh -c '{true}; sleep 4; true'; wait $!; echo status $?",
+                       user="root")
+    assert b"SIGSEGV" not in run.log and b"status 1" in run.output, run.log
 
 
 def test_who_was_killed_leaves_nothing_for_ever(unix_machine) -> None:

@@ -25,7 +25,8 @@ EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x0
 RATE, FORMAT, PID = 4, 1, 7
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
-INFORMATION = re.compile(r"gmon\.out\.(\d+(?:\+\d+)?|-)\.(.+)")
+PROCESS = r"\d+(?:\+\d+)?|-"
+INFORMATION = re.compile(rf"gmon\.out\.({PROCESS})\.(.+)")
 SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
 KERNEL_FILE = "/mach_kernel"
 
@@ -136,7 +137,7 @@ def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
     found: list[Part] = []
     there: set[int] = set()
     for path in sorted(folder.glob("gmon.out.*")):
-        match = INFORMATION.fullmatch(path.name)
+        match = None if is_profile(path) else INFORMATION.fullmatch(path.name)
         process = match[1] if match is not None and match[1] != "-" else None
         if match is not None and is_wanted(process, pids):
             there |= {int(process.partition("+")[0])} if process is not None else set()
@@ -188,12 +189,16 @@ def read_data(path: Path) -> Data:
     return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum), values[PID])
 
 
+def is_profile(path: Path) -> bool:
+    return path.is_file() and path.read_bytes()[:len(MAGIC)] == MAGIC
+
+
 def read_own_profiles(folder: Path, parts: list[Part]) -> list[Data]:
     """What programs that were compiled with -pg have written of themselves, beside pkgmon."""
     of_pkgmon = {part.file for part in parts}
     files = [path for path in sorted(folder.glob("gmon.out*")) if path not in of_pkgmon]
     return [read_data(path) for path in files
-            if path.name not in SYSTEM_PARTS and path.read_bytes()[:len(MAGIC)] == MAGIC]
+            if path.name not in SYSTEM_PARTS and is_profile(path)]
 
 
 REQUESTS = "gmon.out.-r.requests"
@@ -208,6 +213,8 @@ def read_requests(folder: Path, pids: Optional[list[int]]) -> list[Request]:
     for line in path.read_text().splitlines() if path.exists() else ():
         try:
             process, caller, server, number, count, *frames = line.split()
+            if re.fullmatch(PROCESS, process) is None:
+                raise ValueError(process)
             request = Request(None if process == "-" else process, caller, server, int(number),
                               int(count), tuple(int(frame, 16) for frame in frames))
         except ValueError as error:
@@ -375,9 +382,11 @@ class Whole:
 
     def _function_start(self, address: int) -> int:
         """In the whole: of the function that this address lies in."""
-        part = next(p for p in self.placed if p.base <= address < p.base + p.high - p.low)
-        function = part.image.function_at(address - part.base + part.low)
-        return part.move(function.start) if function is not None else address
+        for p in self.placed:
+            if p.base <= address < p.base + p.high - p.low:
+                function = p.image.function_at(address - p.base + p.low)
+                return p.move(function.start) if function is not None else address
+        return address
 
     def _requests_by_name(self) -> Counter:
         """By the routine that was called, and by whom."""
@@ -512,7 +521,8 @@ def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]
             images[path] = read_image(part.program, path)
         data = read_data(part.file)
         check_program(part, data, images[path], path)
-        add_own_calls(data, own, images[path])
+        if part.name == f"{part.process}u":
+            add_own_calls(data, own, images[path])
         low, high = extent(images[path])
         placed.append(Placed(part, data, images[path], low, high, base))
         base += high - low + PAGE

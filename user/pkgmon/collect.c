@@ -184,18 +184,26 @@ static kern_return_t look_at_calls(const struct collection *collection, boolean_
 	return result;
 }
 
-/* Somebody else's counts would be mixed up with these, and be forgotten with them. */
+/*
+ * Somebody else's counts would be mixed up with these, and be forgotten with them.  So would
+ * another pkgmon's children, which -s -f has without counts.
+ */
 static bool calls_are_free(const struct collection *collection)
 {
+	host_call_labels_t told_apart = {0};
 	mach_msg_type_number_t n = 0;
 	boolean_t on = FALSE;
 	kern_return_t result = look_at_calls(collection, &on, &n);
+	bool are_free;
 
+	if (result == KERN_SUCCESS)
+		result = host_calls_labels(collection->host, &told_apart);
 	if (result != KERN_SUCCESS)
 		return fail("calls", result);
-	if (on || n != 0)
+	are_free = !on && n == 0 && told_apart.n == 0;
+	if (!are_free)
 		report("the kernel's calls are counted already: kgmon -h -r ends and forgets that");
-	return !on && n == 0;
+	return are_free;
 }
 
 /* However pkgmon ends, but by force. */
@@ -221,8 +229,8 @@ static bool begin_calls(struct collection *collection)
 		requests_switch(true);
 		result = host_requests_count(collection->host);
 	}
-	if (result == KERN_SUCCESS && !subjects_begin(collection))
-		return false;
+	if (result == KERN_SUCCESS)
+		result = subjects_begin(collection);
 	if (result == KERN_SUCCESS && collection->wanted->calls)
 		result = host_calls_count(collection->host, TRUE);
 	return result == KERN_SUCCESS || fail("calls", result);

@@ -154,8 +154,8 @@ void name_part(char letters[NAME_ROOM], const struct subject *subject, uint32_t 
 /* Whose label it is; NULL: of nobody who is measured. */
 struct subject *find_subject(struct collection *collection, uint32_t label);
 
-/* Has the kernel tell apart whose calls they are; false with a report. */
-bool subjects_begin(struct collection *collection);
+/* Has the kernel tell apart whose calls they are. */
+kern_return_t subjects_begin(struct collection *collection);
 
 /* Looks for the last children. */
 void subjects_end(struct collection *collection);

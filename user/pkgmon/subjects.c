@@ -35,6 +35,12 @@ static void add_child(struct collection *collection, uint32_t label)
 {
 	struct subject *child = &collection->subjects[collection->n_subjects];
 
+	/* More than the kernel has room for: somebody made it forget the first ones meanwhile. */
+	if (collection->n_subjects == SUBJECTS_MAX) {
+		report("there is no room for the process of task %u", label);
+		collection->failed = true;
+		return;
+	}
 	if (!subject_find_child(child, label)) {
 		report("nobody knows any more which process was measured as task %u", label);
 		collection->failed = true;
@@ -76,7 +82,7 @@ struct subject *find_subject(struct collection *collection, uint32_t label)
 	return look_up(collection, label);
 }
 
-bool subjects_begin(struct collection *collection)
+kern_return_t subjects_begin(struct collection *collection)
 {
 	kern_return_t result = KERN_SUCCESS;
 
@@ -87,10 +93,7 @@ bool subjects_begin(struct collection *collection)
 	}
 	if (result == KERN_SUCCESS && collection->wanted->children)
 		result = host_calls_children(collection->host);
-	if (result == KERN_SUCCESS)
-		return true;
-	report("calls: the kernel does not tell apart whose they are: error %d", result);
-	return false;
+	return result;
 }
 
 void subjects_end(struct collection *collection)

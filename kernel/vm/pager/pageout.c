@@ -24,6 +24,7 @@
 #include "base/zone.h"
 #include "i386/mmu/pmap.h"
 #include "i386/patch/label_site.h"
+#include "prof/unclaimed.h"
 #include "task/culprit.h"
 #include "task/task.h"
 #include "thread/run_queue.h"
@@ -124,13 +125,17 @@ static bool pageout_can_drop(const struct page *page, struct page **mark)
 	return !object->dead && (object->pager != NULL || object->shadow == NULL);
 }
 
-/* For whom there is this memory; what the daemon does else is the system's. */
+/*
+ * For whom there is this memory; what the daemon does else is the system's, and so is memory that a
+ * server first touched when it did not know for whom.
+ */
 static bool pageout_put_away(struct page *page)
 {
 	struct thread *self = current_thread();
+	uint32_t label = page->object->label;
 	bool taken;
 
-	machine_label_set(self, page->object->label);
+	machine_label_set(self, unclaimed_is_event(label) ? HOST_CALLS_SYSTEM : label);
 	taken = pager_take_page(page);
 	machine_label_set(self, HOST_CALLS_SYSTEM);
 	return taken;

@@ -104,6 +104,13 @@ static inline void pager_message_count_request(const struct pager *pager, struct
 		message->header.msgh_bits |= BITS_KERNEL_REQUEST;
 }
 
+/* Nobody waits for what the page-out daemon has done, whoever it is for. */
+static inline void pager_message_note_later(struct message *message)
+{
+	if (current_thread()->task == NULL)
+		message->header.msgh_bits |= BITS_KERNEL_LATER;
+}
+
 /* The header of a message of `n` words to the pager; returns where those go. */
 static inline struct word *pager_message_begin(struct pager *pager, struct message *message,
 					       mach_msg_id_t id, uint32_t n)
@@ -191,8 +198,7 @@ static void pager_message_send_data(struct pager *pager, struct message *message
 	pager_message_set_header(message, id, size, port_add_send(pager->port),
 				 MACH_MSG_TYPE_PORT_SEND);
 	pager_message_count_request(pager, message);
-	if (current_thread()->task == NULL)
-		message->header.msgh_bits |= BITS_KERNEL_LATER;
+	pager_message_note_later(message);
 	body->control = pager_message_send_right(pager->control);
 	body->offset = pager_message_integer(data->index * PAGE_SIZE);
 	body->data_type = (mach_msg_type_long_t){
@@ -234,6 +240,7 @@ void pager_send_create(struct port *manager, struct message *message, struct pag
 	pager_message_set_header(message, ID_MEMORY_OBJECT_CREATE, WORDS_SIZE(5),
 				 port_add_send(manager), MACH_MSG_TYPE_PORT_SEND);
 	message->header.msgh_bits |= BITS_KERNEL_REQUEST;
+	pager_message_note_later(message);
 	words[0] = pager_message_receive_right(pager->port, manager);
 	words[1] = pager_message_integer(size * PAGE_SIZE);
 	words[2] = pager_message_send_right(pager->control);
