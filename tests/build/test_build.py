@@ -98,9 +98,9 @@ def built_elsewhere(tree: Path, folder: Path, *goals: str) -> Iterator[Path]:
 
 @pytest.fixture(name="elsewhere", scope="module")
 def elsewhere_fixture(tmp_path_factory, tree: Path) -> Iterator[Path]:
-    """Of what a machine needs the kernel, the Unix server, and of the programs with all that they
-    are linked with one of one folder and one of several."""
-    goals = ("kernel", *(str(BUILT / name) for name in ("servers/ux", "user/sh", "user/monctl")))
+    """Of what a machine needs the kernel, a program that is all there is beside that, and with all
+    that they are linked with one of one folder and one of several.  At night it is all."""
+    goals = ("kernel", *(str(BUILT / name) for name in ("user/hello", "user/sh", "user/monctl")))
     with built_elsewhere(tree, tmp_path_factory.mktemp("elsewhere"), *goals) as other:
         yield other
 
@@ -301,12 +301,12 @@ class Variant(NamedTuple):
     goals: tuple[str, ...] = ("kernel",)
 
 
-CLANG_S = ("out/clang/user/hello", "out/clang/servers/ux", "out/clang/servers/pager")
+CLANG_S = ("out/clang/user/hello", "out/clang/servers/pager")
 VARIANTS = {
     "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", *CLANG_S)),
     "FAST=1": Variant(("FAST=1",), "out/fast"),
 }
-# At night the checked kernel, too, and the other's programs of tests.
+# At night the checked kernel, too, and all of the other's programs.
 WHOLE = {
     "SAN=1": Variant(("SAN=1",), "out/san"),
     "CLANG=1": Variant(("CLANG=1",), "out/clang", CLANG_S[0], ("kernel", "programs")),

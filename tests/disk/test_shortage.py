@@ -11,6 +11,8 @@ from assay.files import Files, Put
 from assay.setup import Disk
 
 SOURCE = Path(__file__).parent / "work" / "hog.c"
+# MiB, of which some 15 are left beside the disks: with less the pager itself does not begin.
+RAM = (OUT / "disk.img").stat().st_size // 2**20 + unix.SWAP + 20
 COMMANDS = """\
 hog & hog &
 i=0
@@ -30,9 +32,10 @@ def test_a_shortage_is_no_error_of_the_disk(unix_machine, tmp_path: Path) -> Non
     hog = tmp_path / "hog"
     subprocess.run([OUT / "sdk/bin/ux-cc", "-O1", "-Wall", "-Wextra", "-Werror", "-o", hog, SOURCE],
                    check=True)
-    result = unix_machine(COMMANDS, user="root", mem=48, limit=20,
+    result = unix_machine(COMMANDS, user="root", mem=RAM, limit=20,
                           files=Files(put=(Put(hog, "/bin/hog"),)))
     assert result.outcome not in ("panic", "refused", "tool-error"), result.message
+    assert b"pager: swap is full" in result.log and b"hog[" in result.log
     assert b"cannot write" not in result.log and b"cannot read" not in result.log
     assert b"sync has failed" not in result.output
 
