@@ -60,7 +60,7 @@ def test_a_disk_is_whole_when_memory_was_out(cpus: int, tmp_path: Path) -> None:
         append="ramdisk=1 pool=24 limits=400", disks=(Disk(image),), limit=3000))
     log, output = result.log.decode(), result.output.decode()
     assert result.outcome == "exit", log
-    assert log.count("memory is out: ") >= 8
+    assert log.count("memory is out: ") >= 8, f"{log}{output}"
     assert "failed " not in output
     assert output.endswith("it goes on\n"), output
     assert "cannot write" not in log and "cannot read" not in log
