@@ -122,7 +122,6 @@ static struct perf_origin put(struct perf_file *file, uint32_t task, uint32_t th
 {
 	const struct prof_sample sample = {
 		.task = task, .thread = thread, .label = task, .time = {time}};
-
 	struct perf_origin origin;
 
 	names_put(file, &sample, &origin);
