@@ -363,10 +363,20 @@ static inline void sched_read_samples(struct cpu *cpu, struct thread *to)
 	cpu->goes_on = NULL;
 }
 
+/* Whether the CPU is another user's now, and the turn of who pays for `to` is over. */
+static inline bool sched_is_behind(const struct cpu *cpu, const struct thread *to)
+{
+	const struct share *share = to->share;
+
+	return share != NULL && to->pays == share && share != cpu->payer &&
+	       share_is_behind(share, to->priority);
+}
+
 /*
  * The turn goes on, whoever runs: threads that hand the CPU to each other have no more of it
  * together than one that keeps it.  So a client's turn may be over when it gets an answer, because
- * its server used it up, whom nobody that waits was good enough to preempt.
+ * its server used it up, whom nobody that waits was good enough to preempt.  Or the turn was
+ * another user's: whom the server has made somebody else's waits for that one's.
  */
 void sched_handoff(struct thread *thread, struct thread *to)
 {
@@ -381,6 +391,8 @@ void sched_handoff(struct thread *thread, struct thread *to)
 		return;
 	}
 	turn_swap(thread, to);
+	if (sched_is_behind(cpu, to))
+		cpu_set_work(cpu, WORK_RESCHEDULE);
 	sched_change_payer(cpu, to);
 	sched_read_samples(cpu, to);
 	if ((cpu->work & WORK_RESCHEDULE) == 0 && !sched_others_first(cpu, to->priority)) {

@@ -154,6 +154,13 @@ static bool share_runs(const struct share *share)
 	return runs;
 }
 
+bool share_is_behind(const struct share *share, unsigned priority)
+{
+	const struct run_group *group = &share->groups[priority];
+
+	return group->behind || group->round != share->round;
+}
+
 /* Who has a CPU takes no second one from others: its next turn would begin there at once. */
 bool share_waits(const struct thread *thread, const struct thread *running)
 {

@@ -86,6 +86,9 @@ bool share_pay(struct cpu *cpu, struct share *payer);
  */
 bool share_tick(struct cpu *cpu, const struct thread *thread);
 
+/* Whether the owner's turn is over, so that others come before its threads of `priority`. */
+bool share_is_behind(const struct share *share, unsigned priority);
+
 /* Whether a user's `thread`, which is queued, waits for turns of others than who owns `running`. */
 bool share_waits(const struct thread *thread, const struct thread *running);
 

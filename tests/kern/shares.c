@@ -18,7 +18,10 @@
 #define MANY    20
 #define RUN_MS  1000
 #define LATE_MS 5
+#define SOON_MS 150
 #define HALF    (RUN_MS * 2 / 5)
+
+#define PORT_OF_CHILD 0x4321 /* By what name tasks have it that ask. */
 
 #define NANOS_PER_MS 1000000u
 #define STACK_WORDS  256
@@ -267,6 +270,66 @@ TEST(threads_that_wait_go_along_to_another_owner)
 	EXPECT_LT(0, had(0, MANY));
 	EXPECT_LT(0, had(MANY, 1));
 	finish_all(alice, bob);
+}
+
+/* Asks the port that it has by its number. */
+static noreturn void ask_and_compute(uint32_t number)
+{
+	mach_port_t answers = mach_reply_port();
+	mach_msg_header_t head = {
+		.msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND_ONCE),
+		.msgh_remote_port = PORT_OF_CHILD,
+		.msgh_local_port = answers,
+		.msgh_id = (mach_msg_id_t)number,
+	};
+
+	if (mach_msg(&head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof head, sizeof head, answers,
+		     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
+		finish();
+	compute(number);
+}
+
+/* Makes whoever asks ALICE's, answers, and waits for the next, as a server does at setuid(). */
+static void give_to_alice(const mach_port_t *tasks, mach_port_t port)
+{
+	struct message message;
+
+	EXPECT_EQ(message_get(&message, port, LONG_WAIT), MACH_MSG_SUCCESS);
+	for (unsigned n = 1; n <= MANY; n++) {
+		mach_msg_option_t more = n < MANY ? MACH_RCV_MSG : 0;
+
+		EXPECT_EQ(task_set_owner(check_number(0), tasks[message.head.msgh_id], ALICE),
+			  KERN_SUCCESS);
+		message_head(&message, message.head.msgh_remote_port, MACH_MSG_TYPE_MOVE_SEND_ONCE,
+			     MACH_PORT_NULL, 0, 0);
+		EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | more, sizeof message.head,
+				   sizeof message, port, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+			  MACH_MSG_SUCCESS);
+	}
+}
+
+/* Else each would compute for a turn in between: of twenty the last would wait for all of these. */
+TEST(who_is_made_another_owners_waits_for_that_ones_turn)
+{
+	mach_port_t alice, tasks[MANY], port = port_new_with_send();
+	uint32_t begun, took;
+
+	prepare();
+	alice = start_task(ALICE, MANY, 1, compute);
+	for (uint32_t n = 0; n < MANY; n++) {
+		EXPECT_EQ(task_create(mach_task_self(), true, &tasks[n]), KERN_SUCCESS);
+		child_give(tasks[n], PORT_OF_CHILD, port, MACH_MSG_TYPE_MAKE_SEND);
+		start(tasks[n], n, ask_and_compute);
+	}
+	begun = now_ms();
+	give_to_alice(tasks, port);
+	took = now_ms() - begun;
+	print("# %u ms for all\n", took);
+	EXPECT_LE(took, SOON_MS);
+	for (uint32_t n = 1; n < MANY; n++)
+		end_task(tasks[n]);
+	finish_all(alice, tasks[0]);
+	port_destroy(port);
 }
 
 static noreturn void bind_once(uint32_t number)

@@ -27,7 +27,7 @@ enum {
 	LONG = 40,
 	TAKEN = 2,
 #ifdef KERNEL_SAN
-	SOON_MS = 600, /* It executes twice as much for most of what it does. */
+	SOON_MS = 400, /* It executes twice as much for most of what it does. */
 #else
 	SOON_MS = 200, /* What a person does not call waiting. */
 #endif

@@ -15,8 +15,13 @@
 
 enum {
 	STACK_WORDS = 256,
-	SLACK = 4,  /* A few of the server's threads come and go. */
-	KEPT = 256, /* Pages that the kernel keeps for what comes next, at most. */
+	SLACK = 4, /* A few of the server's threads come and go. */
+#ifdef KERNEL_SAN
+	STACK_PAGES = 4,
+#else
+	STACK_PAGES = 2,
+#endif
+	KEPT = 64 * STACK_PAGES + 128, /* Pages for what comes next, at most: stacks, and others. */
 };
 
 #define SELF   "/tmp/owners"
