@@ -34,34 +34,46 @@ bool ramdisk_is_module(const char *command)
 	return command_has_action(command, "$(ramdisk-create)");
 }
 
-/* The number at `text`, with nothing behind it but a comma; 0 for what is none, or too large. */
-static uint32_t ramdisk_read_mib(const char *text)
+/* The number at `*text`, which is left behind it, in bytes; 0 for what is none, or too large. */
+static uint32_t ramdisk_read_mib(const char **text)
 {
 	uint32_t number = 0;
 
-	for (; *text >= '0' && *text <= '9' && number < DIRECT_MAP_SIZE / MEGABYTE; text++)
-		number = number * 10 + (uint32_t)(*text - '0');
-	if ((*text != '\0' && *text != ',') || number >= DIRECT_MAP_SIZE / MEGABYTE)
-		return 0;
-	return number;
+	for (; **text >= '0' && **text <= '9' && number < DIRECT_MAP_SIZE / MEGABYTE; ++*text)
+		number = number * 10 + (uint32_t)(**text - '0');
+	return number < DIRECT_MAP_SIZE / MEGABYTE ? number * MEGABYTE : 0;
 }
 
-uint32_t ramdisk_wanted(unsigned n)
+/* `SIZE` or `SIZE@START`, with nothing behind it but a comma. */
+static bool ramdisk_read_wish(const char *text, struct ramdisk_wish *wish)
+{
+	*wish = (struct ramdisk_wish){.size = ramdisk_read_mib(&text)};
+	if (*text == '@') {
+		text++;
+		wish->start = ramdisk_read_mib(&text);
+		if (wish->start == 0)
+			return false;
+	}
+	return wish->size != 0 && (*text == '\0' || *text == ',');
+}
+
+bool ramdisk_wanted(unsigned n, struct ramdisk_wish *wish)
 {
 	char value[64];
 	const char *text = value;
 
 	if (!argument_string("ramdisk", value, sizeof value))
-		return 0;
+		return false;
 	for (; n > 0 && text != NULL; n--) {
 		text = strchr(text, ',');
 		text = text == NULL ? NULL : text + 1;
 	}
 	if (text == NULL)
-		return 0;
-	if (ramdisk_read_mib(text) == 0)
-		klog("arguments: ramdisk=%s: not a list of sizes in MiB\n", value);
-	return ramdisk_read_mib(text) * MEGABYTE;
+		return false;
+	if (ramdisk_read_wish(text, wish))
+		return true;
+	klog("arguments: ramdisk=%s: not a list of SIZE or SIZE@START in MiB\n", value);
+	return false;
 }
 
 bool ramdisk_add(uint32_t start, uint32_t size)

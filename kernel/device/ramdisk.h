@@ -5,7 +5,8 @@
  *
  * The first are boot modules with $(ramdisk-create) on their command line, in their order, which
  * are no programs; then come those of the kernel argument ramdisk=, which hold what their memory
- * held.  Where each lies is in `machine_ramdisks` (<assay/report.h>) for whoever runs the machine.
+ * held: of one that is said where to lie, what whoever runs the machine has put there.  Where each
+ * lies is in `machine_ramdisks` (<assay/report.h>) for whoever runs the machine.
  */
 #ifndef DEVICE_RAMDISK_H
 #define DEVICE_RAMDISK_H
@@ -18,8 +19,14 @@
 /* Whether a boot module is a RAM disk; `command` is its command line. */
 bool ramdisk_is_module(const char *command);
 
-/* Bytes of the nth RAM disk, from 0, that ramdisk= asks for; 0: there are no more. */
-uint32_t ramdisk_wanted(unsigned n);
+/* A RAM disk that ramdisk= asks for. */
+struct ramdisk_wish {
+	uint32_t size;  /* Bytes, in whole MiB. */
+	uint32_t start; /* Where it lies; 0: where there is room. */
+};
+
+/* Finds the nth of them, from 0; false: there are no more. */
+bool ramdisk_wanted(unsigned n, struct ramdisk_wish *wish);
 
 /*
  * [start, start + size) of physical memory, which the kernel sees, becomes the next RAM disk: whole

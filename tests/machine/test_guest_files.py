@@ -87,6 +87,25 @@ def test_guest_sees_the_image(source: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(("mem", "machine"), [(64, "pc"), (64, "q35"), (256, "q35"), (1024, "pc")])
+def test_no_firmware_writes_into_the_image(mem: int, machine: str, tmp_path: Path) -> None:
+    """It lies in the machine's memory before that starts: one without zeroes, all of it."""
+    (tmp_path / "full").write_bytes(BYTES * 254)
+    image = image_of(tmp_path / "image", f"{tmp_path}/full:/full").read_bytes()
+    done = guest("--put", f"{tmp_path}/full:/full", "--mem", mem, "--machine", machine, "--",
+                 f"{DISK} sum")
+    assert done.stdout.decode().split() == [str(len(image)), f"{zlib.crc32(image):08x}"]
+
+
+def test_the_image_is_rd0_behind_other_disks_too(source: Path, tmp_path: Path) -> None:
+    """A disk of a boot module comes first, so that the image is one then, the first."""
+    (tmp_path / "other").write_bytes(bytes(4096))
+    image = image_of(tmp_path / "image", f"{source}:/source").read_bytes()
+    for more in (["--append", "ramdisk=1,2"], ["--module", f"{tmp_path}/other $(ramdisk-create)"]):
+        done = guest("--put", f"{source}:/source", *more, "--", f"{DISK} sum")
+        assert done.stdout.decode().split() == [str(len(image)), f"{zlib.crc32(image):08x}"]
+
+
 def test_size_of_the_image_can_be_chosen() -> None:
     done = guest("--ramdisk-image", 3, "--", f"{DISK} sum")
     assert done.stdout.split()[0] == str(3 << 20).encode()

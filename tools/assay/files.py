@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Callable, Iterable, NamedTuple, Optional
 
-from assay import ToolError
-from assay.programs import Module
+from assay import ToolError, sparse
 
 MAKE, CHECK, DEBUG, RESIZE = "mke2fs", "e2fsck", "debugfs", "resize2fs"
 CHECK_MENDED = 1  # e2fsck's status when nothing is wrong any more.
@@ -208,7 +207,10 @@ def make_image(files: Files, directory: Path) -> Path:
 def copy_image(base: Path, image: Path) -> None:
     if not base.is_file():
         raise ToolError(f"there is no disk image {base}; `make` builds it")
-    shutil.copyfile(base, image)
+    with base.open("rb") as source, image.open("wb") as target:
+        size = base.stat().st_size
+        target.truncate(size)
+        sparse.copy(source.fileno(), 0, target.fileno(), 0, size)
 
 
 def free_megabytes(image: Path) -> int:
@@ -254,11 +256,6 @@ def put_files(image: Path, files: Files, directory: Path) -> None:
         raise NoRoom(f"--put: the files do not fit into {room}; --ramdisk-image makes room")
     if trouble:
         raise ToolError(f"--put: {trouble.strip()}")
-
-
-def module_of(image: Path) -> Module:
-    """The boot module of which the kernel makes the device rd0."""
-    return Module(image, ("rd0", "$(ramdisk-create)"))
 
 
 def unsound(image: Path) -> str:

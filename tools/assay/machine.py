@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Callable, Iterable, Optional
 
 from assay import bochs, qemu
-from assay.files import Files, fetch, make_image, module_of
+from assay.files import Files, fetch, make_image
 from assay.process import Follower
 from assay.programs import find_kernel, read_command, stage
 from assay.report import Count, Report
@@ -87,7 +87,7 @@ def run(
             log.follow()
 
         try:
-            modules = stage(directory, setup.kernel, setup.modules)
+            modules = stage(directory, setup.kernel, setup.boot_modules)
             ending = EMULATORS[emulator](setup, directory, modules, follow)
             follow()
         finally:
@@ -112,9 +112,8 @@ def instructions(setup: Setup, report: Optional[Report]) -> Optional[int]:
 def with_files(setup: Setup, files: Files, folder: Path) -> Setup:
     """The same machine with a RAM disk for the files, whose image lies in a new folder."""
     folder.mkdir()
-    module = module_of(make_image(files, folder))
     after = folder / "after" if files.get or files.base else None
-    return replace(setup, modules=(module, *setup.modules), ramdisk=after)
+    return replace(setup, image=make_image(files, folder), ramdisk=after)
 
 
 def with_problems(ending: Ending, problems: list[str]) -> Ending:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Callable, Iterable, Optional
 
-from assay import ToolError, hot, iso
+from assay import ToolError, hot, iso, sparse
 from assay.process import Emulator
 from assay.programs import Staged
 from assay.qmp import Monitor, MonitorError
@@ -160,6 +160,12 @@ def allocate_memory(mem: int) -> int:
     return memory
 
 
+def put_image(image: Path, memory: int, start: int) -> None:
+    """Copies a disk's contents to where the kernel is told that it lies."""
+    with image.open("rb") as file:
+        sparse.copy(file.fileno(), 0, memory, start, image.stat().st_size)
+
+
 def require_binary() -> None:
     if not shutil.which(BINARY):
         raise ToolError(f"{BINARY} is not installed: run ./setup")
@@ -237,6 +243,8 @@ def run(setup: Setup, directory: Path, modules: list[Staged], follow: Callable[[
     memory = allocate_memory(setup.mem)
     monitor = Monitor()
     try:
+        if setup.image_start:
+            put_image(setup.image, memory, setup.image_start << 20)
         report = SharedReport(setup.kernel, memory)
         command = command_line(setup, directory, modules, memory) + monitor.options
         fds = (memory, monitor.for_qemu.fileno())

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from assay import ToolError
+from assay import ToolError, sparse
 from assay.symbols import symbol_address
 
 KERNEL_BASE = 0xC0000000
@@ -29,7 +29,6 @@ COUNT = struct.Struct("<24s2I")
 COUNTS_MAX = 48
 
 RAMDISK = struct.Struct("<2I")  # Physical address and size of one, element N for rdN.
-COPY_SIZE = 1 << 20
 
 
 class Count(NamedTuple):
@@ -99,5 +98,5 @@ class SharedReport:
         if not size:
             return
         with path.open("wb") as file:
-            for offset in range(0, size, COPY_SIZE):
-                file.write(os.pread(self.memory, min(COPY_SIZE, size - offset), address + offset))
+            file.truncate(size)
+            sparse.copy(self.memory, address, file.fileno(), 0, size)

@@ -10,6 +10,13 @@ from typing import NamedTuple, Optional
 from assay.programs import Module
 from assay.report import Report
 
+MAPPED = 768  # MiB of memory that the kernel maps.
+# MiB at memory's end that are the firmware's: SeaBIOS keeps 16 for tables, and what it needs while
+# it starts lies below these, some 120 KiB (seen).
+ABOVE = 24
+BELOW = 8  # MiB that the kernel and the other modules may need.
+RAMDISK = "$(ramdisk-create)"
+
 
 class Disk(NamedTuple):
     """A disk of the machine's, whose contents are a file's."""
@@ -36,6 +43,7 @@ class Setup:
     emulator: str  # qemu or bochs
     plugin: str
     disks: tuple[Disk, ...]  # What vd0, vd1 and so on are.
+    image: Optional[Path] = None  # What rd0 holds at first, in whole MiB; None: there may be none.
     ramdisk: Optional[Path] = None  # Where the contents of rd0 go when the run is over.
     instruction_ns: int = 1  # What an instruction takes under the instruction clock.
 
@@ -47,6 +55,37 @@ class Setup:
         """
         return self.icount or self.emulator == "bochs"
 
+    @property
+    def image_size(self) -> int:
+        return self.image.stat().st_size >> 20
+
+    @property
+    def image_start(self) -> int:
+        """At which MiB of memory the image lies before the machine starts; 0 if it does not.
+
+        Who can write the machine's memory need not have a boot loader copy the image there.  Disks
+        of boot modules come first, so it is the first disk only if there are none.
+        """
+        can = self.image and self.emulator == "qemu" and self.firmware == "direct"
+        if not can or any(RAMDISK in module.words for module in self.modules):
+            return 0
+        start = min(self.mem, MAPPED) - ABOVE - self.image_size
+        return start if start >= BELOW else 0
+
+    @property
+    def boot_modules(self) -> tuple[Module, ...]:
+        if not self.image or self.image_start:
+            return self.modules
+        return (Module(self.image, ("rd0", RAMDISK)), *self.modules)
+
+    def ramdisks(self, words: list[str]) -> list[str]:
+        """The argument for the image, and behind it the disks that the last of `words` asks for."""
+        if not self.image_start:
+            return []
+        asked = [word for word in words if word.startswith("ramdisk=")][-1:]
+        return [",".join([f"ramdisk={self.image_size}@{self.image_start}",
+                          *(word.partition("=")[2] for word in asked)])]
+
     def arguments(self, clock: str) -> str:
         """The kernel's command line.  The user's own arguments come last, so they win.
 
@@ -57,7 +96,8 @@ class Setup:
             words.append(f"limit={math.ceil(self.limit)}")  # The kernel counts whole seconds.
         if self.seed:
             words.append(f"jitter={self.seed}")
-        return " ".join([*words, *self.append.split()])
+        words += self.append.split()
+        return " ".join([*words, *self.ramdisks(words)])
 
 
 class Ending(NamedTuple):

@@ -82,13 +82,28 @@ static uint32_t start_loaded_end(void)
 	return page_round(end);
 }
 
+/*
+ * The end of where things can be placed.  RAM disks that were said where to lie come behind: they
+ * hold something already.
+ */
+static uint32_t start_room_end(void)
+{
+	uint32_t end = start_memory_end();
+	struct ramdisk_wish wish;
+
+	for (unsigned n = 0; ramdisk_wanted(n, &wish); n++)
+		if (wish.start != 0 && wish.start < end)
+			end = wish.start;
+	return end;
+}
+
 /* Memory of `size` bytes, from a page's beginning, at or above `start`; refuses without. */
 static uint32_t start_place_above(uint32_t start, uint32_t size, const char *what)
 {
 	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
 		const struct boot_range *range = &boot_info.ranges[n];
 		uint32_t place = page_round(range->start > start ? range->start : start);
-		uint32_t end = range->end < start_memory_end() ? range->end : start_memory_end();
+		uint32_t end = range->end < start_room_end() ? range->end : start_room_end();
 
 		if (end > place && end - place >= size)
 			return place;
@@ -110,25 +125,55 @@ static void start_add_ramdisk_module(const struct boot_module *module)
 		machine_refuse("there are more than %u RAM disks", MACHINE_RAMDISKS);
 }
 
+static bool start_is_memory(struct boot_range wanted)
+{
+	bool is_memory = false;
+
+	for (unsigned n = 0; n < boot_info.n_ranges; n++)
+		is_memory |= wanted.start >= boot_info.ranges[n].start &&
+			     wanted.end <= boot_info.ranges[n].end;
+	return is_memory && wanted.end <= start_memory_end();
+}
+
+/* Where a RAM disk lies, which must be free; the `n` at `others` were placed before. */
+static struct boot_range start_check_place(const struct ramdisk_wish *wish,
+					   const struct boot_range *others, unsigned n)
+{
+	struct boot_range place = {wish->start, wish->start + wish->size};
+	bool is_free = start_is_memory(place) && place.start >= start_loaded_end();
+
+	for (; n > 0; n--, others++)
+		is_free &= place.end <= others->start || place.start >= others->end;
+	if (!is_free)
+		machine_refuse("ramdisk=%u@%u: there is no free memory", wish->size / MEGABYTE,
+			       wish->start / MEGABYTE);
+	return place;
+}
+
 /*
- * Those of boot modules, whose memory is reserved as it is; and blank ones at or above `start`,
- * whose memory goes to `reserved`.  Returns how many these are.
+ * Those of boot modules, whose memory is reserved as it is; and those of ramdisk=, at or above
+ * `start` if nothing else is said, whose memory goes to `reserved`.  Returns how many these are.
  */
 static unsigned start_add_ramdisks(uint32_t start, struct boot_range *reserved)
 {
-	uint32_t size;
+	struct ramdisk_wish wish;
+	struct boot_range place;
 	unsigned n;
 
 	for (unsigned module = 0; module < boot_info.n_modules; module++) {
 		if (ramdisk_is_module(boot_info.modules[module].command))
 			start_add_ramdisk_module(&boot_info.modules[module]);
 	}
-	for (n = 0; (size = ramdisk_wanted(n)) != 0; n++) {
-		start = start_place_above(start, size, "a RAM disk");
-		if (!ramdisk_add(start, size))
+	for (n = 0; ramdisk_wanted(n, &wish); n++) {
+		bool is_said = wish.start != 0;
+
+		if (!is_said)
+			wish.start = start_place_above(start, wish.size, "a RAM disk");
+		place = start_check_place(&wish, reserved, n);
+		if (!ramdisk_add(place.start, wish.size))
 			machine_refuse("there are more than %u RAM disks", MACHINE_RAMDISKS);
-		reserved[n] = (struct boot_range){start, start + size};
-		start += size;
+		reserved[n] = place;
+		start = is_said ? start : place.end;
 	}
 	return n;
 }
