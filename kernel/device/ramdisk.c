@@ -59,6 +59,7 @@ static bool ramdisk_read_wish(const char *text, struct ramdisk_wish *wish)
 
 bool ramdisk_wanted(unsigned n, struct ramdisk_wish *wish)
 {
+	static bool is_told; /* What is wrong with the argument. */
 	char value[64];
 	const char *text = value;
 
@@ -72,7 +73,9 @@ bool ramdisk_wanted(unsigned n, struct ramdisk_wish *wish)
 		return false;
 	if (ramdisk_read_wish(text, wish))
 		return true;
-	klog("arguments: ramdisk=%s: not a list of SIZE or SIZE@START in MiB\n", value);
+	if (!is_told)
+		klog("arguments: ramdisk=%s: not a list of SIZE or SIZE@START in MiB\n", value);
+	is_told = true;
 	return false;
 }
 

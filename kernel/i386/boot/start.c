@@ -83,18 +83,17 @@ static uint32_t start_loaded_end(void)
 }
 
 /*
- * The end of where things can be placed.  RAM disks that were said where to lie come behind: they
- * hold something already.
+ * The end of a RAM disk that was said to lie in [place, place + size), and holds something already;
+ * 0: there is none.
  */
-static uint32_t start_room_end(void)
+static uint32_t start_disk_in_the_way(uint32_t place, uint32_t size)
 {
-	uint32_t end = start_memory_end();
 	struct ramdisk_wish wish;
 
 	for (unsigned n = 0; ramdisk_wanted(n, &wish); n++)
-		if (wish.start != 0 && wish.start < end)
-			end = wish.start;
-	return end;
+		if (wish.start != 0 && wish.start < place + size && wish.start + wish.size > place)
+			return wish.start + wish.size;
+	return 0;
 }
 
 /* Memory of `size` bytes, from a page's beginning, at or above `start`; refuses without. */
@@ -103,8 +102,11 @@ static uint32_t start_place_above(uint32_t start, uint32_t size, const char *wha
 	for (unsigned n = 0; n < boot_info.n_ranges; n++) {
 		const struct boot_range *range = &boot_info.ranges[n];
 		uint32_t place = page_round(range->start > start ? range->start : start);
-		uint32_t end = range->end < start_room_end() ? range->end : start_room_end();
+		uint32_t end = range->end < start_memory_end() ? range->end : start_memory_end();
+		uint32_t behind;
 
+		while ((behind = start_disk_in_the_way(place, size)) != 0)
+			place = behind;
 		if (end > place && end - place >= size)
 			return place;
 	}
