@@ -368,7 +368,7 @@ static inline bool sched_is_behind(const struct cpu *cpu, const struct thread *t
 {
 	const struct share *share = to->share;
 
-	return share != NULL && to->pays == share && share != cpu->payer &&
+	return share != NULL && to->pays == share && share != cpu->payer && to->bound == NULL &&
 	       share_is_behind(share, to->priority);
 }
 

@@ -18,7 +18,7 @@
 #define MANY    20
 #define RUN_MS  1000
 #define LATE_MS 5
-#define SOON_MS 150
+#define SOON_MS 100
 #define HALF    (RUN_MS * 2 / 5)
 
 #define PORT_OF_CHILD 0x4321 /* By what name tasks have it that ask. */

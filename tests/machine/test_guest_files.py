@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Files into the RAM disk of a machine and out of it: tools/guest run --put and --get."""
 
+import os
+import shutil
 import stat
 import subprocess
 import time
@@ -8,8 +10,9 @@ import zlib
 from pathlib import Path
 
 import pytest
-from assay import ToolError
+from assay import OUT, ToolError, report
 from assay.files import Files, fetch, guest_path, make_image, read_get, read_put, unsound
+from assay.symbols import symbol_address
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
@@ -104,6 +107,33 @@ def test_the_image_is_rd0_behind_other_disks_too(source: Path, tmp_path: Path) -
     for more in (["--append", "ramdisk=1,2"], ["--module", f"{tmp_path}/other $(ramdisk-create)"]):
         done = guest("--put", f"{source}:/source", *more, "--", f"{DISK} sum")
         assert done.stdout.decode().split() == [str(len(image)), f"{zlib.crc32(image):08x}"]
+
+
+def test_the_image_is_there_however_many_arguments_there_are() -> None:
+    """The kernel reads so many words and leaves out the others, which are the user's then."""
+    done = guest("--ramdisk-image", 3, "--append", "x=1 " * 70, "--", f"{DISK} sum")
+    assert done.returncode == 0 and done.stdout.split()[-2] == str(3 << 20).encode()
+
+
+def test_the_image_makes_way_for_large_modules(tmp_path: Path) -> None:
+    """It is a boot module then, as in a machine that is too small."""
+    large = tmp_path / "large"
+    shutil.copyfile(OUT / "user" / "hello", large)
+    os.truncate(large, large.stat().st_size + (7 << 20))
+    done = guest("--mem", 56, "--ramdisk-image", 24, "--", f"{large} a")
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_more_comes_out_of_a_machine_than_it_has(tmp_path: Path) -> None:
+    """Whatever its kernel says of the disk."""
+    kernel, mem = OUT / "mach_kernel", 64 << 20
+    place = symbol_address(kernel, "machine_ramdisks") - report.KERNEL_BASE
+    with (tmp_path / "memory").open("w+b") as memory:
+        memory.truncate(mem)
+        for address, size, comes in ((0, 0xfffff000, mem), (mem - 4096, 8192, 4096)):
+            os.pwrite(memory.fileno(), report.RAMDISK.pack(address, size), place)
+            report.SharedReport(kernel, memory.fileno()).save_ramdisk(0, tmp_path / "disk")
+            assert (tmp_path / "disk").stat().st_size == comes
 
 
 def test_size_of_the_image_can_be_chosen() -> None:

@@ -95,6 +95,8 @@ class SharedReport:
             return
         entry = table - KERNEL_BASE + number * RAMDISK.size
         address, size = RAMDISK.unpack(os.pread(self.memory, RAMDISK.size, entry))
+        # A kernel may say anything; there is no more than the machine's memory.
+        size = min(size, max(0, os.fstat(self.memory).st_size - address))
         if not size:
             return
         with path.open("wb") as file:

@@ -14,7 +14,7 @@ MAPPED = 768  # MiB of memory that the kernel maps.
 # MiB at memory's end that are the firmware's: SeaBIOS keeps 16 for tables, and what it needs while
 # it starts lies below these, some 120 KiB (seen).
 ABOVE = 24
-BELOW = 8  # MiB that the kernel and the other modules may need.
+BELOW = 8  # MiB that the kernel may need beside what is loaded.
 RAMDISK = "$(ramdisk-create)"
 
 
@@ -69,8 +69,13 @@ class Setup:
         can = self.image and self.emulator == "qemu" and self.firmware == "direct"
         if not can or any(RAMDISK in module.words for module in self.modules):
             return 0
+        loaded = sum(file.stat().st_size for file in (self.kernel, *self.module_files)) >> 20
         start = min(self.mem, MAPPED) - ABOVE - self.image_size
-        return start if start >= BELOW else 0
+        return start if start >= BELOW + loaded else 0
+
+    @property
+    def module_files(self) -> tuple[Path, ...]:
+        return tuple(module.file for module in self.modules)
 
     @property
     def boot_modules(self) -> tuple[Module, ...]:
@@ -78,13 +83,16 @@ class Setup:
             return self.modules
         return (Module(self.image, ("rd0", RAMDISK)), *self.modules)
 
-    def ramdisks(self, words: list[str]) -> list[str]:
-        """The argument for the image, and behind it the disks that the last of `words` asks for."""
+    def with_image(self, words: list[str]) -> list[str]:
+        """The arguments with one for the image, and in it the disks that the last of them asks for.
+
+        It comes first, as the kernel leaves out those that are too many.
+        """
         if not self.image_start:
-            return []
-        asked = [word for word in words if word.startswith("ramdisk=")][-1:]
-        return [",".join([f"ramdisk={self.image_size}@{self.image_start}",
-                          *(word.partition("=")[2] for word in asked)])]
+            return words
+        asked = [word.partition("=")[2] for word in words if word.startswith("ramdisk=")][-1:]
+        return [",".join([f"ramdisk={self.image_size}@{self.image_start}", *asked]),
+                *(word for word in words if not word.startswith("ramdisk="))]
 
     def arguments(self, clock: str) -> str:
         """The kernel's command line.  The user's own arguments come last, so they win.
@@ -96,8 +104,7 @@ class Setup:
             words.append(f"limit={math.ceil(self.limit)}")  # The kernel counts whole seconds.
         if self.seed:
             words.append(f"jitter={self.seed}")
-        words += self.append.split()
-        return " ".join([*words, *self.ramdisks(words)])
+        return " ".join([*words, *self.with_image(self.append.split())])
 
 
 class Ending(NamedTuple):

@@ -147,8 +147,8 @@ static struct boot_range start_check_place(const struct ramdisk_wish *wish,
 	for (; n > 0; n--, others++)
 		is_free &= place.end <= others->start || place.start >= others->end;
 	if (!is_free)
-		machine_refuse("ramdisk=%u@%u: there is no free memory", wish->size / MEGABYTE,
-			       wish->start / MEGABYTE);
+		machine_refuse("ramdisk=%u@%u: no free memory is there, or another disk",
+			       wish->size / MEGABYTE, wish->start / MEGABYTE);
 	return place;
 }
 
