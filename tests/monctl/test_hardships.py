@@ -44,7 +44,7 @@ ENDS = {
     # It runs by then, and has ended before the file has been read, which is made long for that.
     "while it gets ready": "S=/bin/sh; cat $S $S >c; cp /bin/sleep long; "
                            "for i in $(seq 46); do cat c; done >>long; "
-                           "sleep 0.055 & sleep 0.03; "
+                           "sleep 0.045 & sleep 0.03; "
                            "monctl -pid $! -proxy -execfile long -on periodic; "
                            "rm -f c long",
     "before": "sleep 0 & P=$!; wait $P; monctl -pid $P -proxy",

@@ -47,7 +47,8 @@ static bool open_file(struct executable *executable, const char *path)
 		executable->size = (size_t)status.st_size;
 		executable->inode = (uint32_t)status.st_ino;
 		executable->changed = status.st_mtime;
-		executable->image = allocate(executable->size + 1);
+		executable->image = reallocate(NULL, executable->size + 1);
+		executable->image[executable->size] = 0;
 		done = read_bytes(descriptor, executable->image, executable->size);
 	}
 	close(descriptor);

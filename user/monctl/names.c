@@ -22,11 +22,9 @@ static struct numbers threads, labels;
 
 #define ROOM_MORE 64u /* Bytes by which a set grows at least. */
 
-/* Adds a number; false if it was there. */
-static bool is_new(struct numbers *numbers, uint32_t number)
+static void add_number(struct numbers *numbers, uint32_t number)
 {
 	uint32_t byte = number / 8;
-	unsigned char bit = (unsigned char)(1u << number % 8);
 
 	if (byte >= numbers->room) {
 		uint32_t room = 2 * byte + ROOM_MORE;
@@ -35,28 +33,19 @@ static bool is_new(struct numbers *numbers, uint32_t number)
 		memset(numbers->bits + numbers->room, 0, room - numbers->room);
 		numbers->room = room;
 	}
-	if (numbers->bits[byte] & bit)
+	numbers->bits[byte] |= (unsigned char)(1u << number % 8);
+}
+
+/* Adds a number; false if it was there, as it was nearly always: three are looked up a sample. */
+static inline bool is_new(struct numbers *numbers, uint32_t number)
+{
+	if (number / 8 < numbers->room && (numbers->bits[number / 8] >> number % 8 & 1) != 0)
 		return false;
-	numbers->bits[byte] |= bit;
+	add_number(numbers, number);
 	return true;
 }
 
 /* ---------------- Records ---------------- */
-
-/* Behind the digits; printf() would be half of what a short program costs. */
-static char *put_decimal(char *at, uint32_t number)
-{
-	char digits[10];
-	unsigned count = 0;
-
-	do {
-		digits[count++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0);
-	while (count > 0)
-		*at++ = digits[--count];
-	return at;
-}
 
 static void put_label(struct perf_file *file, const struct program *program)
 {
@@ -66,7 +55,7 @@ static void put_label(struct perf_file *file, const struct program *program)
 	*at++ = '/';
 	if (program->task != TASK_KERNEL) {
 		if (program->pid < PID_OF_TASK)
-			at = put_decimal(at, program->pid);
+			at = perf_decimal(at, program->pid);
 		*at++ = ':';
 	}
 	strcpy(at, program->task == TASK_KERNEL ? "system" : program->name);
@@ -344,10 +333,10 @@ void names_put(struct perf_file *file, const struct prof_sample *sample, struct 
 {
 	struct program *program = program_sampled(sample->task);
 
-	*origin = (struct perf_origin){
-		.pid = program->pid,
-		.thread = THREAD_OF_KERNEL + sample->thread,
-	};
+	/* Of `clients` there are as many as the sample has. */
+	origin->pid = program->pid;
+	origin->thread = THREAD_OF_KERNEL + sample->thread;
+	origin->label = 0;
 	name_label(file, sample->label);
 	name_label(file, sample->task);
 	/* perf keeps threads by their numbers alone, so the main one's does for all of them. */

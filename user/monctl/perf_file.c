@@ -108,11 +108,6 @@ static inline void put(struct perf_file *file, const void *bytes, size_t size)
 	memcpy(put_room(file, size), bytes, size);
 }
 
-static void put_16(struct perf_file *file, uint16_t value)
-{
-	put(file, &value, sizeof(value));
-}
-
 static void put_32(struct perf_file *file, uint32_t value)
 {
 	put(file, &value, sizeof(value));
@@ -140,21 +135,31 @@ static void put_text(struct perf_file *file, const char *text)
  */
 static void put_id(struct perf_file *file, uint32_t pid, uint32_t thread, uint64_t time)
 {
+	struct {
+		uint32_t pid;
+		uint32_t thread;
+		uint64_t time;
+		uint64_t event; /* Of no event alone, */
+		uint64_t cpu;   /* and of no CPU. */
+	} const id = {pid, thread, time, 0, 0};
+
 	pad(file, 8);
-	put_32(file, pid);
-	put_32(file, thread);
-	put_64(file, time);
-	put_64(file, 0); /* Of no event alone, */
-	put_64(file, 0); /* and of no CPU. */
+	put(file, &id, sizeof(id));
 }
+
+struct record_head {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;
+};
 
 /* A record is a multiple of 8 bytes long; record_end() sets its length. */
 static void record_begin(struct perf_file *file, enum record_type type, uint16_t misc)
 {
+	const struct record_head head = {type, misc, 0};
+
 	file->record = file->used;
-	put_32(file, type);
-	put_16(file, misc);
-	put_16(file, 0);
+	put(file, &head, sizeof(head));
 }
 
 static void record_end(struct perf_file *file)
@@ -164,7 +169,7 @@ static void record_end(struct perf_file *file)
 	pad(file, 8);
 	size = (uint16_t)(file->used - file->record);
 	assert(size == file->used - file->record);
-	memcpy(file->records + file->record + 6, &size, sizeof(size));
+	((struct record_head *)(file->records + file->record))->size = size;
 }
 
 /* ---------------- The beginning ---------------- */
@@ -217,6 +222,20 @@ void perf_begin(struct perf_file *file, const struct prof_begin *begin)
 
 /* ---------------- Names ---------------- */
 
+char *perf_decimal(char *at, uint32_t number)
+{
+	char digits[10];
+	unsigned count = 0;
+
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	while (count > 0)
+		*at++ = digits[--count];
+	return at;
+}
+
 void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name,
 		  uint64_t time)
 {
@@ -255,9 +274,12 @@ void perf_user(struct perf_file *file, uint32_t pid, uint32_t uid, const char *n
 {
 	char command[] = "monctl", word[40], called[80];
 	char *words[] = {command, word, called};
+	char *at = perf_decimal(stpcpy(word, "user."), pid);
 
-	snprintf(called, sizeof(called), "name.%lu=%s", (unsigned long)uid, name ? name : "");
-	snprintf(word, sizeof(word), "user.%lu=%lu", (unsigned long)pid, (unsigned long)uid);
+	*at++ = '=';
+	*perf_decimal(at, uid) = '\0';
+	if (name != NULL)
+		snprintf(called, sizeof(called), "name.%lu=%s", (unsigned long)uid, name);
 	perf_counts(file, words, name != NULL ? 3 : 2);
 }
 
@@ -290,12 +312,30 @@ void perf_label(struct perf_file *file, uint32_t label, const char *path)
 
 /* ---------------- Samples ---------------- */
 
-static void put_frames(struct perf_file *file, const uint32_t *frames, unsigned count)
-{
-	uint64_t *addresses = put_room(file, count * sizeof(*addresses));
+/*
+ * What is before a sample's addresses, field by field as SAMPLE_FIELDS has them.  A sample is most
+ * of what a recorder writes, so its place is made at once and each field is one store or two.
+ */
+struct sample_head {
+	struct record_head record;
+	uint64_t pc;
+	uint32_t pid;
+	uint32_t thread;
+	uint64_t time;
+	uint64_t event;
+	uint32_t cpu;
+	uint32_t reserved;
+	uint64_t period;
+	uint64_t addresses;
+};
 
+_Static_assert(sizeof(struct sample_head) == 64, "perf has no gaps between fields");
+
+static uint64_t *put_frames(uint64_t *at, const uint32_t *frames, unsigned count)
+{
 	for (unsigned i = 0; i < count; i++)
-		addresses[i] = frames[i];
+		*at++ = frames[i];
+	return at;
 }
 
 /* How many addresses all clients together have. */
@@ -313,44 +353,49 @@ static unsigned count_client_frames(const struct prof_sample *sample)
 }
 
 /* Behind the server's, as if that were called by them. */
-static void put_clients(struct perf_file *file, const struct perf_origin *origin,
-			const struct prof_sample *sample)
+static uint64_t *put_clients(uint64_t *at, const struct perf_origin *origin,
+			     const struct prof_sample *sample)
 {
 	size_t words = record_sample_words(sample);
 	const struct prof_client *client;
 
 	for (unsigned n = 0; (client = record_client(&sample->record, words)) != NULL; n++) {
 		words += record_client_words(client);
-		put_64(file, perf_client_address(origin->clients[n], client->pc));
+		*at++ = perf_client_address(origin->clients[n], client->pc);
 		for (unsigned i = 0; i < client->user_frames; i++)
-			put_64(file, perf_client_address(origin->clients[n], client->frames[i]));
+			*at++ = perf_client_address(origin->clients[n], client->frames[i]);
 	}
 	if (origin->label != 0)
-		put_64(file, perf_client_address(origin->label, 0));
+		*at++ = perf_client_address(origin->label, 0);
+	return at;
+}
+
+/* How many of the words below are addresses and marks. */
+static unsigned count_addresses(const struct perf_origin *origin, const struct prof_sample *sample)
+{
+	unsigned kernel = sample->kernel_pc != 0 ? 2u + sample->kernel_frames : 0;
+	unsigned user = !(sample->flags & PROF_NO_USER_PC) ? 2u + sample->user_frames : 0;
+
+	return kernel + user + count_client_frames(sample) + (origin->label != 0);
 }
 
 /* Each address is that of the call's return, but for the first, and a mark tells whose they are. */
-static void put_chain(struct perf_file *file, const struct perf_origin *origin,
-		      const struct prof_sample *sample)
+static uint64_t *put_chain(uint64_t *at, const struct perf_origin *origin,
+			   const struct prof_sample *sample)
 {
-	bool in_kernel = sample->kernel_pc != 0;
-	bool has_user = !(sample->flags & PROF_NO_USER_PC);
-	unsigned kernel = in_kernel ? 2u + sample->kernel_frames : 0;
-	unsigned user = has_user ? 2u + sample->user_frames : 0;
 	const uint32_t *frames = record_frames(sample);
 
-	put_64(file, kernel + user + count_client_frames(sample) + (origin->label != 0));
-	if (in_kernel) {
-		put_64(file, CONTEXT_KERNEL);
-		put_64(file, sample->kernel_pc);
-		put_frames(file, frames, sample->kernel_frames);
+	if (sample->kernel_pc != 0) {
+		*at++ = CONTEXT_KERNEL;
+		*at++ = sample->kernel_pc;
+		at = put_frames(at, frames, sample->kernel_frames);
 	}
-	if (has_user) {
-		put_64(file, CONTEXT_USER);
-		put_64(file, sample->pc);
-		put_frames(file, frames + sample->kernel_frames, sample->user_frames);
+	if (!(sample->flags & PROF_NO_USER_PC)) {
+		*at++ = CONTEXT_USER;
+		*at++ = sample->pc;
+		at = put_frames(at, frames + sample->kernel_frames, sample->user_frames);
 	}
-	put_clients(file, origin, sample);
+	return put_clients(at, origin, sample);
 }
 
 void perf_sample(struct perf_file *file, const struct perf_origin *origin,
@@ -360,19 +405,26 @@ void perf_sample(struct perf_file *file, const struct perf_origin *origin,
 	uint32_t number = wait != NULL ? WAIT_EVENT(wait->reason) : sample->flavor;
 	uint64_t length = record_length(sample);
 	bool in_kernel = sample->kernel_pc != 0;
+	unsigned addresses = count_addresses(origin, sample);
+	size_t size = sizeof(struct sample_head) + (addresses + 1u) * sizeof(uint64_t);
+	struct sample_head *head = put_room(file, size);
+	uint64_t *at = (uint64_t *)(head + 1);
 
-	record_begin(file, RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER);
-	put_64(file, in_kernel ? sample->kernel_pc : sample->pc);
-	put_32(file, origin->pid);
-	put_32(file, origin->thread);
-	put_64(file, record_time(sample));
-	put_64(file, number);
-	put_32(file, sample->cpu);
-	put_32(file, 0);
-	put_64(file, length != 0 ? length : period_of(file, number));
-	put_chain(file, origin, sample);
-	put_64(file, sample->label);
-	record_end(file);
+	assert(size <= UINT16_MAX);
+	*head = (struct sample_head){
+		.record = {RECORD_SAMPLE, in_kernel ? MISC_KERNEL : MISC_USER, (uint16_t)size},
+		.pc = in_kernel ? sample->kernel_pc : sample->pc,
+		.pid = origin->pid,
+		.thread = origin->thread,
+		.time = record_time(sample),
+		.event = number,
+		.cpu = sample->cpu,
+		.period = length != 0 ? length : period_of(file, number),
+		.addresses = addresses,
+	};
+	at = put_chain(at, origin, sample);
+	*at++ = sample->label;
+	assert((char *)at == (char *)head + size);
 }
 
 void perf_lost(struct perf_file *file, uint64_t lost)

@@ -47,6 +47,9 @@ struct perf_map {
 /* Begins a file of these flavors. */
 void perf_begin(struct perf_file *file, const struct prof_begin *begin);
 
+/* A number's digits, and the place behind; printf() would be half of what a short program costs. */
+char *perf_decimal(char *at, uint32_t number);
+
 /* What a thread is called; its process executes a program of that name if the time is one. */
 void perf_command(struct perf_file *file, uint32_t pid, uint32_t thread, const char *name,
 		  uint64_t time);
