@@ -2,9 +2,12 @@
 """What a whole use of monctl costs: the same work with it and without, from the command to its end.
 
 All runs are in one machine under the fixed instruction clock, one after the other, so that the
-figures are the same each time.  A use has a part that is the same for the shortest work, which
-begins it and ends it, and one that grows with the work: the slowdown.  Each is done some times, of
-which the shortest counts: once a second the Unix server writes back what everybody wrote.
+figures are the same each time.  A use has a part that begins it and ends it, and one that grows
+with the work: the slowdown.  The first is what the use of the least work costs, which has the same
+programs: a profiler reads each program's file once, however long it runs.  Each is done some times,
+of which the shortest counts: once a second the Unix server writes back what everybody wrote.  What
+is left to be written at the end is in each, so that work pays for that itself
+(user/work/stopwatch.c).
 """
 
 import re
@@ -18,21 +21,30 @@ from assay import ToolError, unix
 from assay.files import Files, Put
 
 SECONDS = 60  # Of the machine's time.
-TIMES = 2
+TIMES = 4
 RATES = (1000, 10000)
-NOTHING = "nothing"
+
+
+class Work(NamedTuple):
+    """A command that does something so many times."""
+
+    command: str
+    times: int
+
+    def of(self, times: int) -> str:
+        return f"{self.command} {times}"
+
 
 # What is done: something that computes, a shell that has commands executed, and one that asks the
 # Unix server for files itself.
 WORKS = {
-    NOTHING: "true",
-    "compute": "slowprog 50",
-    "commands": "sh /tmp/commands",
-    "calls": "sh /tmp/calls",
+    "compute": Work("slowprog", 50),
+    "commands": Work("sh /tmp/commands", 300),
+    "calls": Work("sh /tmp/calls", 1200),
 }
 SCRIPTS = {
-    "commands": "i=0; while [ $i -lt 300 ]; do /bin/true; /bin/echo $i >out; i=$((i + 1)); done",
-    "calls": "i=0; while [ $i -lt 1200 ]; do [ -f /bin/sh ]; : >out; i=$((i + 1)); done",
+    "commands": "i=0; while [ $i -lt $1 ]; do /bin/true; /bin/echo $i >out; i=$((i + 1)); done",
+    "calls": "i=0; while [ $i -lt $1 ]; do [ -f /bin/sh ]; : >out; i=$((i + 1)); done",
     # The help is there so that the recording begins before the work does.
     "all": """work=$1; shift
 monctl -for all "$@" -record recording & M=$!
@@ -59,16 +71,16 @@ class Cost(NamedTuple):
 
 
 def most(ends: int, *slower: float) -> Cost:
-    return Cost(ends, dict(zip(product(RATES, list(WORKS)[1:]), slower, strict=True)))
+    return Cost(ends, dict(zip(product(RATES, WORKS), slower, strict=True)))
 
 
 # At most this, as docs/sampling.md has it.  At 1 kHz, and then at 10 kHz.
 MOST = {
-    "run": most(3_000_000, 0.5, 1, 0.8, 0.5, 1.3, 1.5),
-    "run-record": most(4_000_000, 0.5, 1, 0.8, 1.5, 1.3, 2),
-    "run-stack": most(4_000_000, 0.5, 0.8, 1, 2.5, 1.5, 4),
-    "all-record": most(8_000_000, 1, 2.8, 2, 2, 8, 3),
-    "all-stack": most(8_000_000, 1.5, 3.5, 2.5, 3, 11, 6),
+    "run": most(2_500_000, 0.1, 0.1, 0.3, 0.3, 0.3, 0.8),
+    "run-record": most(3_200_000, 0.2, 0.1, 0.3, 1.3, 0.4, 1.4),
+    "run-stack": most(3_200_000, 0.3, 0.1, 0.5, 2, 0.8, 2.8),
+    "all-record": most(5_500_000, 0.6, 2, 1.7, 1.8, 7.5, 2.4),
+    "all-stack": most(6_000_000, 0.5, 2.2, 1.8, 2.5, 10, 5),
 }
 
 
@@ -77,20 +89,19 @@ def commands_of(names: Collection[str], rates: Collection[int],
     """What is measured, in order, and the commands that print a number for each."""
     keys: list[tuple] = []
     lines = ["cd /tmp"]
-    for name in (NOTHING, *works):
-        work = WORKS[name]
+    for name, times in ((name, times) for name in works for times in (1, WORKS[name].times)):
+        work = WORKS[name].of(times)
         lines += [f"{command.format(work=work)} >out" for command in BASES.values()]  # To warm up.
         measured = {(base,): command for base, command in BASES.items()}
         measured |= {(use, rate): USES[use] for use in names for rate in rates}
         for key, command in measured.items():
-            keys += [(name, *key)] * TIMES
-            lines.append("sync")
+            keys += [(name, times, *key)] * TIMES
             lines += [f"stopwatch {command.format(work=work, rate=key[-1])} || exit 1"] * TIMES
     return keys, "\n".join(lines)
 
 
 def measure(names: Collection[str] = tuple(USES), rates: Collection[int] = RATES,
-            works: Collection[str] = tuple(WORKS)[1:]) -> dict[str, Cost]:
+            works: Collection[str] = tuple(WORKS)) -> dict[str, Cost]:
     """Of each use."""
     keys, lines = commands_of(names, rates, works)
     with tempfile.TemporaryDirectory(prefix="bench.") as name:
@@ -111,15 +122,20 @@ def measure(names: Collection[str] = tuple(USES), rates: Collection[int] = RATES
 
 def cost_of(took: dict[tuple, int], use: str, rates: Collection[int],
             works: Collection[str]) -> Cost:
-    """The same use of nothing is what begins and ends it."""
+    """The same use of the least work is what begins and ends it."""
     base = use.partition("-")[0]
 
-    def more(rate: int, work: str) -> int:
-        return took[work, use, rate] - took[work, base]
+    def more(rate: int, work: str, times: int) -> int:
+        return took[work, times, use, rate] - took[work, times, base]
 
-    return Cost(max(more(rate, NOTHING) for rate in rates),
-                {(rate, work): 100 * (more(rate, work) - more(rate, NOTHING)) / took[work, base]
-                 for rate in rates for work in works})
+    def slower(rate: int, work: str) -> float:
+        times = WORKS[work].times
+        return (100 * (more(rate, work, times) - more(rate, work, 1)) /
+                (took[work, times, base] - took[work, 1, base]))
+
+    keys = list(product(rates, works))
+    return Cost(max(more(rate, work, 1) for rate, work in keys),
+                {(rate, work): slower(rate, work) for rate, work in keys})
 
 
 @cache
