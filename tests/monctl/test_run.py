@@ -44,9 +44,10 @@ def test_run(cases, tmp_path: Path) -> None:
     slow = int(re.search(r"(\d+) samples", said["rate"].text)[1])
     shares.check_times(slow, int(plain[2]) / 10)
 
-    # In step with it, at whatever moment the first came: all or nothing, and one where it begins.
+    # In step with it, at whatever moment the first came: all or nothing, and perhaps one more that
+    # found the program before or behind its steps.
     fixed = int(re.search(r": (\d+) samples, 0 lost", said["fixed"].text)[1])
-    assert fixed <= 1 or 49 <= fixed <= 51, said["fixed"]
+    assert fixed in (0, 1, 49, 50, 51), said["fixed"]
     random = int(re.search(r": (\d+) samples, 0 lost", said["random"].text)[1])
     shares.check({"works": random, "sleeps": 100 - random}, {"works": 3, "sleeps": 17})
     assert random > 0, said["random"]
