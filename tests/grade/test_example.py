@@ -133,12 +133,21 @@ def test_the_readme_s_commands(tmp_path: Path) -> None:
                                       for file in pictures)
 
 
+def with_what_they_call(tools: set[str]) -> set[str]:
+    """Tools, and those that stand in what they do."""
+    lines = [line for tool in tools for line in (ROOT / tool).read_text().splitlines()
+             if not line.startswith("#")]
+    named = set(re.findall(r"tools/\w+", "\n".join(lines)))
+    more = tools | {tool for tool in named if (ROOT / tool).is_file()}
+    return tools if more == tools else with_what_they_call(more)
+
+
 def test_a_changed_kernel_s_tools_are_there() -> None:
     """Those that make calls when it builds the kernel: in the room, and in the bundle."""
     rule = re.search(r"^\$\(OUT\)/mach_kernel: (.*)$", (ROOT / "Makefile").read_text(), re.M)
     assert rule is not None
-    tools = re.findall(r"tools/\S+", rule[1])
-    assert "tools/ksyms" in tools
+    tools = with_what_they_call({*re.findall(r"tools/\S+", rule[1]), "tools/mig"})
+    assert {"tools/ksyms", "tools/migcom"} <= tools
     bundle = (ROOT / "tools" / "bundle").read_text()
     assert all(tool in grade_patch.KERNEL.copied and f'"{tool}"' in bundle for tool in tools)
 

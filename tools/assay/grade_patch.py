@@ -29,11 +29,11 @@ class Target:
 
 
 KERNEL = Target("kernel", ("Makefile", "kernel", "include", "defs", "tools/callsites",
-                           "tools/ksyms", "tools/mig", "lib"),
+                           "tools/ksyms", "tools/mig", "tools/migcom", "lib"),
                 "out/fast", ("gen", "obj/kernel", "obj/gen", "obj/text"),
                 "out/fast/mach_kernel", "FAST=1")
-SERVER = Target("server", ("Makefile", "servers", "include", "defs", "tools/mig", "lib",
-                           "libprof"),
+SERVER = Target("server", ("Makefile", "servers", "include", "defs", "tools/mig",
+                           "tools/migcom", "lib", "libprof"),
                 "out", ("gen", "obj/gen", "obj/lib", "obj/libprof", "obj/servers", "obj/text",
                         "lib"),
                 "out/servers/ux-sample")
