@@ -2,6 +2,7 @@
 """Files into the RAM disk of a machine and out of it: tools/guest run --put and --get."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -90,13 +91,15 @@ def test_guest_sees_the_image(source: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("mem", "machine"), [(64, "pc"), (64, "q35"), (256, "q35"), (1024, "pc")])
+@pytest.mark.parametrize(("mem", "machine"), [(96, "pc"), (96, "q35"), (256, "q35"), (1024, "pc")])
 def test_no_firmware_writes_into_the_image(mem: int, machine: str, tmp_path: Path) -> None:
     """It lies in the machine's memory before that starts: one without zeroes, all of it."""
     (tmp_path / "full").write_bytes(BYTES * 254)
     image = image_of(tmp_path / "image", f"{tmp_path}/full:/full").read_bytes()
     done = guest("--put", f"{tmp_path}/full:/full", "--mem", mem, "--machine", machine, "--",
                  f"{DISK} sum")
+    start = int(re.search(rb"rd0 is \d+ bytes at 0x(\w+)", done.stderr)[1], 16) >> 20
+    assert start == min(mem, 768) - 24 - (len(image) >> 20)
     assert done.stdout.decode().split() == [str(len(image)), f"{zlib.crc32(image):08x}"]
 
 
