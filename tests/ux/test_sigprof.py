@@ -41,7 +41,7 @@ def profile_fixture(tmp_path_factory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("profile")
     program, profile = folder / "profiled", folder / "profile"
     # On a machine that is eight times slower, which executes an eighth between two ticks.
-    subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", "-g", "-DUNIT=4625u", "-o", program, SOURCE,
+    subprocess.run([OUT / "sdk/bin/ux-cc", "-O2", "-g", "-DUNIT=925u", "-o", program, SOURCE,
                     "-lcpuprofile"], check=True)
     files = Files(put=(Put(program, "/tmp/profiled"),), get=(Get("/tmp/profile", profile),))
     result = unix.run("/tmp/profiled /tmp/profile", files=files, limit=30, instruction_ns=8)

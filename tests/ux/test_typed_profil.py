@@ -15,7 +15,7 @@ from framework.keyboard import PROMPT, Keyboard
 from framework.room import Room
 
 PROFILES = Path(__file__).parent / "profiles"
-PROGRAMS = {"bins": (), "profiled": ("-g", "-DUNIT=18500u", "-lcpuprofile"), "counting": ("-pg",)}
+PROGRAMS = {"bins": (), "profiled": ("-g", "-DUNIT=3700u", "-lcpuprofile"), "counting": ("-pg",)}
 COUNTING = """
 static volatile unsigned n;
 __attribute__((noinline)) void callee(void) { for (unsigned i = 0; i < 1000; i++) n++; }

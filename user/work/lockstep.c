@@ -13,8 +13,8 @@
 #include "work.h"
 
 #define STEPS   200
-#define WORK    1500000u /* 3 ms on the fixed instruction clock; a tick is 10 ms. */
-#define STEP_US 1000     /* The sleep ends with the next tick. */
+#define WORK    300000u /* 3 ms on the fixed instruction clock; a tick is 10 ms. */
+#define STEP_US 1000    /* The sleep ends with the next tick. */
 
 void in_step(void);
 
@@ -36,6 +36,6 @@ int main(int argc, char **argv)
 		in_step();
 	}
 	printf("lockstep: all its time in in_step, %ld steps of %u instructions each\n", steps,
-	       2 * WORK);
+	       WORK * WORK_TURN);
 	return 0;
 }

@@ -16,7 +16,7 @@
 #include "work.h"
 
 #define CALLS   300
-#define UNIT    200000u
+#define UNIT    40000u
 #define NAME    0x7001 /* Of the server's port in a client. */
 #define REQUEST 77
 #define LAST    78

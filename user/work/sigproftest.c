@@ -102,7 +102,7 @@ static void *compute(void *result)
 	if (set_timer(PERIOD_US) != 0)
 		return NULL;
 	for (unsigned step = 0; step < STEPS_MAX && total < wanted; step++)
-		work(STEP / 2);
+		work(STEP / WORK_TURN);
 	return set_timer(0) == 0 ? result : NULL;
 }
 

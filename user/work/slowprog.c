@@ -9,8 +9,8 @@
 
 #include "work.h"
 
-#define ROUNDS 200    /* About a second on the fixed instruction clock: */
-#define UNIT   25000u /* 2 instructions, 100 units, 200 rounds. */
+#define ROUNDS 200   /* About a second on the fixed instruction clock: */
+#define UNIT   5000u /* 10 instructions, 100 units, 200 rounds. */
 
 void ten(void);
 void twenty(void);

@@ -9,7 +9,7 @@
 
 #define SPINNERS_MAX 16
 #define ROUNDS       100
-#define UNIT         500000u
+#define UNIT         100000u
 
 void spin(unsigned rounds);
 

@@ -23,10 +23,10 @@
 #include "work.h"
 
 #define THREADS   8
-#define UNIT      1000u
+#define UNIT      200u
 #define PROGRAMS  4
 #define PERIOD_US 10000
-#define STEP      37000u /* Not in step with the kernel's ticks. */
+#define STEP      7400u /* Not in step with the kernel's ticks. */
 
 static _Noreturn void fail(const char *what)
 {

@@ -27,12 +27,12 @@ __attribute__((aligned(SIZE))) void outside(void);
 
 SHOWN void inside(void)
 {
-	work(1000000);
+	work(200000);
 }
 
 SHOWN void outside(void)
 {
-	work(1000000);
+	work(200000);
 }
 
 static long user_ticks(void)

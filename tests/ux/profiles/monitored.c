@@ -16,7 +16,7 @@
 #include "../../../user/work/work.h"
 
 #define ROUNDS  500
-#define UNIT    1543u
+#define UNIT    309u
 #define TICK_US 10000
 
 extern const char __executable_start[], etext[];

@@ -3,19 +3,16 @@
 #include <cpuprofile.h>
 #include <stdio.h>
 
+#include "../../../user/work/work.h"
+
 #define ROUNDS 150
 /* Not in step with the kernel's ticks. */
 #ifndef UNIT
-#define UNIT 37000u
+#define UNIT 7400u
 #endif
 
 void little(void);
 void most(void);
-
-static void work(unsigned times)
-{
-	__asm__ volatile("1: decl %0\n jnz 1b" : "+r"(times) : : "cc", "memory");
-}
 
 /* Who calls something has a frame, which the compiler leaves out otherwise. */
 static void __attribute__((noinline)) nothing(void)
