@@ -15,6 +15,7 @@ BOOK = ROOT / "docs" / "sampling.md"
 SOON = 600  # Commands that end between two messages, where nobody samples fast.
 
 
+@pytest.mark.nightly  # `tools/bench --check` has it, too.
 @pytest.mark.skipif(OUT.name == "san", reason="what checks cost is not monctl's")
 def test_the_whole_machine_at_work_with_short_commands() -> None:
     """The dearest use: two tasks for each command, of whom the recorder has to learn."""

@@ -14,7 +14,7 @@
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 #define ROOM  24000
-#define MANY  200000
+#define MANY  100000
 #define FLAGS "-+ #0"
 #define SHOWN 60
 

@@ -22,7 +22,7 @@
 #include "ktrace/made.h"
 #include "sys/ktrace.h"
 
-static const unsigned char flips[] = {0x01, 0x10, 0x80, 0xff};
+static const unsigned char flips[] = {0x01, 0x80, 0xff};
 
 /* The last of these is what a length field should not be. */
 static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
