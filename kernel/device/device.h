@@ -41,7 +41,8 @@ struct device_request {
 	uint32_t label;         /* On whose behalf. */
 	struct message *answer; /* Its memory, from the beginning: an answer is never lost. */
 	bool write;
-	bool in_band; /* The data is in the message: `bytes`, and not `data`. */
+	bool in_band;   /* The data is in the message: `bytes`, and not `data`. */
+	bool is_passed; /* Its label is whoever the device brings it for, and changes with that. */
 	dev_mode_t mode;
 	recnum_t record;   /* Where: in units of the device's records. */
 	uint32_t size;     /* Bytes wanted, or to write: at most DEVICE_SIZE_MAX. */
@@ -81,8 +82,7 @@ struct device {
 	void *state;          /* The driver's own. */
 	uint32_t record_size; /* Bytes in a record: 1, or a disk's sector. */
 	uint32_t event;       /* Of what comes before anybody wants it (prof/unclaimed.h); or 0. */
-	uint32_t whose;       /* For whom it comes while nobody reads: the event, or somebody; */
-	uint32_t served_as;   /* and what that was when a thread last began to work for it. */
+	uint32_t whose;       /* For whom it comes while nobody reads: the event, or somebody. */
 	uint32_t opens;       /* How often it is open. */
 	struct port *port;    /* OBJECT_DEVICE, while it is open; NULL otherwise. */
 	struct list link;     /* On the list of all devices. */

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "prof/unclaimed.h"
+#include "thread/thread.h"
 #include "thread/work.h"
 #include "vm/map/copy.h"
 #include "vm/page/page.h"
@@ -70,7 +71,8 @@ static void line_pass(struct device *device, uint32_t label)
 
 	device->whose = label;
 	list_for_each_object (struct device_request, request, &line->readers, link)
-		request->label = label;
+		if (request->is_passed)
+			request->label = label;
 	line_set_label(line);
 }
 
@@ -171,7 +173,9 @@ static io_return_t line_read(struct device *device, struct device_request *reque
 		return D_SUCCESS;
 	}
 	/* Who works for the line has said so when that may have been somebody else. */
-	if (request->label == device->event || request->label == device->served_as)
+	request->is_passed = request->label == device->event ||
+			     thread_serves_input(current_thread(), device->event);
+	if (request->is_passed)
 		request->label = device->whose;
 	line_drop_orphans(line);
 	if ((request->mode & D_NOWAIT) != 0 &&
@@ -247,7 +251,6 @@ static void line_close(struct device *device)
 	machine_console_listen(line->console, line->number, false);
 	line_ring_drop(line, line_ring_length(line));
 	device->whose = device->event;
-	device->served_as = device->event;
 	while (!list_empty(&line->readers)) {
 		request_done(line_request_of(list_take_first(&line->readers)), D_DEVICE_DOWN);
 		pause_each();
@@ -274,7 +277,6 @@ void line_add(struct line *line, const char *name, enum machine_console console,
 		.event = unclaimed_add_event(),
 	};
 	line->device.whose = line->device.event;
-	line->device.served_as = line->device.event;
 	line->input = (struct device_interrupt){.acknowledge = line_take_input, .work = line_work};
 	line->input.label = line->device.whose;
 	line->console = console;

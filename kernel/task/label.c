@@ -30,10 +30,11 @@ void label_charge(uint32_t label, bool in_kernel)
 	task->served_system_ticks += in_kernel;
 }
 
-/* On whose behalf a thread goes on, and by what name it has the request. */
+/* On whose behalf a thread goes on, by what name it has the request, and for which input. */
 struct service {
 	uint32_t label;
 	uint32_t name;
+	uint32_t input;
 };
 
 /*
@@ -46,7 +47,7 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 			   struct service *service)
 {
 	if ((entry->type & MACH_PORT_TYPE_SEND_ONCE) != 0) {
-		*service = (struct service){entry->port->label, entry->name};
+		*service = (struct service){entry->port->label, entry->name, 0};
 		return entry->port->receiver != task->space;
 	}
 	if ((entry->type & MACH_PORT_TYPE_SEND) == 0)
@@ -54,20 +55,19 @@ static bool label_of_right(const struct entry *entry, const struct task *task,
 	if (entry->port->kind == OBJECT_TASK) {
 		const struct task *served = entry->port->object;
 
-		*service = (struct service){served->id, MACH_PORT_NULL};
+		*service = (struct service){served->id, MACH_PORT_NULL, 0};
 		return true;
 	}
 	if (entry->port->kind == OBJECT_DEVICE) {
-		struct device *device = entry->port->object;
+		const struct device *device = entry->port->object;
 
-		device->served_as = device->whose;
-		*service = (struct service){device->whose, MACH_PORT_NULL};
+		*service = (struct service){device->whose, MACH_PORT_NULL, device->event};
 		return device->event != 0;
 	}
 	if (entry->port->kind == OBJECT_THREAD) {
 		const struct thread *thread = entry->port->object;
 
-		*service = (struct service){thread->label, thread->serves};
+		*service = (struct service){thread->label, thread->serves, thread->input};
 		return thread->task == task;
 	}
 	return false;
@@ -85,6 +85,7 @@ TRAP_ABI kern_return_t trap_thread_serve(uint32_t name)
 	if (entry == NULL || !label_of_right(entry, current_task(), &service))
 		return KERN_INVALID_ARGUMENT;
 	current_thread()->serves = service.name;
+	current_thread()->input = service.input;
 	machine_label_set(current_thread(), service.label);
 	return KERN_SUCCESS;
 }

@@ -188,6 +188,7 @@ struct thread {
 				     next exception; nobody has a right to it now.  Or NULL. */
 
 	uint32_t serves; /* By what name it got the request that it works on: task/label.h. */
+	uint32_t input;  /* While it has none: the event of the device that it works for; or 0. */
 
 	struct known_name sends_to, receives_from; /* By its last mach_msg() of the usual kind. */
 
@@ -216,6 +217,12 @@ static inline bool thread_is_interrupted(const struct thread *thread)
 {
 	return thread_is_dying(thread) ||
 	       ((thread->asked & THREAD_ASKED_ABORT) != 0 && !thread->finishes_copy);
+}
+
+/* Whether it works for whoever the input is for of the device with this event. */
+static inline bool thread_serves_input(const struct thread *thread, uint32_t event)
+{
+	return thread->serves == MACH_PORT_NULL && thread->input == event;
 }
 
 /* References: each pointer that outlives a wait is one.  The last one frees the structure. */

@@ -5,6 +5,7 @@
  *
  * machine: cpus=1 append="log=vga" arguments="${device-port} ${host-port}"
  * machine: cpus=2 append="log=vga" arguments="${device-port} ${host-port}" seed=3
+ * machine: cpus=4 append="log=vga" arguments="${device-port} ${host-port}" seed=5
  */
 #include <mach/calls.h>
 
@@ -47,6 +48,16 @@ static void read_bytes(uint32_t size)
 		REQUIRE(device_read_inband(line, 0, 0, IO_INBAND_MAX, bytes, &n) == D_SUCCESS);
 		EXPECT_LE(n, size);
 	}
+}
+
+/* The next one, and no more. */
+static void read_byte(void)
+{
+	io_buf_ptr_inband_t bytes;
+	uint32_t n = IO_INBAND_MAX;
+
+	REQUIRE(device_read_inband(line, 0, 0, 1, bytes, &n) == D_SUCCESS);
+	EXPECT_EQ(n, 1);
 }
 
 static uint32_t own_label(void)
@@ -328,6 +339,178 @@ TEST(who_serves_a_line_works_for_who_waits)
 	EXPECT_LE(PROF_LABEL_EVENTS, own_label());
 	serve(mach_task_self());
 	end();
+}
+
+/* ---------------- Several ---------------- */
+
+/* Tasks that do nothing, and are served. */
+static mach_port_t clients[2];
+
+#define ROUNDS  20u
+#define PASSES  100u
+#define SERVERS 2u
+
+static uint32_t work_for(mach_port_t client)
+{
+	serve(client);
+	return assay_thread_label();
+}
+
+static void begin_with_clients(void)
+{
+	begin();
+	for (unsigned n = 0; n < 2; n++)
+		clients[n] = child_new();
+}
+
+static void end_with_clients(void)
+{
+	serve(mach_task_self());
+	EXPECT_EQ(assay_event_pass(line, FALSE), KERN_SUCCESS);
+	for (unsigned n = 0; n < 2; n++)
+		child_end(clients[n]);
+	end();
+}
+
+/* A worker: works for this, waits for its turn, and reads. */
+struct reader {
+	mach_port_t serves;
+	uint32_t label; /* At last. */
+	volatile bool is_ready;
+	volatile bool may_read;
+};
+
+static void serve_wait_and_read(void *argument)
+{
+	struct reader *reader = argument;
+
+	serve(reader->serves);
+	reader->is_ready = true;
+	while (!reader->may_read)
+		swtch();
+	read_byte();
+	reader->label = assay_thread_label();
+}
+
+static void reader_start(uint32_t n, struct reader *reader, mach_port_t serves)
+{
+	*reader = (struct reader){.serves = serves};
+	worker_start(n, serve_wait_and_read, reader);
+	while (!reader->is_ready)
+		swtch();
+}
+
+/* It waits for a byte now. */
+static void reader_let_read(struct reader *reader)
+{
+	reader->may_read = true;
+	sleep_ms(5);
+}
+
+/* Another thread that came to work for the line later, for somebody else, changes nothing of it. */
+TEST(who_serves_a_line_reads_for_whom_it_is_by_then)
+{
+	struct reader reader;
+	uint32_t second;
+
+	begin_with_clients();
+	work_for(clients[0]);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	reader_start(0, &reader, line);
+	second = work_for(clients[1]);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	serve(line);
+	EXPECT_EQ(assay_thread_label(), second);
+	reader_let_read(&reader);
+	loop_type(LOOP_COM1, "a");
+	worker_join(0);
+	EXPECT_EQ(reader.label, second);
+	end_with_clients();
+}
+
+/* It has not said that it works for the line, but reads for a client, for whom all was before. */
+TEST(what_a_client_has_read_is_its_own)
+{
+	struct reader reader;
+	uint32_t first;
+
+	begin_with_clients();
+	first = work_for(clients[0]);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	serve(line);
+	reader_start(0, &reader, clients[0]);
+	work_for(clients[1]);
+	EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+	reader_let_read(&reader);
+	EXPECT_EQ(assay_event_pass(line, FALSE), KERN_SUCCESS);
+	loop_type(LOOP_COM1, "a");
+	worker_join(0);
+	EXPECT_EQ(reader.label, first);
+	end_with_clients();
+}
+
+/* What several do at once, on several CPUs. */
+static struct {
+	uint32_t labels[SERVERS +
+			1]; /* Of those who worked for the line, and of another, at last. */
+	volatile bool goes_on;
+} several;
+
+/* It works for the line, and reads what comes; then says for whom that was. */
+static void serve_often_and_read(void *argument)
+{
+	uint32_t *label = argument;
+
+	do
+		serve(line);
+	while (several.goes_on);
+	read_byte();
+	*label = assay_thread_label();
+}
+
+static void read_for_first(void *argument)
+{
+	uint32_t *label = argument;
+
+	serve(clients[0]);
+	while (several.goes_on)
+		swtch();
+	read_byte();
+	*label = assay_thread_label();
+}
+
+static void readers_start(void)
+{
+	several.goes_on = true;
+	for (unsigned n = 0; n < SERVERS; n++)
+		worker_start(n, serve_often_and_read, &several.labels[n]);
+	worker_start(SERVERS, read_for_first, &several.labels[SERVERS]);
+}
+
+/* One has said in turn that it is for each of them, while others worked for it. */
+TEST(all_who_serve_a_line_read_for_the_last)
+{
+	uint32_t first, second;
+
+	begin_with_clients();
+	first = work_for(clients[0]);
+	second = work_for(clients[1]);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		readers_start();
+		for (unsigned pass = 0; pass < PASSES; pass++) {
+			work_for(clients[pass % 2]);
+			EXPECT_EQ(assay_event_pass(line, TRUE), KERN_SUCCESS);
+		}
+		several.goes_on = false;
+		sleep_ms(2);
+		loop_type(LOOP_COM1, "abc");
+		for (unsigned n = 0; n <= SERVERS; n++)
+			worker_join(n);
+		for (unsigned n = 0; n < SERVERS; n++)
+			EXPECT_EQ(several.labels[n], second);
+		EXPECT_EQ(several.labels[SERVERS], first);
+	}
+	end_with_clients();
 }
 
 /* ---------------- Between moments ---------------- */
