@@ -85,20 +85,22 @@ static void run_program(void)
 
 /* ---------------- A call that is traced ---------------- */
 
-#define TRACE "callbench.trace"
+/* Several may run in one folder. */
+static char trace[32];
 
 static void start_trace(void)
 {
-	close(open(TRACE, O_CREAT | O_TRUNC | O_WRONLY, 0600));
-	if (ktrace(TRACE, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()) != 0)
+	snprintf(trace, sizeof trace, "callbench.%d.trace", getpid());
+	close(open(trace, O_CREAT | O_TRUNC | O_WRONLY, 0600));
+	if (ktrace(trace, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()) != 0)
 		fail("ktrace");
 }
 
 static void end_trace(void)
 {
-	if (ktrace(TRACE, KTROP_CLEARFILE, 0, 0) != 0)
+	if (ktrace(trace, KTROP_CLEARFILE, 0, 0) != 0)
 		fail("ktrace");
-	unlink(TRACE);
+	unlink(trace);
 }
 
 /* ---------------- A call that is audited ---------------- */
