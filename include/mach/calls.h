@@ -50,7 +50,8 @@ typedef struct host_call_labels host_call_labels_t;
 
 /*
  * What a server has called while it counted its calls by label (assay_count_call()) is told as
- * well, of all labels: `server` is this then, `id` what was called, and there is one frame.
+ * well, of all labels: `server` is this then, `id` what was called, and there is one frame.  What
+ * it did for itself has the label that is its own task's number, whether that is told apart or not.
  */
 #define HOST_REQUEST_CALL 0xffffffffu
 

@@ -181,9 +181,10 @@ mach_msg_return_t requests_done(mach_msg_return_t result, uint32_t ticket)
 /* Of a program that counts its own calls, and does not know for whom it makes them. */
 TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self)
 {
+	const struct thread *thread = current_thread();
 	const struct host_request call = {
-		.label = calls_label(current_thread()->label),
-		.task = current_thread()->home,
+		.label = thread->label == thread->home ? thread->home : calls_label(thread->label),
+		.task = thread->home,
 		.frames = {from},
 		.server = HOST_REQUEST_CALL,
 		.id = self,

@@ -135,6 +135,18 @@ def begun_in(whole: pkgprof.Whole, name: str, executed: Counter) -> Counter:
                      if f.name.startswith("_X")})
 
 
+def entered_in(part: pkgprof.Placed) -> Counter:
+    """How often each of a server's functions was, as the part tells it."""
+    found: Counter = Counter()
+    for (_, entered), count in part.data.arcs.items():
+        found[part.image.function_at(entered).name] += count
+    return found
+
+
+def entered_by_plugin(image: hot.Image, executed: Counter, names: Counter) -> Counter:
+    return Counter({f.name: executed[f.start] for f in image.functions if f.name in names})
+
+
 CALL_SIZE = 5
 
 
@@ -192,27 +204,31 @@ def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: i
 
 @pytest.mark.parametrize("cpus", (1, 2))
 def test_a_server_s_calls_are_whose_they_are(unix_machine, tmp_path: Path, cpus: int) -> None:
-    """Function by function, those that the plugin saw entered in the server for this process."""
+    """Function by function, those that the plugin saw entered in the server for this process; and
+    those for others and for nobody are all the rest that the server told the kernel of."""
     kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
     out = tmp_path / "counts"
-    names = ("-r.requests", "-k.kernel", "-k.other", "-.other", "-x.other",
+    names = ("-r.requests", "-k.kernel", "-k.other", "-.other", "-x.other", "-.server", "-x.server",
              *(f"12{part}.cat" for part in ("", *"kux")))
     measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names,
             cpus=cpus, server="ux-pg", plugin=hot.plugin_option(out, kernel, by=("label", "task")))
     program = {"/mach_servers/startup": OUT / "servers" / "ux-pg"}
     parts = {p.part.name: p for p in pkgprof.put_together(tmp_path, None, program).placed}
-    server = parts["12x"]
-    counted: Counter = Counter()
-    for (_, entered), count in server.data.arcs.items():
-        counted[server.image.function_at(entered).name] += count
+    image = parts["12x"].image
+    counted, others, own = (entered_in(parts[name]) for name in ("12x", "-x", "server-x"))
     counts = hot.read_counts(out)
     cat = max(task for task, name in counts.names.items() if name == "cat")
     ux = next(task for task, name in counts.names.items() if name == "ux-pg")
-    executed = executed_at(counts, cat, ux)
-    assert sum(counted.values()) == executed[server.image.label("mcount")] > 500
-    assert counted == Counter({f.name: executed[f.start] for f in server.image.functions
-                               if f.name in counted})
-    assert sum(parts["-x"].data.arcs.values()) > 100  # Of others.
+    executed, for_itself = (executed_at(counts, label, ux) for label in (cat, ux))
+    assert counted.total() == executed[image.label("mcount")] > 500
+    assert counted == entered_by_plugin(image, executed, counted)
+    told = image.label("assay_count_call")
+    assert own.total() == for_itself[told] > 10
+    assert own <= entered_by_plugin(image, for_itself, own)  # It was at work before, too.
+    in_all = counts.of(lambda who: who.task == ux)
+    assert counted.total() + others.total() + own.total() == \
+        sum(i.count for i in in_all.instructions if i.address == told)
+    assert "process_exit" in own and not {"process_exit"} & set(others + counted)
 
 
 LATER = Path(__file__).parent / "programs" / "later.c"
@@ -234,9 +250,8 @@ def test_calls_within_the_pager(unix_machine, tmp_path: Path) -> None:
     child = max(task for task, name in counts.names.items() if name == "later")
     server = next(task for task, name in counts.names.items() if name == "pager")
     executed = executed_at(counts, child, server)
-    assert sum(counted.values()) == executed[pager.label("mcount")] > 500
-    assert counted == Counter({f.name: executed[f.start] for f in pager.functions
-                               if f.name in counted})
+    assert counted.total() == executed[pager.label("mcount")] > 500
+    assert counted == entered_by_plugin(pager, executed, counted)
 
 
 def put_together(folder: Path, *options: str) -> subprocess.CompletedProcess:

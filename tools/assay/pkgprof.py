@@ -29,6 +29,7 @@ PROCESS = r"\d+(?:\+\d+)?|-"
 INFORMATION = re.compile(rf"gmon\.out\.({PROCESS})\.(.+)")
 SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
 KERNEL_FILE = "/mach_kernel"
+OWN = "server"  # What stands where a process's name does, of servers' work for nobody.
 
 FIRST_ADDRESS = 0x01000000
 PAGE = 0x1000
@@ -41,7 +42,7 @@ FAULTS_ENTRY = "interrupt_entry"
 
 
 class Part(NamedTuple):
-    process: Optional[str]  # For whom, 13 or 13+1; None: the kernel's own work, and others'.
+    process: Optional[str]  # For whom, 13 or 13+1; None: for nobody, or others.
     name: str  # What stands before its functions' names.
     file: Path
     program: str  # As the machine has it.
@@ -128,7 +129,8 @@ def parts_of(information: Path, process: Optional[str], name: str) -> Iterator[P
         if word == "part":
             suffix = value
         elif word == "of":
-            yield Part(process, suffix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
+            prefix = name + suffix if process is None and name == OWN else suffix
+            yield Part(process, prefix, information.with_name(f"gmon.out.{suffix}.{name}"), value)
         elif word not in ("pid", "program"):
             raise ToolError(f"{information}: {line!r} is nothing that pkgmon says")
 

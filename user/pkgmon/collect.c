@@ -206,7 +206,7 @@ static bool calls_are_free(const struct collection *collection)
 	return are_free;
 }
 
-/* However pkgmon ends, but by force. */
+/* However pkgmon ends, but by force.  A server tells the kernel of calls only while that counts. */
 static const struct collection *counting;
 
 static void end_counting(void)
@@ -225,14 +225,14 @@ static bool begin_calls(struct collection *collection)
 		return false;
 	counting = collection;
 	atexit(end_counting);
-	if (collection->wanted->requests) {
-		requests_switch(true);
+	if (collection->wanted->requests)
 		result = host_requests_count(collection->host);
-	}
 	if (result == KERN_SUCCESS)
 		result = subjects_begin(collection);
 	if (result == KERN_SUCCESS && collection->wanted->calls)
 		result = host_calls_count(collection->host, TRUE);
+	if (result == KERN_SUCCESS && collection->wanted->requests)
+		requests_switch(true);
 	return result == KERN_SUCCESS || fail("calls", result);
 }
 
@@ -283,6 +283,8 @@ void collect_end(struct collection *collection)
 	sampled_pc_flavor_t none = 0;
 	kern_return_t result = KERN_SUCCESS;
 
+	if (collection->wanted->requests)
+		requests_switch(false);
 	if (collection->wanted->calls)
 		result = end_calls(collection);
 	if (result == KERN_SUCCESS && collection->stream != NULL)

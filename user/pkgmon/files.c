@@ -126,9 +126,10 @@ static bool write_information(const struct subject *subject)
 	return done;
 }
 
+/* What is no process's may have no part. */
 static bool write_subject(const struct collection *collection, const struct subject *subject)
 {
-	bool done = write_information(subject);
+	bool done = subject->parts == NULL || write_information(subject);
 
 	for (const struct part *part = subject->parts; part != NULL && done; part = part->next)
 		done = write_part(collection, part, part->task == 0 ? &subject->label : NULL);
@@ -142,8 +143,8 @@ bool files_write(const struct collection *collection)
 
 	for (unsigned n = 0; n < collection->n_subjects && done; n++)
 		done = write_subject(collection, &collection->subjects[n]);
-	if (collection->rest.parts != NULL)
-		done = done && write_subject(collection, &collection->rest);
+	done = done && write_subject(collection, &collection->rest) &&
+	       write_subject(collection, &collection->own);
 	done = done && write_part(collection, collection->system, &system) &&
 	       write_part(collection, collection->others, &others);
 	return done &&

@@ -212,7 +212,11 @@ static int measure(struct collection *collection, pid_t command)
 int main(int count, char **arguments)
 {
 	static struct wanted wanted = {.calls = true, .samples = true, .rate = USUAL_RATE};
-	static struct collection collection = {.wanted = &wanted, .rest = {.name = "other"}};
+	static struct collection collection = {
+		.wanted = &wanted,
+		.rest = {.name = "other"},
+		.own = {.name = "server"},
+	};
 	pid_t command = 0;
 
 	program_start(arguments);

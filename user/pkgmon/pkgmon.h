@@ -113,7 +113,8 @@ struct collection {
 	unsigned n_named;     /* The first ones; the rest are their children. */
 	unsigned missed;      /* Children for which there was no room. */
 	uint32_t known_up_to; /* Children are known up to this label. */
-	struct subject rest;  /* Of servers' calls, those that were for anybody else. */
+	struct subject rest;  /* Of servers' calls, those that were for anybody else, */
+	struct subject own;   /* and for nobody. */
 	struct program kernel;
 	struct part *system;           /* The kernel's work for nobody, and */
 	struct part *others;           /* for those who are not measured. */

@@ -47,12 +47,20 @@ static void put_others(struct bytes *bytes, const struct host_request *request, 
 			  request->id, count));
 }
 
+/* Of nobody: a server's own work, the system's, and what was done before it was known for whom. */
+static bool is_nobodys(const struct host_request *call)
+{
+	return call->label == call->task || call->label == HOST_CALLS_SYSTEM ||
+	       (call->label >= PROF_LABEL_EVENTS && call->label != HOST_CALLS_OTHERS);
+}
+
 /* What a server called itself, for whoever it was. */
 static void put_call(struct collection *collection, struct subject *subject,
 		     const struct host_request *call, uint64_t count)
 {
+	struct subject *unmeasured = is_nobodys(call) ? &collection->own : &collection->rest;
 	struct part *part =
-		part_of_task(collection, subject != NULL ? subject : &collection->rest, call->task);
+		part_of_task(collection, subject != NULL ? subject : unmeasured, call->task);
 
 	if (part != NULL)
 		put_arc(&part->calls, call->frames[0], call->id, count);
