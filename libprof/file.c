@@ -27,6 +27,7 @@ static const struct {
 	{EROFS, "run it in a folder that you may write to, or set gprof_gmon_out"},
 	{ENOENT, "make the folder, or set gprof_gmon_out to a file in another"},
 	{ENOTDIR, "set gprof_gmon_out to a file in a folder"},
+	{EEXIST, "remove profiles of older programs there, or set gprof_gmon_out to another file"},
 	{EISDIR, "there is a folder of that name: set gprof_gmon_out to another name"},
 	{ENOSPC, "make room on the disk, or set gprof_gmon_out to a file on another"},
 	{ENXIO, "nobody reads from it: begin that first, or set gprof_gmon_out to a file"},

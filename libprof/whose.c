@@ -17,6 +17,7 @@
 #include <sys/ux.h>
 #include <unistd.h>
 
+#define OF_A_PROCESS   100u /* Profiles that one may have beside each other. */
 #define HISTOGRAMS_MAX 256u /* That are passed over; a profile with more is anybody's. */
 
 /* ---------------- Reading ---------------- */
@@ -136,8 +137,12 @@ bool prof_whose_choose(const char *usual, const struct whose *own, char *path, s
 	if (may_replace(path, own, other))
 		return true;
 	snprintf(path, PATH_MAX, "%s.%s", usual, own->name);
-	if (is_same_name(own, other) || !may_replace(path, own, &next))
-		snprintf(path, PATH_MAX, "%s.%u", usual, own->pid);
+	if (!is_same_name(own, other) && may_replace(path, own, &next))
+		return false;
+	snprintf(path, PATH_MAX, "%s.%u", usual, own->pid);
+	/* A process that executes programs of one name again and again is others of its number. */
+	for (unsigned n = 2; n < OF_A_PROCESS && !may_replace(path, own, &next); n++)
+		snprintf(path, PATH_MAX, "%s.%u.%u", usual, own->pid, n);
 	return false;
 }
 

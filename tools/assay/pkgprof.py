@@ -22,14 +22,15 @@ ARC_RECORD = struct.Struct("<3I")
 
 # include/gmon.h
 EXTRA_VALUE, EXTRA_CODE, EXTRA_CODE_SUM, EXTRA_PC, EXTRA_END = 0x010, 0x030, 0x031, 0x100, 0x1000
+EXTRA_LABEL_PID = 0x021
 RATE, FORMAT, PID = 4, 1, 7
 USER_MODE, KERNEL_MODE = EXTRA_PC, EXTRA_PC + 1  # Of the first flavor, periodic.
 
 PROCESS = r"\d+(?:\+\d+)?|-"
 INFORMATION = re.compile(rf"gmon\.out\.({PROCESS})\.(.+)")
 SYSTEM_PARTS = {"gmon.out.-k.kernel": "kernel", "gmon.out.-k.other": "other"}
-KERNEL_FILE = "/mach_kernel"
 OWN = "server"  # What stands where a process's name does, of servers' work for nobody.
+KERNEL_FILE = "/mach_kernel"
 
 FIRST_ADDRESS = 0x01000000
 PAGE = 0x1000
@@ -55,6 +56,7 @@ class Data(NamedTuple):
     arcs: Counter  # By caller and called.
     code: tuple[int, int, int]  # So much of the program, from an address on, has this sum.
     process: int  # Its number; 0 for a file that tells none.
+    task: int  # The kernel's number for it while it executed this program.
 
 
 class Request(NamedTuple):
@@ -116,9 +118,13 @@ def find_program(guest: str, named: dict[str, Path]) -> Path:
     return path
 
 
+def number_of(process: str) -> int:
+    return int(process.partition("+")[0])
+
+
 def is_wanted(process: Optional[str], pids: Optional[list[int]]) -> bool:
     """All programs that a process has executed have its number."""
-    return pids is None or (process is not None and int(process.partition("+")[0]) in pids)
+    return pids is None or (process is not None and number_of(process) in pids)
 
 
 def parts_of(information: Path, process: Optional[str], name: str) -> Iterator[Part]:
@@ -142,7 +148,7 @@ def find_parts(folder: Path, pids: Optional[list[int]]) -> list[Part]:
         match = None if is_profile(path) else INFORMATION.fullmatch(path.name)
         process = match[1] if match is not None and match[1] != "-" else None
         if match is not None and is_wanted(process, pids):
-            there |= {int(process.partition("+")[0])} if process is not None else set()
+            there |= {number_of(process)} if process is not None else set()
             found += parts_of(path, process, match[2])
         elif path.name in SYSTEM_PARTS and pids is None:
             found.append(Part(None, SYSTEM_PARTS[path.name], path, KERNEL_FILE))
@@ -158,7 +164,7 @@ def read_data(path: Path) -> Data:
     if data[:len(MAGIC)] != MAGIC:
         raise ToolError(f"{path} is no gmon.out of pkgmon's")
     values, samples, called_from, arcs = Counter(), Counter(), Counter(), Counter()
-    first, size, code_sum = 0, 0, 0
+    first, size, code_sum, task = 0, 0, 0, 0
     at = len(MAGIC)
     try:
         while at < len(data):
@@ -178,6 +184,8 @@ def read_data(path: Path) -> Data:
                 called_from[called] += count
             elif caller == EXTRA_VALUE:
                 values[called] = count
+            elif caller == EXTRA_LABEL_PID:
+                task = task or called  # Others' come later, for whom the kernel was sampled.
             elif caller == EXTRA_CODE:
                 first, size = called, count
             elif caller == EXTRA_CODE_SUM:
@@ -188,19 +196,21 @@ def read_data(path: Path) -> Data:
         raise ToolError(f"{path} is cut off") from error
     if values[FORMAT] == 0:
         raise ToolError(f"{path} is cut off")
-    return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum), values[PID])
+    return Data(values[RATE], samples, called_from, arcs, (first, size, code_sum), values[PID],
+                task)
 
 
 def is_profile(path: Path) -> bool:
     return path.is_file() and path.read_bytes()[:len(MAGIC)] == MAGIC
 
 
-def read_own_profiles(folder: Path, parts: list[Part]) -> list[Data]:
-    """What programs that were compiled with -pg have written of themselves, beside pkgmon."""
+def read_own_profiles(folder: Path, parts: list[Part]) -> dict[Path, Data]:
+    """What programs that were compiled with -pg have written of themselves, beside pkgmon.  Of a
+    file and its copies one."""
     of_pkgmon = {part.file for part in parts}
-    files = [path for path in sorted(folder.glob("gmon.out*")) if path not in of_pkgmon]
-    return [read_data(path) for path in files
-            if path.name not in SYSTEM_PARTS and is_profile(path)]
+    files = {path.read_bytes(): path for path in sorted(folder.glob("gmon.out*"), reverse=True)
+             if path not in of_pkgmon and path.name not in SYSTEM_PARTS and is_profile(path)}
+    return {path: read_data(path) for path in sorted(files.values())}
 
 
 REQUESTS = "gmon.out.-r.requests"
@@ -293,6 +303,7 @@ class Whole:
         self.placed = placed
         self.requests = requests
         self.has_callers = has_callers  # All who led to a request call each other in the graph.
+        self.left_out: list[str] = []  # What processes have written of themselves, and why.
         self.stubs = message_names() if requests else {}
         self.rate = max((p.data.rate for p in placed), default=0) or 1
         self.low = FIRST_ADDRESS
@@ -488,12 +499,23 @@ def is_of_program(data: Data, image: hot.Image) -> bool:
     return sum_of_code(image.bytes_at(first, size)) == code_sum
 
 
-def add_own_calls(data: Data, own: list[Data], image: hot.Image) -> None:
-    """Those that a program has counted itself, which nobody else has."""
-    for profile in own:
-        is_known = profile.process == data.process and profile.code[1] != 0
-        if is_known and is_of_program(profile, image):
-            data.arcs.update(profile.arcs)
+def add_own_calls(data: Data, own: dict[Path, Data], image: hot.Image) -> set[Path]:
+    """Those that a program has counted itself, which nobody else has; and the files that tell it.
+    A process that executes itself is another task then, which writes another file."""
+    files = {path for path, profile in own.items()
+             if (profile.process, profile.task) == (data.process, data.task) and
+             profile.code[1] != 0 and is_of_program(profile, image)}
+    for path in files:
+        data.arcs.update(own[path].arcs)
+    return files
+
+
+def complaints(own: dict[Path, Data], processes: set[int]) -> Iterator[str]:
+    """Of profiles that these processes have written, and that are no part's."""
+    for path, profile in own.items():
+        if profile.process in processes:
+            yield (f"{path} is left out: pkgmon has no part of the program that process "
+                   f"{profile.process} executed then")
 
 
 def check_program(part: Part, data: Data, image: hot.Image, path: Path) -> None:
@@ -516,7 +538,7 @@ def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]
     images: dict[Path, hot.Image] = {}
     base = FIRST_ADDRESS
     parts = find_parts(folder, pids)
-    own = read_own_profiles(folder, find_parts(folder, None))
+    own, taken = read_own_profiles(folder, find_parts(folder, None)), set()
     for part in parts:
         path = find_program(part.program, named)
         if path not in images:
@@ -524,8 +546,11 @@ def put_together(folder: Path, pids: Optional[list[int]], named: dict[str, Path]
         data = read_data(part.file)
         check_program(part, data, images[path], path)
         if part.name == f"{part.process}u":
-            add_own_calls(data, own, images[path])
+            taken |= add_own_calls(data, own, images[path])
         low, high = extent(images[path])
         placed.append(Placed(part, data, images[path], low, high, base))
         base += high - low + PAGE
-    return Whole(placed, read_requests(folder, pids), has_callers)
+    whole = Whole(placed, read_requests(folder, pids), has_callers)
+    processes = {number_of(part.process) for part in parts if part.process is not None}
+    whole.left_out += complaints({p: own[p] for p in own if p not in taken}, processes)
+    return whole

@@ -168,6 +168,24 @@ TEST(beside_another_programs)
 	end();
 }
 
+/* What is at all these places is others' too: the process's own number gets a number. */
+TEST(beside_several)
+{
+	char path[PATH_MAX + 8];
+
+	begin(NULL);
+	make(usual, &other);
+	snprintf(path, sizeof path, "%s.own", usual);
+	make(path, &other);
+	expect_place("gmon.out.70", true);
+	make(file, &own);
+	snprintf(path, sizeof path, "%s.70", usual);
+	make(path, &other);
+	expect_place("gmon.out.70.2", true);
+	EXPECT(is_of(path, &other));
+	end();
+}
+
 TEST(a_folder_at_the_usual_place)
 {
 	bool is_beside;
