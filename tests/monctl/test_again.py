@@ -24,7 +24,7 @@ def measure(folder: Path, options: str, programs: list[str]) -> bytes:
     names = (*OWN, "gmon.out.-k.kernel", "gmon.out.-k.other", "gmon.out.-r.requests",
              *(f"gmon.out.{number}{part}.again" for number in programs for part in ("", *"kuxn")))
     run = unix.run(f"mkdir m; cd m; pkgmon -a {options} ../again {TIMES}", user="root",
-                   files=Files(put=(Put(program, "/root/again"),),
+                   files=Files(size=40, put=(Put(program, "/root/again"),),
                                get=tuple(Get(f"/root/m/{name}", folder / name) for name in names)))
     assert (run.outcome, run.status) == ("exit", 0), run.log
     return run.log
