@@ -16,7 +16,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 UX_CC = OUT / "sdk/bin/ux-cc"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 LIB = Path(__file__).parents[1] / "lib"
-CHECKED = {"control", "ended", "owner"}  # Programs that check something themselves.
+# Programs that check something themselves.
+CHECKED = {"control", "ended", "owner", "shortage", "writers"}
 CHECKS = (f"-I{LIB}", f"-I{LIB}/unix", LIB / "unix/check_unix.c")
 
 # Mach 3.0's own command line, as the note on profiling gives it.
@@ -62,6 +63,13 @@ def compile_program(folder: Path, name: str, *options: str, out: str = "") -> Pr
                            capture_output=True).stdout.splitlines()
     return Program(program, [(int(line.split()[0], 16), line.split()[2]) for line in lines
                              if line.split()[1] in "tT"])
+
+
+def wrapped(name: str) -> list[str]:
+    """The linker's options for calls that the program takes the place of."""
+    calls = re.findall(r"^FAILING\((\w+),", (PROGRAMS / f"{name}.c").read_text(), re.MULTILINE)
+    assert calls
+    return [f"-Wl,--wrap={call}" for call in calls]
 
 
 def usual(folder: Path, name: str) -> Program:
@@ -239,13 +247,16 @@ def test_a_program_that_only_asks(tmp_path: Path) -> None:
 @pytest.fixture(name="control", scope="module")
 def control_fixture(tmp_path_factory) -> tuple[dict[str, Program], Path, str]:
     folder = tmp_path_factory.mktemp("control")
-    programs = {name: usual(folder, name) for name in ("control", "owner", "places")}
-    programs["ended"] = compile_program(folder, "ended", "{source}", "-o", "{program}", "-lprof1",
-                                        "-lnetname")
+    programs = {name: usual(folder, name) for name in ("control", "owner", "places", "writers")}
+    for name, options in {"ended": (), "shortage": wrapped("shortage")}.items():
+        programs[name] = compile_program(folder, name, "{source}", "-o", "{program}", *options,
+                                         "-lprof1", "-lnetname")
     commands = """cd /tmp
 ./control; echo "control $?"
 ./owner; echo "owner $?"
 ./ended; echo "ended $?"
+./writers; echo "writers $?"
+./shortage 2> said; echo "shortage $?"; sort -u said
 ls gmon.out* 2> /dev/null
 mkdir where; cd where; exec > ../places.txt 2>&1
 ../places; echo "none $?"; rm gmon.out
@@ -269,7 +280,9 @@ ls
 
 def test_every_call_does_what_it_says(control) -> None:
     """And no gmon.out is written but by gprof_stop(), where crt0 has initialised nothing."""
-    expected = r"\d+ dumps in \d+ ms, \d+ due\ncontrol 0\nowner 0\nended 0\n"
+    expected = (r"\d+ dumps in \d+ ms, \d+ due\ncontrol 0\nowner 0\nended 0\nwriters 0\n"
+                r"shortage 0\nshortage: what was collected cannot be had \(error \d+\); "
+                r"give the program more memory\n")
     assert re.fullmatch(expected, control[2]), control[2]
 
 

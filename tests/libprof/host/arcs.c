@@ -113,3 +113,20 @@ TEST(arcs_counts_what_it_has_no_memory_for)
 	EXPECT_EQ(arcs, 0);
 	EXPECT_EQ(__arcs_lost(), 0);
 }
+
+/* Whatever was called from, in any of the buckets. */
+TEST(arcs_clear_leaves_none)
+{
+	begin();
+	for (uint32_t n = 0; n < ARC_BUCKETS; n++)
+		mcountaux(TEXT + 4 * n, TEXT);
+	sum();
+	EXPECT_EQ(arcs, ARC_BUCKETS);
+	EXPECT_EQ(total, ARC_BUCKETS);
+	__arcs_clear();
+	sum();
+	EXPECT_EQ(arcs, 0);
+	mcountaux(TEXT, TEXT); /* And counting begins anew. */
+	sum();
+	EXPECT_EQ(total, 1);
+}

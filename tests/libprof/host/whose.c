@@ -96,6 +96,16 @@ static bool is_of(const char *path, const struct whose *whose)
 	return sizes[0] == sizes[1] && memcmp(expected, found, (size_t)sizes[0]) == 0;
 }
 
+static int next_fd; /* What would be opened next, before anything was placed. */
+
+static int lowest_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	EXPECT(fd >= 0 && close(fd) == 0);
+	return fd;
+}
+
 static void begin(void (*hook)(void))
 {
 	char command[PATH_MAX + 16];
@@ -110,6 +120,7 @@ static void begin(void (*hook)(void))
 	make(file, &own);
 	meanwhile = hook;
 	times = 0;
+	next_fd = lowest_fd();
 }
 
 static void end(void)
@@ -147,6 +158,7 @@ static void expect_place(const char *name, bool beside)
 	EXPECT(access(file, F_OK) != 0); /* It has one name, and nothing lies about. */
 	snprintf(path, sizeof path, "%s.70.old~", usual);
 	EXPECT(access(path, F_OK) != 0);
+	EXPECT_EQ(lowest_fd(), next_fd); /* What was read of is closed. */
 }
 
 TEST(usual_place)

@@ -37,11 +37,13 @@ static KEPT void unseen_work(void)
 static void test_before(void)
 {
 	mach_msg_type_number_t size;
+	const gprof_options_t options = {.rate = 100};
 	sampled_pc_flavor_t none = 0;
 	gprof_status_t status;
 	mon_data_t data;
 
 	unseen_work();
+	EXPECT(do_gprof_mon_options(MACH_PORT_NULL, options) == GPROF_NOT_PROFILED);
 	EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == GPROF_NOT_PROFILED);
 	EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == GPROF_NOT_PROFILED);
 	EXPECT(do_gprof_mon_switch(MACH_PORT_NULL, &none) == KERN_SUCCESS && none == 0);
