@@ -5,6 +5,7 @@
 #include "../../../libprof/core/gmon_file.h"
 
 #include <gmon.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,4 +174,135 @@ TEST(no_memory_at_any_time)
 		EXPECT_EQ(floods, 3 - pages);
 	}
 	test_pages_left = TEST_PAGES_ALL;
+}
+
+/* ---------------- What a file has, record by record ---------------- */
+
+static uint32_t n_records[GMON_EXTRA_END + 1]; /* By what they are; the last are calls. */
+static uint64_t sums[GMON_EXTRA_END + 1];      /* Of their counts. */
+static char said_name[GMON_NAME_ROOM];
+
+static void take_record(const struct gmon_arc *arc)
+{
+	uint32_t what = arc->from < GMON_EXTRA_END ? arc->from : GMON_EXTRA_END;
+	uint32_t word = what - GMON_EXTRA_LABEL_NAME;
+
+	n_records[what]++;
+	sums[what] += arc->count;
+	if (word < GMON_NAME_ROOM / sizeof arc->count)
+		memcpy(said_name + word * sizeof arc->count, &arc->count, sizeof arc->count);
+}
+
+/* Makes a file of the collection, and reads it. */
+static void make_and_read(void)
+{
+	size_t at = sizeof(struct gmon_header) + 1 + sizeof(struct gmon_histogram) + (HIGH - LOW);
+	size_t size, room;
+	char *data = __gmon_make(&collection, true, GPROF_GNU, &size, &room);
+
+	memset(n_records, 0, sizeof n_records);
+	memset(sums, 0, sizeof sums);
+	memset(said_name, 0, sizeof said_name);
+	REQUIRE(data != NULL);
+	EXPECT_LE(size, room);
+	for (; at < size; at += 1 + sizeof(struct gmon_arc)) {
+		struct gmon_arc arc;
+
+		memcpy(&arc, data + at + 1, sizeof arc);
+		take_record(&arc);
+	}
+	EXPECT_EQ(at, size);
+	__prof_pages_free(data, room);
+}
+
+/* Gives a call its count. */
+static void set_count(const struct arc *arc, void *count)
+{
+	struct arc *own = (struct arc *)(uintptr_t)arc;
+
+	own->low = (uint32_t) * (uint64_t *)count;
+	own->high = (uint32_t)(*(uint64_t *)count >> 32);
+}
+
+/* More calls than there is room to spare, each with more than one record can say. */
+TEST(counts_of_more_than_32_bits)
+{
+	static const uint64_t counts[] = {1,          UINT32_MAX - 1ull, UINT32_MAX,
+					  1ull << 32, 2ull * UINT32_MAX, 2ull * UINT32_MAX + 1,
+					  2ull << 32, 3ull * UINT32_MAX, 5ull << 32};
+	const uint64_t calls = 200;
+
+	for (unsigned n = 0; n < sizeof counts / sizeof counts[0]; n++) {
+		uint64_t count = counts[n];
+
+		begin();
+		count_calls(0, (uint32_t)calls);
+		__arcs_visit(set_count, &count);
+		make_and_read();
+		EXPECT_EQ(sums[GMON_EXTRA_END], calls * count);
+		EXPECT_EQ(n_records[GMON_EXTRA_END],
+			  calls * ((count + UINT32_MAX - 1) / UINT32_MAX));
+	}
+}
+
+/* As many places with samples; the histogram is not of them. */
+TEST(samples_of_more_than_32_bits)
+{
+	const uint64_t count = (3ull << 32) + 1, places = 200;
+
+	begin();
+	for (uint32_t pc = 0; pc < places; pc++)
+		__pc_table_add(&collection.pcs, HIGH + pc, 0);
+	for (uint32_t n = 0; n < collection.pcs.size; n++)
+		if (collection.pcs.places[n].count != 0)
+			collection.pcs.places[n].count = count;
+	make_and_read();
+	EXPECT_EQ(sums[GMON_EXTRA_PC], places * count);
+	EXPECT_EQ(n_records[GMON_EXTRA_PC], places * 4);
+}
+
+/* A long name is cut, so that it ends within its room. */
+TEST(names_of_any_length)
+{
+	static const char longest[] = "a-name-of-more-characters-than-there-is-room-for";
+
+	for (size_t length = 1; length < sizeof longest; length++) {
+		char name[sizeof longest];
+		size_t said = length < GMON_NAME_ROOM ? length : GMON_NAME_ROOM - 1;
+
+		snprintf(name, sizeof name, "%.*s", (int)length, longest);
+		begin();
+		collection.name = name;
+		collection.pid = 12;
+		make_and_read();
+		EXPECT_EQ(strlen(said_name), said);
+		EXPECT(memcmp(said_name, name, said) == 0);
+		EXPECT_EQ(sums[GMON_EXTRA_LABEL_PID], 13);
+	}
+	collection.name = NULL;
+	make_and_read();
+	EXPECT_EQ(n_records[GMON_EXTRA_LABEL_PID] + n_records[GMON_EXTRA_LABEL_NAME], 0);
+}
+
+/* The counts of each CPU are there as soon as there are two. */
+TEST(counts_of_each_cpu)
+{
+	const uint32_t values = sizeof(struct clock_counts) / sizeof(uint64_t);
+
+	for (uint32_t cpus = 1; cpus <= COLLECTION_CPUS; cpus++) {
+		begin();
+		collection.cpus = cpus;
+		for (uint32_t cpu = 0; cpu < cpus; cpu++)
+			collection.clocks[cpu] = (struct clock_counts){.due = 5ull << 32 | 1,
+								       .fired = 2,
+								       .missed = 3,
+								       .parked = 4,
+								       .idle = 5,
+								       .elsewhere = 6,
+								       .taken = 7};
+		make_and_read();
+		EXPECT_EQ(n_records[GMON_EXTRA_CPU], cpus == 1 ? 0 : values * cpus);
+		EXPECT_EQ(sums[GMON_EXTRA_CPU], cpus == 1 ? 0 : (1 + 2 + 3 + 4 + 5 + 6 + 7) * cpus);
+		EXPECT_EQ(sums[GMON_EXTRA_CPU_HIGH], cpus == 1 ? 0 : 5 * cpus);
+	}
 }
