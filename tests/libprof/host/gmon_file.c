@@ -306,3 +306,38 @@ TEST(counts_of_each_cpu)
 		EXPECT_EQ(sums[GMON_EXTRA_CPU_HIGH], cpus == 1 ? 0 : 5 * cpus);
 	}
 }
+
+/* What the histogram says of itself: its rate and what it counts. */
+static void expect_histogram(uint32_t flavors, uint32_t rate, uint32_t said, const char *dimension)
+{
+	struct gmon_histogram histogram;
+	size_t size, room;
+	char *data;
+
+	begin();
+	collection.flavors = flavors;
+	collection.rate = rate;
+	data = __gmon_make(&collection, true, GPROF_GNU, &size, &room);
+	REQUIRE(data != NULL);
+	memcpy(&histogram, data + sizeof(struct gmon_header) + 1, sizeof histogram);
+	EXPECT_EQ(histogram.rate, said);
+	EXPECT_EQ(histogram.abbreviation, dimension[0]);
+	EXPECT(memcmp(histogram.dimension, dimension, strlen(dimension) + 1) == 0);
+	__prof_pages_free(data, room);
+}
+
+/* Of time it is the stream's, or the usual one as long as there was none; events are counted. */
+TEST(histogram_of_each_flavor)
+{
+	expect_histogram(SAMPLED_PC_PERIODIC, 400, 400, "seconds");
+	expect_histogram(SAMPLED_PC_PERIODIC, 1, 1, "seconds");
+	expect_histogram(SAMPLED_PC_PERIODIC, 0, SAMPLE_RATE_DEFAULT, "seconds");
+	expect_histogram(0, 0, SAMPLE_RATE_DEFAULT, "seconds");
+	expect_histogram(SAMPLED_PC_PERIODIC | SAMPLED_PC_VM_COW_FAULTS, 50, 50, "seconds");
+	expect_histogram(SAMPLED_PC_VM_ZFILL_FAULTS, 0, 1, "zfill");
+	expect_histogram(SAMPLED_PC_VM_REACTIVATION_FAULTS, 400, 1, "reactivation");
+	expect_histogram(SAMPLED_PC_VM_PAGEIN_FAULTS, 0, 1, "pagein");
+	expect_histogram(SAMPLED_PC_VM_COW_FAULTS, 0, 1, "cow");
+	expect_histogram(SAMPLED_PC_VM_FAULTS_ANY, 0, 1, "any");
+	expect_histogram(SAMPLED_PC_VM_ZFILL_FAULTS | SAMPLED_PC_VM_COW_FAULTS, 0, 1, "zfill");
+}

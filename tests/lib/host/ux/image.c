@@ -12,6 +12,7 @@
 
 uint8_t *image_bytes;
 size_t image_size;
+bool image_is_read_only;
 unsigned image_reads, image_writes, image_blocks_read, image_blocks_written;
 
 static unsigned blocks_until_bad; /* 0: no block becomes bad. */
@@ -96,6 +97,7 @@ void image_free(void)
 	image_fail_reads(0, 0);
 	image_fail_writes(0, 0);
 	image_fail_block(0, false);
+	image_is_read_only = false;
 }
 
 bool image_is_clean(void)

@@ -38,6 +38,9 @@ void image_fail_writes(size_t offset, size_t size);
 void image_fail_block(unsigned number, bool for_ever);
 bool image_block_has_failed(void);
 
+/* Whether the device takes no writes, as a disk that can only be read does. */
+extern bool image_is_read_only;
+
 /* Requests that came since the program began, and blocks that they moved. */
 extern unsigned image_reads, image_writes, image_blocks_read, image_blocks_written;
 

@@ -252,6 +252,8 @@ int block_device_write(const struct block_device *device, uint32_t first, uint32
 	__atomic_add_fetch(&image_blocks_written, count, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&host_requests_for[host_served], 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&host_blocks_for[host_served], count, __ATOMIC_RELAXED);
+	if (image_is_read_only)
+		return EROFS;
 	return image_write(first * size, count * size, data) ? 0 : EIO;
 }
 
