@@ -341,3 +341,59 @@ TEST(histogram_of_each_flavor)
 	expect_histogram(SAMPLED_PC_VM_FAULTS_ANY, 0, 1, "any");
 	expect_histogram(SAMPLED_PC_VM_ZFILL_FAULTS | SAMPLED_PC_VM_COW_FAULTS, 0, 1, "zfill");
 }
+
+/* The first bin of each histogram, of a program that begins at `pc` and was sampled there alone. */
+static uint32_t bins_of(enum gprof_format format, uint32_t pc, uint64_t samples, uint16_t bins[4])
+{
+	size_t head = format == GPROF_GNU ? 1 + sizeof(struct gmon_histogram)
+					  : sizeof(struct gmon_bsd_header);
+	size_t at = format == GPROF_GNU ? sizeof(struct gmon_header) : 0;
+	uint32_t histograms = 0;
+	size_t size, room;
+	char *data;
+
+	begin();
+	collection.low = pc;
+	collection.high = pc + (HIGH - LOW);
+	__pc_table_add(&collection.pcs, pc, 0);
+	for (uint32_t n = 0; n < collection.pcs.size; n++)
+		if (collection.pcs.places[n].count != 0)
+			collection.pcs.places[n].count = samples;
+	data = __gmon_make(&collection, false, format, &size, &room);
+	while (histograms < 4 && (format == GPROF_GNU ? data[at] == GMON_TAG_HISTOGRAM : at == 0)) {
+		memcpy(&bins[histograms++], data + at + head, sizeof bins[0]);
+		at += head + (HIGH - LOW);
+	}
+	__prof_pages_free(data, room);
+	return histograms;
+}
+
+/* As many histograms as it takes, and no more. */
+static void expect_bins(uint32_t pc)
+{
+	uint16_t bins[4];
+
+	EXPECT_EQ(bins_of(GPROF_GNU, pc, 65534, bins), 1);
+	EXPECT_EQ(bins[0], 65534);
+	EXPECT_EQ(bins_of(GPROF_GNU, pc, 65535, bins), 1);
+	EXPECT_EQ(bins[0], 65535);
+	EXPECT_EQ(bins_of(GPROF_GNU, pc, 65536, bins), 2);
+	EXPECT_EQ(bins[0] + bins[1], 65536);
+	EXPECT_EQ(bins_of(GPROF_GNU, pc, 2 * 65535, bins), 2);
+	EXPECT_EQ(bins[0] + bins[1], 2 * 65535);
+	EXPECT_EQ(bins_of(GPROF_GNU, pc, 2 * 65535 + 1, bins), 3);
+	EXPECT_EQ(bins[0] + bins[1] + bins[2], 2 * 65535 + 1);
+	EXPECT_EQ(bins_of(GPROF_BSD, pc, 70000, bins), 1);
+	EXPECT_EQ(bins[0], 65535); /* Of the one that there is, it is full. */
+}
+
+/* Wherever in the table the place is, its first one too. */
+TEST(bins_that_are_full)
+{
+	uint32_t pc = LOW;
+
+	expect_bins(pc);
+	while (__pc_table_first_place(&collection.pcs, pc, 0) != collection.pcs.places)
+		pc++;
+	expect_bins(pc);
+}

@@ -13,8 +13,11 @@
 #include <mach.h>
 #include <mach/map_fd.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/gmon.h>
+#include <sys/ktrace.h>
+#include <sys/mman.h>
 #include <sys/sysctl.h>
 #include <sys/time.h>
 #include <sys/ux.h>
@@ -24,6 +27,7 @@
 #define F "/tmp/shortage.f"
 #define G "/tmp/shortage.g"
 #define D "/tmp/shortage.d"
+#define M "/shortage" /* Of memory and of a semaphore. */
 
 #define LARGE    (40 * PAGE)
 #define PATIENCE 200
@@ -308,6 +312,67 @@ static int use_mapping(void)
 	return result == KERN_SUCCESS ? 0 : ENOMEM;
 }
 
+static int use_shared_memory(void)
+{
+	int fd = shm_open(M, O_CREAT | O_EXCL | O_RDWR, 0600), error = error_of(fd >= 0);
+	volatile char *memory = MAP_FAILED;
+
+	if (error != 0) {
+		EXPECT_FAILS(shm_open(M, O_RDWR, 0), ENOENT);
+		return error;
+	}
+	error = error_of(ftruncate(fd, PAGE) == 0);
+	if (error == 0)
+		memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	error = either(error, error_of(memory != MAP_FAILED));
+	if (error == 0) {
+		memory[0] = 1;
+		munmap((void *)memory, PAGE);
+	}
+	close(fd);
+	return either(error, error_of(shm_unlink(M) == 0));
+}
+
+static int use_semaphore(void)
+{
+	sem_t *semaphore = sem_open(M, O_CREAT | O_EXCL, 0600, 1);
+	int error = error_of(semaphore != SEM_FAILED);
+
+	if (error != 0) {
+		EXPECT_FAILS(sem_unlink(M), ENOENT);
+		return error;
+	}
+	error = error_of(sem_wait(semaphore) == 0 && sem_post(semaphore) == 0);
+	sem_close(semaphore);
+	return either(error, error_of(sem_unlink(M) == 0));
+}
+
+/* What cannot be recorded is not, and the call that it would be of works. */
+static int trace_with(int facilities)
+{
+	int fd = open(G, O_CREAT | O_TRUNC | O_RDWR, 0600), error = error_of(fd >= 0);
+
+	close(fd);
+	if (error != 0)
+		return error;
+	error = error_of(ktrace(G, KTROP_SET, facilities, getpid()) == 0);
+	if (error == 0)
+		error = use_process();
+	ktrace(NULL, KTROP_CLEAR, facilities, getpid());
+	unlink(G);
+	return error;
+}
+
+static int use_trace(void)
+{
+	return trace_with(KTRFAC_SYSCALL | KTRFAC_SYSRET | KTRFAC_NAMEI | KTRFAC_GENIO);
+}
+
+static int use_trace_of_waits(void)
+{
+	return trace_with(KTRFAC_CSW);
+}
+
 /* ---------------- One failure after the other ---------------- */
 
 static unsigned failures;
@@ -420,4 +485,20 @@ TEST(the_systems_values)
 TEST(mappings)
 {
 	fail_all(use_mapping);
+}
+
+TEST(shared_memory)
+{
+	fail_all(use_shared_memory);
+}
+
+TEST(semaphores)
+{
+	fail_all(use_semaphore);
+}
+
+TEST(traces)
+{
+	fail_all(use_trace);
+	fail_all(use_trace_of_waits);
 }
