@@ -616,3 +616,45 @@ TEST(records_are_in_the_order_of_their_times)
 	}
 	EXPECT(last <= after.tv_sec * 1000000LL + after.tv_usec + 1);
 }
+
+#define TIMED    80
+#define PAUSE_US 1000 /* All of them take longer than the server goes without asking the kernel. */
+
+static int64_t now_us(void)
+{
+	struct timeval now;
+
+	gettimeofday(&now, NULL);
+	return now.tv_sec * 1000000LL + now.tv_usec;
+}
+
+/* Each record is made between two looks at the clock, which have a millisecond between them. */
+TEST(records_have_the_time_when_they_are_made)
+{
+	static int64_t before[TIMED], after[TIMED];
+	const struct ktr_header *header;
+	struct trace trace;
+	int n = 0;
+
+	begin(KTRFAC_USER);
+	for (int i = 0; i < TIMED; i++) {
+		before[i] = now_us();
+		utrace("x", 1);
+		after[i] = now_us();
+		while (now_us() < after[i] + PAUSE_US)
+			continue;
+	}
+	end();
+	trace = trace_read();
+	while ((header = trace_next(&trace)) != NULL && n < TIMED) {
+		int64_t at = header->ktr_time.tv_sec * 1000000LL + header->ktr_time.tv_usec;
+
+		EXPECT_LE(before[n] - 1, at);
+		EXPECT_LE(at, after[n] + 1);
+		EXPECT(header->ktr_time.tv_usec >= 0 && header->ktr_time.tv_usec < 1000000);
+		n++;
+	}
+	EXPECT_EQ(n, TIMED);
+	EXPECT(header == NULL);
+	free(trace.bytes);
+}
