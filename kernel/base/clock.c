@@ -129,7 +129,7 @@ uint64_t clock_at(uint64_t cycles)
 
 uint64_t clock_short_ns(uint32_t cycles)
 {
-	return (uint64_t)cycles * clock.whole + (((uint64_t)cycles * clock.rest) >> 32);
+	return (((uint64_t)cycles * clock.rest) >> 32) + (uint64_t)cycles * clock.whole;
 }
 
 uint64_t clock_now(void)

@@ -185,19 +185,14 @@ static inline void sampler_arm_next(const struct sampler_cpu *cpu, uint32_t ahea
 
 /* ---------------- Samples ---------------- */
 
-/* Its clients' frames are read before it can answer them. */
-static __attribute__((noinline)) void sampler_add_user_stack(struct prof_sample *sample,
-							     const struct frame *frame,
-							     const struct sampler_cursor *cursor)
+static __attribute__((noinline)) void
+sampler_add_user_stack(struct prof_sample *sample, const struct frame *frame, uint32_t depth)
 {
 	bool cut;
 
-	sample->user_frames =
-		(uint8_t)machine_user_stack(frame, sample->frames, cursor->depth, &cut);
+	sample->user_frames = (uint8_t)machine_user_stack(frame, sample->frames, depth, &cut);
 	sample->record.words = (uint16_t)(RING_SAMPLE_WORDS + sample->user_frames);
 	sample->flags = cut ? PROF_STACK_CUT : 0;
-	if (cursor->clients && sample->label != sample->task)
-		machine_sample_work();
 }
 
 /* The user's frames are read before the thread goes on in user mode; there is room for them. */
@@ -252,7 +247,7 @@ static inline void sampler_commit(struct sampler_cpu *cpu, const struct sampler_
 
 	if (cursor->depth != 0) {
 		if (user)
-			sampler_add_user_stack(sample, frame, cursor);
+			sampler_add_user_stack(sample, frame, cursor->depth);
 		else
 			sampler_add_kernel_stack(sample, frame, cursor->depth);
 		words = sample->record.words;
@@ -287,6 +282,9 @@ sampler_take(struct sampler_cpu *cpu, struct sampler_cursor *cursor, const struc
 		sampler_write_place(sample, cursor, place);
 		sampler_write_time(sample, now);
 		sampler_commit(cpu, cursor, frame, place->kernel_pc == 0);
+		/* Its clients' frames are read before it can answer them. */
+		if (cursor->clients && sample->label != sample->task)
+			machine_sample_work();
 	}
 }
 
@@ -499,10 +497,9 @@ static inline bool sampler_serve_quickly(struct sampler_cpu *cpu, const struct f
 
 /* ---------------- The interrupt ---------------- */
 
-static __attribute__((noinline)) void sampler_look_again(struct sampler_cpu *cpu,
-							 const struct frame *frame)
+static __attribute__((noinline)) void sampler_look_again(const struct frame *frame)
 {
-	cpu->again = 0;
+	cpu_sampler()->again = 0;
 	sampler_interrupt(frame);
 }
 
@@ -528,5 +525,5 @@ void sampler_interrupt(const struct frame *frame)
 	cpu->sequence++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (cpu->again != 0)
-		sampler_look_again(cpu, frame);
+		sampler_look_again(frame);
 }

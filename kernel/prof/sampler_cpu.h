@@ -34,7 +34,6 @@ struct sampler_cursor {
 	uint32_t mask;  /* None, for all that runs. */
 	uint32_t depth; /* Of a stack; 0: without. */
 	uint32_t room;  /* Words that a sample may take in the ring. */
-	bool clients;   /* Those of clients are to follow: prof/clients.h. */
 
 	/* What is alike in all its samples: their fields of these names. */
 	struct prof_record record;
@@ -51,6 +50,8 @@ struct sampler_cursor {
 	uint32_t ringed;
 	uint32_t ring_lost;
 	struct sampler_counts counts;
+
+	bool clients; /* Those of clients are to follow: prof/clients.h. */
 
 	/*
 	 * Where the CPUs run in turn: written by whoever shares due times out (sampler_turns.c),

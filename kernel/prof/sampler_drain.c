@@ -40,7 +40,7 @@ static inline void drain_cycles_to_ns(uint32_t time[2])
 
 	if (time[1] != known.high)
 		drain_learn(time);
-	ns = known.ns + clock_short_ns(time[0]);
+	ns = clock_short_ns(time[0]) + known.ns;
 	time[0] = (uint32_t)ns;
 	time[1] = (uint32_t)(ns >> 32);
 }
@@ -89,16 +89,26 @@ static const struct prof_sample *drain_add_clients(struct prof_sample *sample, u
 	return &with_clients.sample;
 }
 
-/* Hands over one sample, of an event or of a stream that wants clients.  Returns what follows. */
-static uint32_t *drain_hand_over_one(struct stream *stream, struct prof_sample *sample,
-				     const struct sampler_cursor *cursor)
+/* Does what the interrupt has left to do with a sample but for frames; whose it was is known. */
+static inline void drain_complete(struct prof_sample *sample)
+{
+	drain_cycles_to_ns(sample->time);
+	sample->kind[1] &= (1u << PROF_RESERVED_SHIFT) - 1;
+}
+
+/*
+ * Hands over one sample, of an event or of a stream that wants clients.  Returns what follows.  Not
+ * inlined: see sampler.c.
+ */
+static __attribute__((noinline)) uint32_t *drain_hand_over_one(struct stream *stream,
+							       struct prof_sample *sample,
+							       const struct sampler_cursor *cursor)
 {
 	const struct prof_sample *whole = sample;
 	uint32_t *next = drain_behind(sample);
 	bool is_event = unclaimed_is_event(sample->label);
 
-	drain_cycles_to_ns(sample->time);
-	sample->reserved = 0;
+	drain_complete(sample);
 	if (cursor->depth > 0 && sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
 		drain_add_users_frames(sample, cursor->depth);
 	if (is_event && unclaimed_hold(stream, sample))
@@ -115,7 +125,7 @@ struct run {
 	uint32_t samples;
 };
 
-/* Does what the interrupt has left to do with samples of the slot of the first, without stacks. */
+/* Completes samples of the slot of the first, without stacks. */
 static uint32_t *drain_complete_plain(struct run *run, const uint32_t *stop)
 {
 	const uint32_t *last = stop - RING_SAMPLE_WORDS;
@@ -123,8 +133,7 @@ static uint32_t *drain_complete_plain(struct run *run, const uint32_t *stop)
 	struct prof_sample *sample = run->first;
 
 	do {
-		drain_cycles_to_ns(sample->time);
-		sample->reserved = 0;
+		drain_complete(sample);
 		sample++;
 	} while ((uint32_t *)sample <= last && sample->kind[1] == kind &&
 		 !unclaimed_is_event(sample->label));
@@ -142,8 +151,7 @@ static uint32_t *drain_complete_stacks(struct run *run, const uint32_t *stop, ui
 
 	do {
 		next = drain_behind(sample);
-		drain_cycles_to_ns(sample->time);
-		sample->reserved = 0;
+		drain_complete(sample);
 		if (sample->kernel_pc != 0 && (sample->flags & PROF_NO_USER_PC) == 0)
 			drain_add_users_frames(sample, depth);
 		run->last = sample;

@@ -74,14 +74,15 @@ static void slot_reroute(void)
 
 /*
  * A machine with one CPU serves its only schedule quickly (sampler_serve_quickly()), if one shot
- * reaches each step of it.  Not while the timer is programmed by a thread, or the list changes.
+ * reaches each step of it, and no clients are to follow.  Not while the timer is programmed by a
+ * thread, or the list changes.
  */
 static void slot_set_only(void)
 {
 	struct sampler_cpu *cpu = cpu_sampler();
 	struct sampler_cursor *first = cpu->first;
 
-	if (cpu_count() == 1 && first != NULL && first->next == NULL &&
+	if (cpu_count() == 1 && first != NULL && first->next == NULL && !first->clients &&
 	    first->schedule.least + first->schedule.span <= sampler_max_ahead)
 		cpu->only = first;
 }

@@ -24,7 +24,7 @@ struct stream;
 
 static inline bool unclaimed_is_event(uint32_t label)
 {
-	return label - PROF_LABEL_EVENTS < UNCLAIMED_EVENTS;
+	return label >= PROF_LABEL_EVENTS;
 }
 
 /* The label of one more event: at boot, for good. */

@@ -17,11 +17,11 @@
 #include "task/traps.h"
 #include "vm/map/map.h"
 
-/* Whether `name` is a send right to the caller's own task. */
+/* Whether `name`, if the kernel has chosen it, is a send right to the caller's own task. */
 static inline bool memory_trap_is_own(uint32_t name)
 {
 	const struct task *self = current_task();
-	const struct entry *entry = space_find(self->space, name);
+	const struct entry *entry = space_near_slot(self->space, name);
 
 	return entry != NULL && (entry->type & MACH_PORT_TYPE_SEND) != 0 &&
 	       entry->port == self->port;

@@ -208,7 +208,7 @@ static void sched_kick(struct cpu *cpu)
 
 void sched_make_runnable(struct thread *thread)
 {
-	struct cpu *cpu = sched_worst_cpu(thread);
+	struct cpu *cpu = n_cpus > 1 ? sched_worst_cpu(thread) : cpu_self();
 
 	assert(kernel_locked());
 	sched_enqueue(thread, true);

@@ -48,9 +48,9 @@ struct share {
 /* Where a thread goes among its equals. */
 enum share_place {
 	SHARE_LAST,
+	SHARE_YIELD, /* Last, and the group goes behind all others. */
 	SHARE_FIRST, /* But behind those that have woken. */
 	SHARE_WOKEN, /* The last of these, and in its owner's turn the group goes before others. */
-	SHARE_YIELD, /* Last, and the group goes behind all others. */
 };
 
 /* Runnable threads that may run anywhere, users' in groups. */

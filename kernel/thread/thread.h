@@ -255,8 +255,15 @@ enum wait_result thread_wait_handoff(struct wait_queue *queue, enum wait_kind ki
 enum wait_result thread_wait_to(struct wait_queue *queue, uint64_t due, enum wait_kind kind,
 				struct thread *to);
 
+/* For thread_wake_all(): there are some. */
+void thread_wake_waiters(struct wait_queue *queue);
+
 /* Wakes all threads that wait on `queue`. */
-void thread_wake_all(struct wait_queue *queue);
+static inline void thread_wake_all(struct wait_queue *queue)
+{
+	if (!list_empty(&queue->waiters))
+		thread_wake_waiters(queue);
+}
 
 /*
  * As thread_wake_all(), perhaps not before the call of the kernel that the current thread makes is

@@ -228,8 +228,9 @@ static inline void tick_count(struct cpu *cpu, uint32_t late)
 }
 
 /*
- * An interrupt out of its time.  The timer and the time stamp counter may differ a little: one that
- * comes early is no tick.  After one that comes very late, whole ticks have passed unserved.
+ * An interrupt that may be out of its time.  The timer and the time stamp counter may differ a
+ * little: one that comes early is no tick.  After one that comes very late, whole ticks have passed
+ * unserved.
  */
 static __attribute__((noinline)) void tick_irregular(struct cpu *cpu, uint64_t behind)
 {
@@ -245,14 +246,16 @@ static __attribute__((noinline)) void tick_irregular(struct cpu *cpu, uint64_t b
 	tick_count(cpu, (uint32_t)(behind - passed * interval));
 }
 
+/* Nearly always the upper halves are equal, and the lower ones say how late it is. */
 void tick_interrupt(struct cpu *cpu)
 {
-	uint64_t behind = machine_cycles() - cpu->next_tick;
+	uint64_t now = machine_cycles();
+	uint32_t late = (uint32_t)now - (uint32_t)cpu->next_tick;
 
-	if (behind < interval)
-		tick_count(cpu, (uint32_t)behind);
+	if (now >> 32 == cpu->next_tick >> 32 && late < interval)
+		tick_count(cpu, late);
 	else
-		tick_irregular(cpu, behind);
+		tick_irregular(cpu, now - cpu->next_tick);
 }
 
 /* The timers' ticks are CPU 0's, in 64 bits. */

@@ -19,8 +19,8 @@
 void sample_work(void)
 {
 	cpu_clear_work(cpu_self(), WORK_SAMPLE);
-	sampler_work();
 	delivery_work();
+	sampler_work();
 }
 
 /* What comes more rarely than ticks; last what is counted for somebody. */

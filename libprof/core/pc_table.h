@@ -31,7 +31,7 @@ struct pc_table {
 static inline struct pc_count *__pc_table_first_place(const struct pc_table *table, uint32_t pc,
 						      uint32_t kind)
 {
-	uint32_t hash = pc * 2654435761u + kind * 2246822519u;
+	uint32_t hash = (pc + kind) * 2654435761u;
 
 	return (struct pc_count *)((char *)table->places + (hash >> 8 & table->mask));
 }

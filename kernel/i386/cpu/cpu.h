@@ -69,6 +69,7 @@ struct machine_cpu {
 	uint8_t io_bitmap[IO_PORTS / 8 + 1];
 	const struct io_permissions *io_kept; /* Whose bitmap that is; NULL: nobody's any more. */
 	const struct thread_extra *extra;     /* Loaded here; NULL: what most threads have. */
+	const struct descriptor *ldt;         /* And of that the table; NULL: the usual one. */
 	const struct thread *apart; /* That of the current thread (struct machine_thread). */
 	bool debug_armed;           /* DR7 is not zero. */
 

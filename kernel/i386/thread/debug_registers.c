@@ -55,21 +55,20 @@ static void debug_arm(const uint32_t registers[8])
 	__asm__ volatile("movl %0, %%dr2" ::"r"(registers[2]));
 	__asm__ volatile("movl %0, %%dr3" ::"r"(registers[3]));
 	__asm__ volatile("movl %0, %%dr6" ::"r"(0));
+	__asm__ volatile("movl %0, %%dr7" ::"r"(registers[7] | DR7_ONE));
 }
 
 void debug_registers_load(struct cpu *cpu, const uint32_t registers[8])
 {
-	bool wanted = (registers[7] & DR7_ENABLED) != 0;
+	uint32_t wanted = registers[7] & DR7_ENABLED;
 
-	if (!wanted && !cpu->machine.debug_armed)
+	if (wanted == 0 && !cpu->machine.debug_armed)
 		return;
 	/* Disarmed first: what is half loaded must not fire. */
 	__asm__ volatile("movl %0, %%dr7" ::"r"(DR7_ONE));
-	if (wanted) {
+	if (wanted != 0)
 		debug_arm(registers);
-		__asm__ volatile("movl %0, %%dr7" ::"r"(registers[7] | DR7_ONE));
-	}
-	cpu->machine.debug_armed = wanted;
+	cpu->machine.debug_armed = wanted != 0;
 }
 
 void debug_registers_note(struct thread *thread)

@@ -52,6 +52,13 @@ bool extra_has_ldt(struct thread_extra *extra)
 	return true;
 }
 
+static void extra_load_ldt(struct cpu *cpu, const struct descriptor *ldt)
+{
+	cpu->machine.ldt = ldt;
+	segment_load_ldt(cpu, ldt != NULL ? ldt : usual_ldt,
+			 ldt != NULL ? LDT_ENTRIES_MAX : LDT_ENTRIES);
+}
+
 void extra_load(struct cpu *cpu, const struct thread *thread)
 {
 	const struct thread_extra *extra = thread->machine.extra;
@@ -62,10 +69,8 @@ void extra_load(struct cpu *cpu, const struct thread *thread)
 	if (extra == NULL)
 		extra = &nothing;
 	segment_load_slots(cpu, extra->slots);
-	if (extra->ldt != NULL)
-		segment_load_ldt(cpu, extra->ldt, LDT_ENTRIES_MAX);
-	else
-		segment_load_ldt(cpu, usual_ldt, LDT_ENTRIES);
+	if (cpu->machine.ldt != extra->ldt)
+		extra_load_ldt(cpu, extra->ldt);
 	debug_registers_load(cpu, extra->debug);
 	io_permissions_load(cpu, extra->uses_ports ? thread : NULL);
 }

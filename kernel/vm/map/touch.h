@@ -30,15 +30,15 @@ struct touch {
 	uint32_t rights; /* VM_PROT_* that are needed, VM_PROT_READ always among them. */
 	bool own;        /* The first object is to have the page itself: for every write. */
 	bool zero;       /* What is nowhere is made, in the first object; otherwise it is NULL. */
-	const struct vm_map *map; /* Who touches, or NULL: nobody, to read only. */
-	bool wired; /* Who touches has the page wired, and keeps that if it is replaced. */
-
-	struct page *page; /* Found; the caller's until his next wait. */
-	uint32_t allowed;  /* What a map may do with it, as far as objects and pagers know. */
+	bool wired;      /* Who touches has the page wired, and keeps that if it is replaced. */
 
 	bool asked;  /* A pager has been asked, for which FAULT_PAGEIN was counted. */
 	bool worked; /* There was something to do. */
 	bool copied; /* The page has taken the place of another one that may still be mapped. */
+
+	const struct vm_map *map; /* Who touches, or NULL: nobody, to read only. */
+	struct page *page;        /* Found; the caller's until his next wait. */
+	uint32_t allowed; /* What a map may do with it, as far as objects and pagers know. */
 };
 
 /*

@@ -130,12 +130,10 @@ static struct object *object_end(struct object *object)
 	object_free_range(object, 0, object->size);
 	assert(page_tree_is_empty(&object->slots));
 	assert((object->n_pages | object->n_swapped | object->n_unsettled) == 0);
-	if (!list_empty(&object->waiters.waiters))
-		thread_wake_all(&object->waiters);
+	thread_wake_all(&object->waiters);
 	shadow = object_leave_shadow(object);
-	if (__builtin_expect(object->payer != NULL, 0))
-		owner_let_go(object->payer);
-	object->payer = NULL;
+	if (object->payer != NULL)
+		object_change_payer(object, NULL);
 	object_keep_object(object);
 	return shadow;
 }
@@ -191,11 +189,8 @@ static inline void object_lost(struct object *object, const struct page *slot)
 /* A slot has got something. */
 static inline void object_gained(struct object *object, const struct page *slot)
 {
-	uint32_t *count;
+	uint32_t *count = slot_is_page(slot) ? &object->n_pages : object_count_of(object, slot);
 
-	if (slot == SLOT_EMPTY)
-		return;
-	count = slot_is_page(slot) ? &object->n_pages : object_count_of(object, slot);
 	if (count != NULL)
 		++*count;
 }
@@ -335,7 +330,7 @@ void object_free_range(struct object *object, uint32_t first, uint32_t end)
 		}
 		pause_each();
 	}
-	if (freed > 0 && object->payer != NULL)
+	if (object->payer != NULL && freed > 0)
 		owner_uncharge(object->payer, OWNER_PAGES, freed);
 }
 

@@ -64,7 +64,7 @@ void thread_wake(struct thread *thread, enum wait_result result)
 	thread->wait_result = result;
 }
 
-void thread_wake_all(struct wait_queue *queue)
+void thread_wake_waiters(struct wait_queue *queue)
 {
 	while (!list_empty(&queue->waiters))
 		thread_wake(list_first_object(&queue->waiters, struct thread, wait_link),

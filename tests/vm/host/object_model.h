@@ -41,7 +41,7 @@ static struct zone *object_zone;
 static uint32_t failures; /* One of so many allocations fails; 0: none does. */
 static uint32_t fail_seed = 1;
 static uint32_t copies; /* Pages copied, */
-static uint32_t wakes;  /* and calls of thread_wake_all() and thread_wake_all_soon(). */
+static uint32_t wakes;  /* and calls of thread_wake_waiters() and thread_wake_all_soon(). */
 
 static inline bool fails(void)
 {
@@ -185,7 +185,7 @@ void wait_queue_init(struct wait_queue *queue)
 	list_init(&queue->waiters);
 }
 
-void thread_wake_all(struct wait_queue *queue)
+void thread_wake_waiters(struct wait_queue *queue)
 {
 	wakes++;
 	list_init(&queue->waiters);
@@ -193,7 +193,7 @@ void thread_wake_all(struct wait_queue *queue)
 
 void thread_wake_all_soon(struct wait_queue *queue)
 {
-	thread_wake_all(queue);
+	thread_wake_waiters(queue);
 }
 
 /* ---------------- Maps ---------------- */
