@@ -122,7 +122,7 @@ def test_hang_meets_the_time_limit(machine) -> None:
 def test_a_report_is_not_cut_by_samples(machine, cpus: int) -> None:
     """NMIs go on, ten thousand in a second, while the CPU that ends the run says why."""
     load = "prof/call_counts ${host-port} rounds=100000 on_and_off_under_load"
-    result = machine([load], append="limit=1", cpus=cpus, limit=30)
+    result = machine([load], append="limit=1", cpus=cpus, limit=30, instruction_ns=4)
     assert result.outcome == "timeout"
     lines = lines_of(result)
     assert "timeout: the time limit of the run (limit=) is over" in lines

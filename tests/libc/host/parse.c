@@ -10,7 +10,7 @@
 
 #include "libc/our.h"
 
-#define MANY 100000
+#define MANY 300000
 #define ROOM 12000
 
 static double random_double(void)
