@@ -254,8 +254,8 @@ void samples_expect_callers(const struct collected *collected, const char *from,
 		inside++;
 		if (sample->caller != (uint32_t)one && sample->caller != (uint32_t)other &&
 		    wrong++ == 0)
-			check_fail("pc %#x: caller %#x, not %#x or %#x", sample->pc, sample->caller,
-				   (uint32_t)one, (uint32_t)other);
+			check_fail("pc 0x%x: caller 0x%x, not 0x%x or 0x%x", sample->pc,
+				   sample->caller, (uint32_t)one, (uint32_t)other);
 	}
 	EXPECT_LT(least, inside);
 }

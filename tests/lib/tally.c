@@ -54,7 +54,7 @@ static struct tally *find(struct tally *tallies, uint32_t count, mach_port_t por
 	for (uint32_t n = 0; n < count; n++)
 		if (tallies[n].port == port)
 			return &tallies[n];
-	check_fail("a message to %#x, which is no stream's", port);
+	check_fail("a message to 0x%x, which is no stream's", port);
 	return &tallies[0];
 }
 

@@ -142,6 +142,103 @@ TEST(a_value_on_the_stack_is_no_caller)
 	samples_forget(&collected);
 }
 
+/* ---------------- Behind what ends a frame, and what looks so ---------------- */
+
+extern const char jumper_begins[], jumper_ends[], jumper_returns[];
+
+/* The last byte of an instruction before a jump is that of a leave, but the frame is there. */
+__attribute__((noinline)) static void jump_within(uint32_t times)
+{
+	__asm__ volatile(".globl jumper_begins, jumper_ends, jumper_returns\n"
+			 "jmp 2f\n"
+			 "3: pushl %%ebp\n"
+			 "movl %%esp, %%ebp\n"
+			 "pushl $collected\n" /* As near as a program's code, and none. */
+			 "jumper_begins:\n"
+			 "1: xorl %%ecx, %%ecx\n"
+			 "jmp 4f\n"
+			 "4: decl %0\n"
+			 "jnz 1b\n"
+			 "jumper_ends:\n"
+			 "leave\n"
+			 "ret\n"
+			 "2: call 3b\n"
+			 "jumper_returns:\n"
+			 : "+r"(times)
+			 :
+			 : "ecx", "memory");
+}
+
+static void sample_jumper(uint32_t flags)
+{
+	start_with(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX, flags);
+	jump_within(2500000);
+	stop();
+	expect_caller(jumper_begins, jumper_ends, jumper_returns);
+	samples_forget(&collected);
+}
+
+TEST(a_jump_within_a_function_leaves_its_caller)
+{
+	sample_jumper(0);
+	sample_jumper(SAMPLE_NMI);
+}
+
+extern const char leaver_begins[], leaver_jumps[], leaver_ends[];
+extern const char leaver_returns[], leaver_returns_too[];
+
+/* A function ends by a jump to another, when it has left its frame; it is called in two ways. */
+__attribute__((noinline)) static void leave_by_jump(uint32_t times)
+{
+	__asm__ volatile(".globl leaver_begins, leaver_jumps, leaver_ends\n"
+			 ".globl leaver_returns, leaver_returns_too\n"
+			 ".pushsection .data\n"
+			 ".balign 4\n"
+			 "5: .long leaver_begins\n"
+			 ".popsection\n"
+			 "jmp 2f\n"
+			 "leaver_begins:\n"
+			 "pushl %%ebp\n"
+			 "movl %%esp, %%ebp\n"
+			 "popl %%ebp\n"
+			 "leaver_jumps:\n"
+			 "jmp 4f\n"
+			 "leaver_ends:\n"
+			 "nop\n"
+			 "4: ret\n"
+			 "6: pushl %%ebp\n"
+			 "movl %%esp, %%ebp\n"
+			 "call leaver_begins\n"
+			 "leaver_returns:\n"
+			 "xorl %%ecx, %%ecx\n"
+			 "call *5b(,%%ecx,4)\n"
+			 "leaver_returns_too:\n"
+			 "leave\n"
+			 "ret\n"
+			 "2: call 6b\n"
+			 "testl $5, %0\n" /* Not in step with anything. */
+			 "jz 3f\n"
+			 "nop\n"
+			 "nop\n"
+			 "3: decl %0\n"
+			 "jnz 2b\n"
+			 : "+r"(times)
+			 :
+			 : "ecx", "memory");
+}
+
+TEST(who_leaves_by_a_jump_has_its_caller)
+{
+	start(SAMPLED_PC_PERIODIC, SAMPLE_RATE_MAX);
+	leave_by_jump(1500000);
+	stop();
+	samples_expect_callers(&collected, leaver_begins, leaver_ends, leaver_returns,
+			       leaver_returns_too, 50);
+	samples_expect_callers(&collected, leaver_jumps, leaver_ends, leaver_returns,
+			       leaver_returns_too, 20);
+	samples_forget(&collected);
+}
+
 /* ---------------- Stacks that cannot be read ---------------- */
 
 /* A frame whose second word lies where nothing is mapped ends the stack, and says so. */

@@ -33,6 +33,12 @@ static inline bool kernel_walk_is_kernel_code(uint32_t pc)
 	return pc - (uint32_t)kernel_start < (uint32_t)(kernel_text_end - kernel_start);
 }
 
+static inline bool kernel_walk_is_return(uint32_t address)
+{
+	return kernel_walk_is_kernel_code(address - CALL_LONGEST) &&
+	       kernel_walk_is_kernel_code(address) && code_is_behind_call((const uint8_t *)address);
+}
+
 /* Goes up to the frame at `frame_pointer`; false if none can be there above what was read. */
 static inline bool kernel_walk_step(struct walk *walk)
 {
@@ -92,7 +98,7 @@ static bool kernel_walk_begin(struct walk *walk, const struct frame *frame, uint
 	    !kernel_walk_is_kernel_code(pc))
 		return false;
 	walk->address = kernel_walk_find_leafs_return(walk, top, pc);
-	if (code_has_no_frame(code)) {
+	if (code_has_no_frame(code) || (code_may_have_left(code) && kernel_walk_is_return(*top))) {
 		walk->address = top;
 	} else if (*top == frame->ebp && code_makes_frame(code)) {
 		walk->address = top + 1;

@@ -17,29 +17,47 @@
 #define CODE_BEFORE 1
 #define CODE_AFTER  8
 
-/* Whether the return address is on top of the stack, by the code at `pc` (code[-1] can be read). */
+#define CODE_PUSH_EBP 0x55u
+#define CODE_RET      0xc3u
+#define CODE_RET_N    0xc2u
+#define CODE_REP      0xf3u
+
+/* Whether the return address is on top of the stack, by the code at `pc`; the last is endbr32. */
 static inline bool code_has_no_frame(const uint8_t *code)
 {
-	switch (code[0]) {
-	case 0x55: /* push %ebp, */
-	case 0xc3: /* ret, */
-	case 0xc2: /* ret $n, */
-		return true;
-	case 0xf3: /* rep ret, endbr32, */
-		return code[1] == 0xc3 || (code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfb);
-	case 0xe9: /* or a jump to another function: behind leave or pop %ebp. */
-	case 0xeb:
-		return code[-1] == 0xc9 || code[-1] == 0x5d;
-	default:
-		return false;
-	}
+	return code[0] == CODE_PUSH_EBP || code[0] == CODE_RET || code[0] == CODE_RET_N ||
+	       (code[0] == CODE_REP &&
+		(code[1] == CODE_RET || (code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfb)));
 }
 
-/* Whether code_has_no_frame() can be true of code that begins with this byte. */
+/*
+ * Whether it may be so, since the code is a jump and there may be leave or pop %ebp before it
+ * (code[-1] can be read): that byte may also end another instruction, as xor %ecx, %ecx.
+ */
+static inline bool code_may_have_left(const uint8_t *code)
+{
+	return (code[0] == 0xe9 || code[0] == 0xeb) && (code[-1] == 0xc9 || code[-1] == 0x5d);
+}
+
+/* Whether one of these can be true of code that begins with this byte. */
 static inline bool code_may_lack_frame(uint8_t first)
 {
-	return first == 0x55 || first == 0xc3 || first == 0xc2 || first == 0xf3 || first == 0xe9 ||
-	       first == 0xeb;
+	return first == CODE_PUSH_EBP || first == CODE_RET || first == CODE_RET_N ||
+	       first == CODE_REP || first == 0xe9 || first == 0xeb;
+}
+
+/* The longest is by a pointer in a table, the shortest by one in a register. */
+#define CALL_SHORTEST 2
+#define CALL_LONGEST  7
+
+/* Whether a call may end at `end`, as one does before a return address. */
+static inline bool code_is_behind_call(const uint8_t *end)
+{
+	bool is = end[-5] == 0xe8;
+
+	for (int size = CALL_SHORTEST; size <= CALL_LONGEST; size++)
+		is |= end[-size] == 0xff && (end[1 - size] & 0x38) == 0x10;
+	return is;
 }
 
 /* Whether a `mov %esp, %ebp` is about to come: where %ebp is on top of the stack, it was pushed. */
@@ -54,11 +72,10 @@ static inline bool code_makes_frame(const uint8_t *code)
 
 /* ---------------- Functions without a frame ---------------- */
 
-#define LEAF_WORDS    3u        /* On top of its stack are two registers that it saved, at most. */
-#define CALL_SIZE     5u        /* Of a direct call: an opcode and how far from behind it. */
-#define CODE_NEAR     0x1000000 /* Further from pc an address is no code of the same program. */
-#define LEAF_MAX      0x10000u  /* A function without a frame is shorter. */
-#define CODE_PUSH_EBP 0x55u
+#define LEAF_WORDS 3u        /* On top of its stack are two registers that it saved, at most. */
+#define CALL_SIZE  5u        /* Of a direct call: an opcode and how far from behind it. */
+#define CODE_NEAR  0x1000000 /* Further from pc an address is no code of the same program. */
+#define LEAF_MAX   0x10000u  /* A function without a frame is shorter. */
 
 /* Where the direct call that ends at `address` leads; 0 if there is none. */
 static inline uint32_t code_call_target(const uint8_t call[CALL_SIZE], uint32_t address)

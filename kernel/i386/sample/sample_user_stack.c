@@ -27,9 +27,13 @@
 /* ---------------- The user's memory ---------------- */
 
 /*
- * A fault at one of these loads goes on at its landing, without a look for the page, since
- * interrupts are off (i386/entry/trap.c).
+ * What is done behind loads that cannot be made: a fault at one of them, which are named with this
+ * landing for each, goes on there without a look for the page, since interrupts are off
+ * (i386/entry/trap.c).
  */
+#define OR_ELSE(landing, loads)                                                        \
+	"9:\n.pushsection .text.landings, \"ax\"\n8: " landing "jmp 9b\n.popsection\n" \
+	".pushsection .recover, \"a\"\n.long " loads ", 8b\n.popsection"
 
 /* The word at `address`; false if it cannot be read. */
 INLINE bool touch(uint32_t address, uint32_t *word)
@@ -38,15 +42,7 @@ INLINE bool touch(uint32_t address, uint32_t *word)
 
 	if (address > USER_END - sizeof *word)
 		return false;
-	__asm__ volatile("1: movl (%2), %0\n"
-			 "2:\n"
-			 ".pushsection .text.landings, \"ax\"\n"
-			 "3: xorl %1, %1\n"
-			 "jmp 2b\n"
-			 ".popsection\n"
-			 ".pushsection .recover, \"a\"\n"
-			 ".long 1b, 3b\n"
-			 ".popsection"
+	__asm__ volatile("1: movl (%2), %0\n" OR_ELSE("xorl %1, %1\n", "1b")
 			 : "=&r"(*word), "+&r"(could)
 			 : "r"(address));
 	return could != 0;
@@ -59,16 +55,7 @@ INLINE bool touch(uint32_t address, uint32_t *word)
 INLINE void touch_pair(const uint32_t *frame, uint32_t *first, uint32_t *second)
 {
 	__asm__ volatile("1: movl %3, %1\n"
-			 "2: movl %2, %0\n"
-			 "3:\n"
-			 ".pushsection .text.landings, \"ax\"\n"
-			 "4: movl %4, %0\n"
-			 "xorl %1, %1\n"
-			 "jmp 3b\n"
-			 ".popsection\n"
-			 ".pushsection .recover, \"a\"\n"
-			 ".long 1b, 4b, 2b, 4b\n"
-			 ".popsection"
+			 "2: movl %2, %0\n" OR_ELSE("movl %4, %0\nxorl %1, %1\n", "1b, 8b, 2b")
 			 : "=r"(*first), "=&r"(*second)
 			 : "m"(frame[0]), "m"(frame[1]), "i"(UNREADABLE));
 }
@@ -80,15 +67,7 @@ INLINE uint8_t touch_byte(uint32_t address)
 
 	if (address >= USER_END)
 		return 0;
-	__asm__ volatile("1: movzbl (%1), %0\n"
-			 "2:\n"
-			 ".pushsection .text.landings, \"ax\"\n"
-			 "3: xorl %0, %0\n"
-			 "jmp 2b\n"
-			 ".popsection\n"
-			 ".pushsection .recover, \"a\"\n"
-			 ".long 1b, 3b\n"
-			 ".popsection"
+	__asm__ volatile("1: movzbl (%1), %0\n" OR_ELSE("xorl %0, %0\n", "1b")
 			 : "=&r"(byte)
 			 : "r"(address));
 	return (uint8_t)byte;
@@ -99,17 +78,8 @@ INLINE void touch_three(uint32_t address, uint32_t words[3])
 {
 	__asm__ volatile("1: movl (%3), %0\n"
 			 "2: movl 4(%3), %1\n"
-			 "3: movl 8(%3), %2\n"
-			 "4:\n"
-			 ".pushsection .text.landings, \"ax\"\n"
-			 "5: xorl %0, %0\n"
-			 "xorl %1, %1\n"
-			 "xorl %2, %2\n"
-			 "jmp 4b\n"
-			 ".popsection\n"
-			 ".pushsection .recover, \"a\"\n"
-			 ".long 1b, 5b, 2b, 5b, 3b, 5b\n"
-			 ".popsection"
+			 "3: movl 8(%3), %2\n" OR_ELSE("xorl %0, %0\nxorl %1, %1\nxorl %2, %2\n",
+						       "1b, 8b, 2b, 8b, 3b")
 			 : "=&r"(words[0]), "=&r"(words[1]), "=&r"(words[2])
 			 : "r"(address));
 }
@@ -212,6 +182,14 @@ INLINE bool surely_has_frame(const struct frame *frame)
 	       !is_near(top[2], pc) && !code_may_lack_frame(touch_byte(pc));
 }
 
+static bool user_walk_is_return(struct view *view, uint32_t address)
+{
+	uint8_t call[CALL_LONGEST];
+
+	user_walk_see_bytes(view, address - sizeof call, call, sizeof call);
+	return code_is_behind_call(call + sizeof call);
+}
+
 /* What `address`, on top of the stack, is to the function that is at `pc`. */
 static enum code_return user_walk_judge(struct view *view, uint32_t address, uint32_t pc)
 {
@@ -239,7 +217,8 @@ user_walk_find_return(struct view *view, const struct frame *frame, uint32_t *ad
 	see_three(view, frame->eip - CODE_BEFORE, seen);
 	see_three(view, frame->esp, top);
 	*address = top[0];
-	if (code_has_no_frame(code))
+	if (code_has_no_frame(code) ||
+	    (code_may_have_left(code) && user_walk_is_return(view, top[0])))
 		return true;
 	*address = top[1];
 	if (top[0] == frame->ebp && code_makes_frame(code))
