@@ -28,7 +28,12 @@ CHANGES = ("follow_", "counters_", "pmap_entry", "pmap_window_", "shootdown_", "
 
 # Between the moment at which the first label's counters are cleared and that of the last's.
 CLEARING = (*call_oracle.MOMENTS, *call_oracle.PIECES, *call_oracle.WAITS, "hold_end",
-            "calls_clear_sums", "kernel_pause")
+            "calls_clear_sums", "kernel_pause",
+            # What is no function of its own where the compiler has it in those that call it:
+            "machine_call_counters_of_each")
+
+# To these a tick always leads, as far as they are functions of their own.
+OF_A_TICK = ("calls_add_up", "machine_call_run")
 
 # Where the kernel is not compiled as one unit, what these call are functions, too.
 CALLED_THEN = 40 if "FAST=1" in KIND else 0
@@ -72,10 +77,11 @@ def test_calls_are_whose_they_are(machine, tmp_path: Path, cpus: int) -> None:
     named = call_oracle.named_functions()  # Whose calls are not counted, as of a timer's function.
     moved = {name: counts for name, counts
              in differing(kernel, ours[mine], plugins[mine]).items() if name not in named}
-    for name, (counted, executed) in moved.items():
-        start = kernel.function(name).start
-        assert 0 < executed - counted <= ours[SYSTEM][start] + CALLED_THEN, (name, moved)
-    # There were ticks, which are nobody's work, wherever they came; one always leads to this.
-    ticks = next(f.start for f in kernel.functions if f.name.startswith("calls_add_up"))
-    assert ours[mine][ticks] == 0 < ours[SYSTEM][ticks]
+    systems = {name: ours[SYSTEM][kernel.function(name).start] for name in moved}
+    assert not {name: (counted, executed, systems[name])
+                for name, (counted, executed) in moved.items()
+                if not 0 < executed - counted <= systems[name] + CALLED_THEN}
+    # There were ticks, which are nobody's work, wherever they came.
+    ticks = [f.start for f in kernel.functions if f.name.split(".")[0] in OF_A_TICK]
+    assert ticks and all(ours[mine][start] == 0 < ours[SYSTEM][start] for start in ticks)
     assert set(ours) <= {mine, SYSTEM}  # Nobody else did anything.
