@@ -172,13 +172,15 @@ def check_callers_of_stubs(calls: Counter, executed: Counter) -> None:
 @pytest.mark.parametrize("cpus", (1, 2))
 def test_requests_are_those_that_were_made(unix_machine, tmp_path: Path, cpus: int) -> None:
     """By the emulator's plugin: how often each place called a stub, and how often the server and
-    the kernel began with what was asked of them, for this process."""
-    kernel = hot.Image("kernel", find_kernel(None), is_kernel=True)
+    the kernel began with what was asked of them, for this process.  Nobody has executed this file
+    before, so that its pages are asked for, too."""
+    kernel, program = hot.Image("kernel", find_kernel(None), is_kernel=True), OUT / "user" / "cat"
     out = tmp_path / "counts"
     names = ("-r.requests", "-k.kernel", "-k.other", *(f"12{part}.cat" for part in ("", *"kux")))
-    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c cat f f >/dev/null", names,
-            cpus=cpus, plugin=hot.plugin_option(out, kernel, by=("label", "task")))
-    whole = pkgprof.put_together(tmp_path, [12], {})
+    measure(unix_machine, tmp_path, "seq 3000 >f; pkgmon -a -c /tmp/cat f f >/dev/null", names,
+            (Put(program, "/tmp/cat"),), cpus=cpus,
+            plugin=hot.plugin_option(out, kernel, by=("label", "task")))
+    whole = pkgprof.put_together(tmp_path, [12], {"/tmp/cat": program})
     counts = hot.read_counts(out)
     cat = max(task for task, name in counts.names.items() if name == "cat")
     server = next(task for task, name in counts.names.items() if name == "ux")

@@ -54,6 +54,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	count = map_file(argv[1], &address);
+	/* What is executed from here on is in memory then, so that all page-ins are the file's. */
+	read_pages(address, 0);
+	events_now();
 	before = events_now().pageins;
 	sum = read_pages(address, count);
 	printf("readprog: %u pages of %s read in read_pages, sum %08x; "
