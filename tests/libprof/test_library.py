@@ -252,7 +252,7 @@ def control_fixture(tmp_path_factory) -> tuple[dict[str, Program], Path, str]:
         programs[name] = compile_program(folder, name, "{source}", "-o", "{program}", *options,
                                          "-lprof1", "-lnetname")
     commands = """cd /tmp
-./control; echo "control $?"
+./control 2> said; echo "control $?"; cat said
 ./owner; echo "owner $?"
 ./ended; echo "ended $?"
 ./writers; echo "writers $?"
@@ -280,7 +280,10 @@ ls
 
 def test_every_call_does_what_it_says(control) -> None:
     """And no gmon.out is written but by gprof_stop(), where crt0 has initialised nothing."""
-    expected = (r"\d+ dumps in \d+ ms, \d+ due\ncontrol 0\nowner 0\nended 0\nwriters 0\n"
+    expected = (r"\d+ dumps in \d+ ms, \d+ due\ncontrol 0\n"
+                r"control: moncontrol\(\) has changed nothing \(error \d+\); call it when the "
+                r"program has begun to be profiled\n"
+                r"control: /none/bad.out cannot be written: .*\nowner 0\nended 0\nwriters 0\n"
                 r"shortage 0\nshortage: what was collected cannot be had \(error \d+\); "
                 r"give the program more memory\n")
     assert re.fullmatch(expected, control[2]), control[2]

@@ -7,6 +7,7 @@
 #include <servers/netname.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/gmon.h>
 #include <sys/ux.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ static void test_before(void)
 	mon_data_t data;
 
 	unseen_work();
+	moncontrol(0); /* Is told of, as it can do nothing. */
 	EXPECT(do_gprof_mon_options(MACH_PORT_NULL, options) == GPROF_NOT_PROFILED);
 	EXPECT(do_gprof_mon_dump(MACH_PORT_NULL, &data, &size) == GPROF_NOT_PROFILED);
 	EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == GPROF_NOT_PROFILED);
@@ -109,6 +111,36 @@ static void test_halves(void)
 	save("end.out", data, size);
 }
 
+/* What is to be seen when moncontrol() has been called; nothing is said. */
+static uint64_t taken_after(int is_on)
+{
+	gprof_status_t status;
+
+	moncontrol(is_on);
+	EXPECT(do_gprof_mon_status(MACH_PORT_NULL, &status) == KERN_SUCCESS);
+	EXPECT(status.flavors == (is_on ? SAMPLED_PC_PERIODIC : 0u) && status.options.resume == 0);
+	return prof_u64(status.taken);
+}
+
+/* Sampling rests, and goes on with what there is; saying it again changes nothing. */
+static void test_parts(void)
+{
+	uint64_t taken;
+
+	EXPECT(gprof_start(SAMPLED_PC_PERIODIC) == 0);
+	first_work();
+	taken = taken_after(0);
+	EXPECT(taken >= 20);
+	unseen_work();
+	EXPECT(taken_after(0) == taken);
+	EXPECT(taken_after(1) >= taken);
+	second_work();
+	EXPECT(taken_after(1) >= taken + 20);
+	taken = taken_after(0);
+	unseen_work();
+	EXPECT(taken_after(0) == taken);
+}
+
 static uint64_t now_ms(void)
 {
 	struct timespec now = {0};
@@ -128,6 +160,12 @@ static vm_size_t memory(void)
 	return info.virtual_size;
 }
 
+/*
+ * To the send rights of names().  Of the one whose death is waited for there is one more each time
+ * that this is asked for, until it comes (netname_watch()).
+ */
+static unsigned references;
+
 static unsigned names(void)
 {
 	mach_port_t self = mach_task_self_cached();
@@ -136,6 +174,15 @@ static unsigned names(void)
 	mach_port_array_t list;
 
 	EXPECT(mach_port_names(self, &list, &n, &types, &n_types) == KERN_SUCCESS);
+	references = 0;
+	for (unsigned i = 0; i < n; i++) {
+		mach_port_urefs_t refs = 0;
+
+		if ((types[i] & (MACH_PORT_TYPE_SEND | MACH_PORT_TYPE_DNREQUEST)) ==
+		    MACH_PORT_TYPE_SEND)
+			mach_port_get_refs(self, list[i], MACH_PORT_RIGHT_SEND, &refs);
+		references += refs;
+	}
 	vm_deallocate(self, (vm_address_t)list, n * sizeof *list);
 	vm_deallocate(self, (vm_address_t)types, n_types * sizeof *types);
 	return n;
@@ -180,12 +227,17 @@ static void test_by_name(void)
 	sampled_pc_flavor_t flavors = SAMPLED_PC_PERIODIC;
 	mach_port_t port = MACH_PORT_NULL;
 	mach_msg_type_number_t size;
+	unsigned ports, before;
 	netname_name_t name;
 	mon_data_t data;
 
 	snprintf(name, sizeof name, "gprof.%d", getpid());
 	EXPECT(netname_look_up(name_server_port, "", name, &port) == NETNAME_NOT_CHECKED_IN);
 	EXPECT(gprof_control_server_init() == KERN_SUCCESS);
+	ports = names();
+	before = references;
+	EXPECT(gprof_control_server_init() == KERN_SUCCESS); /* It is the same name. */
+	EXPECT(names() == ports && references == before);
 	EXPECT(netname_look_up(name_server_port, "", name, &port) == KERN_SUCCESS);
 	EXPECT(gprof_mon_options(port, bad) == GPROF_BAD_OPTIONS);
 	EXPECT(gprof_mon_options(port, options) == KERN_SUCCESS);
@@ -247,6 +299,7 @@ int main(void)
 	test_before();
 	test_start_and_stop();
 	test_halves();
+	test_parts();
 	test_dumps_in_a_row();
 	test_by_name();
 	test_nonsense();
