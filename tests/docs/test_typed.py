@@ -88,6 +88,7 @@ class Shell:
 
     def begin(self, page: str) -> None:
         name = page.rpartition("/")[2].removesuffix(".md")
+        self.keyboard.say("wait")  # The shell tells of the page before's jobs when they end.
         self.do(f"mkdir {self.home}/{name}; cd {self.home}/{name}")
         self.do(PREPARED.get(name, "true"))
 

@@ -85,8 +85,8 @@ def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None
 
     What was changed before, be it the time at which a program was read, the server writes back
     within a second or two, for whoever changed it; and while requests of two are under way an
-    interrupt is nobody's.  So it is tried with a file more if something was written meanwhile; where
-    a second is less than that takes, what was written for others has ended for them.
+    interrupt is nobody's.  So it is tried with a file more if something was written meanwhile;
+    where a second is less than that takes, what was written for others has ended for them.
     """
     for name in ON_DISK:
         root.say(f"mkdir {name}; cd {name}; sync")

@@ -147,12 +147,11 @@ static void thread_state_user_state_load(struct cpu *cpu, struct thread *thread)
 static __attribute__((noinline)) void
 thread_state_switch_apart(struct cpu *cpu, struct thread *previous, struct thread *next)
 {
-	if (cpu->machine.extra != next->machine.extra)
-		extra_load(cpu, next);
-	else
-		follow_set_apart(cpu, next->machine.apart);
+	follow_set_apart(cpu, next->machine.apart);
 	if (previous->watched || next->watched)
 		waits_switched(previous, next);
+	if (cpu->machine.extra != next->machine.extra)
+		extra_load(cpu, next);
 }
 
 void machine_switch(struct cpu *cpu, struct thread *previous, struct thread *next)
