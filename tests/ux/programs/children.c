@@ -174,6 +174,53 @@ TEST(children_of_children)
 	EXPECT_EQ(tree(5), 63);
 }
 
+/* Leaves a child that has ended, and one that has not; tells their numbers. */
+static _Noreturn void leave_children(int out)
+{
+	int ends[2];
+	pid_t pids[2];
+	char byte;
+
+	if (pipe(ends) != 0)
+		_exit(1);
+	pids[0] = fork();
+	if (pids[0] == 0)
+		_exit(0);
+	close(ends[1]);
+	if (read(ends[0], &byte, 1) != 0)
+		_exit(2);
+	pids[1] = fork_sleeper();
+	_exit(write(out, pids, sizeof pids) == sizeof pids ? 0 : 3);
+}
+
+static bool is_gone_soon(pid_t pid)
+{
+	for (int patience = 1000; patience > 0; patience--) {
+		if (kill(pid, 0) != 0)
+			return errno == ESRCH;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* The first process waits for whoever has no parent any more, also if it ended before. */
+TEST(orphans_are_waited_for)
+{
+	pid_t parent, pids[2] = {0};
+	int ends[2];
+
+	REQUIRE(pipe(ends) == 0);
+	parent = fork();
+	if (parent == 0)
+		leave_children(ends[1]);
+	EXPECT_EQ(read(ends[0], pids, sizeof pids), (long)sizeof pids);
+	EXPECT_EQ(status_of(parent), 0);
+	EXPECT(is_gone_soon(pids[0]));
+	EXPECT_EQ(kill(pids[1], 0), 0);
+	EXPECT_EQ(kill(pids[1], SIGKILL), 0);
+	EXPECT(is_gone_soon(pids[1]));
+}
+
 /* As many as a user may have, twice: the second time shows that all came back. */
 TEST(as_many_as_may_be)
 {

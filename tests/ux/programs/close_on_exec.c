@@ -2,6 +2,7 @@
 /* Descriptors: copies, what is no descriptor, and which are closed when a program is executed. */
 #include <dirent.h>
 #include <limits.h>
+#include <sys/ux.h>
 
 #include "help.h"
 
@@ -9,13 +10,28 @@
 #define FIRST 20 /* Those that the program looks at. */
 #define END   60
 
-/* Executed by a test: the status tells how many are open of those. */
-__attribute__((constructor)) static void play_role(void)
+#define OF_TWO "every-other"
+
+/* How many of all descriptors are not as they should be: those of one parity are open. */
+static int wrong_of_all(int open_parity)
 {
 	int n = 0;
 
-	if (getenv(ROLE) == NULL)
+	for (int fd = 0; fd < UX_OPEN_MAX; fd++)
+		n += (fcntl(fd, F_GETFD) >= 0) != (fd % 2 == open_parity);
+	return n;
+}
+
+/* Executed by a test: the status tells how many are open of those. */
+__attribute__((constructor)) static void play_role(void)
+{
+	const char *role = getenv(ROLE);
+	int n = 0;
+
+	if (role == NULL)
 		return;
+	if (strncmp(role, OF_TWO, sizeof OF_TWO - 1) == 0)
+		_exit(wrong_of_all(role[sizeof OF_TWO - 1] - '0'));
 	for (int fd = FIRST; fd < END; fd++)
 		n += fcntl(fd, F_GETFD) >= 0;
 	_exit(n);
@@ -82,6 +98,18 @@ TEST(the_flag_is_the_descriptors_and_not_the_files)
 	EXPECT_EQ(dup2(21, 20), 20);
 	EXPECT_EQ(fcntl(20, F_GETFD), 0);
 	EXPECT_EQ(open_after_exec(), 2);
+}
+
+/* From the first to the last that there can be, and none of those beside it. */
+TEST(each_descriptor_can_close)
+{
+	for (int fd = 1; fd < UX_OPEN_MAX; fd++)
+		dup2(0, fd);
+	for (int closed = 0; closed < 2; closed++) {
+		for (int fd = 0; fd < UX_OPEN_MAX; fd++)
+			fcntl(fd, F_SETFD, fd % 2 == closed ? FD_CLOEXEC : 0);
+		EXPECT_EQ(status_of_role(SELF, closed == 0 ? OF_TWO "1" : OF_TWO "0"), 0);
+	}
 }
 
 TEST(copies_share_the_position)
