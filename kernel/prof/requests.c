@@ -18,6 +18,7 @@
 #include "mach/assay_server.h"
 #include "prof/calls.h"
 #include "prof/sampler.h"
+#include "prof/unclaimed.h"
 #include "task/task.h"
 #include "task/traps.h"
 #include "thread/thread.h"
@@ -36,8 +37,11 @@ static struct requests {
 	struct host_request list[HOST_REQUESTS_MAX]; /* From a page's beginning on: it is copied. */
 	uint32_t used;
 	uint32_t lost;
-	uint16_t hash[HASH_SIZE]; /* Places in the list, from 1 on; 0: none. */
-} * requests;                     /* NULL: nobody wants it. */
+	/* Places in the list, from 1 on; 0: none. */
+	uint16_t hash[HASH_SIZE];
+	uint16_t of_event[UNCLAIMED_EVENTS]; /* The last of a server's calls for each event, */
+	uint16_t before[HOST_REQUESTS_MAX];  /* and which was the one before it. */
+} * requests;                                /* NULL: nobody wants it. */
 
 static uint32_t era; /* How often they were emptied: older tickets are worth nothing. */
 
@@ -113,24 +117,43 @@ static uint16_t *requests_find(const struct host_request *request)
 	return NULL;
 }
 
-/* One more; a ticket, or 0 if there is no room. */
-static uint32_t requests_add(const struct host_request *request)
+/* Puts a new one into its place, in which nobody has counted yet. */
+static void requests_put(const struct host_request *request, uint16_t *place)
+{
+	uint32_t event = request->label - PROF_LABEL_EVENTS;
+
+	requests->list[requests->used] = *request;
+	*place = (uint16_t)(requests->used + 1);
+	if (request->server == HOST_REQUEST_CALL && event < UNCLAIMED_EVENTS) {
+		requests->before[requests->used] = requests->of_event[event];
+		requests->of_event[event] = *place;
+	}
+	requests->used++;
+}
+
+/* `count` more, by the two halves; its place, or 0 if there is no room. */
+static uint16_t requests_add(const struct host_request *request, const uint32_t count[2])
 {
 	uint16_t *place = requests_find(request);
 	struct host_request *found;
 
-	if (place == NULL || (*place == 0 && requests->used == HOST_REQUESTS_MAX)) {
-		requests->lost++;
+	if (place == NULL || (*place == 0 && requests->used == HOST_REQUESTS_MAX))
 		return 0;
-	}
-	if (*place == 0) {
-		requests->list[requests->used] = *request;
-		*place = (uint16_t)++requests->used;
-	}
+	if (*place == 0)
+		requests_put(request, place);
 	found = &requests->list[*place - 1];
-	if (++found->count[0] == 0)
-		found->count[1]++;
-	return era * (HOST_REQUESTS_MAX + 1) + *place;
+	found->count[0] += count[0];
+	found->count[1] += count[1] + (found->count[0] < count[0]);
+	return *place;
+}
+
+/* One more; a ticket, or 0 if there is no room. */
+static uint32_t requests_add_one(const struct host_request *request)
+{
+	uint16_t place = requests_add(request, (const uint32_t[]){1, 0});
+
+	requests->lost += place == 0;
+	return place != 0 ? era * (HOST_REQUESTS_MAX + 1) + place : 0;
 }
 
 /* Who has the receive right; of a port that is in a message it is nobody. */
@@ -161,7 +184,7 @@ uint32_t requests_count(const struct mach_msg_words *words)
 		request.task = thread->home;
 		sampler_own_stack(request.frames, HOST_REQUEST_FRAMES);
 	}
-	return requests_add(&request);
+	return requests_add_one(&request);
 }
 
 mach_msg_return_t requests_done(mach_msg_return_t result, uint32_t ticket)
@@ -192,8 +215,23 @@ TRAP_ABI kern_return_t trap_count_call(uint32_t from, uint32_t self)
 
 	if (requests == NULL || !calls_are_counted())
 		return KERN_FAILURE;
-	requests_add(&call);
+	requests_add_one(&call);
 	return KERN_SUCCESS;
+}
+
+/* What finds no room among his stays the event's. */
+void requests_attribute(uint32_t event, uint32_t label)
+{
+	uint32_t n = requests != NULL ? requests->of_event[event - PROF_LABEL_EVENTS] : 0;
+
+	for (; n != 0; n = requests->before[n - 1]) {
+		struct host_request *from = &requests->list[n - 1], his = *from;
+
+		his.label = label == from->task ? label : calls_label(label);
+		memset(his.count, 0, sizeof his.count);
+		if (prof_u64(from->count) != 0 && requests_add(&his, from->count) != 0)
+			memset(from->count, 0, sizeof from->count);
+	}
 }
 
 /* ---------------- What is told ---------------- */

@@ -20,6 +20,9 @@ bool requests_are_wanted(void);
 void requests_end(void);
 void requests_clear(void);
 
+/* What a server has called for an event (prof/unclaimed.h) was for whoever has this label. */
+void requests_attribute(uint32_t event, uint32_t label);
+
 /* The current thread is about to do what these words say; a ticket, for when that is done. */
 uint32_t requests_count(const struct mach_msg_words *words);
 

@@ -12,6 +12,7 @@
 #include "ipc/space.h"
 #include "prof/calls.h"
 #include "prof/sampler.h"
+#include "prof/requests.h"
 #include "prof/stream.h"
 #include "task/task.h"
 #include "task/traps.h"
@@ -129,6 +130,7 @@ void unclaimed_attribute(uint32_t event, uint32_t label)
 	sampler_work_all();
 	unclaimed_give_samples(event - PROF_LABEL_EVENTS, label);
 	calls_attribute(event, label);
+	requests_attribute(event, label);
 }
 
 /* ---------------- Servers ---------------- */

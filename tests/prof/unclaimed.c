@@ -296,6 +296,62 @@ TEST(a_server_passes_and_attributes)
 	end();
 }
 
+/* How often this task has told that it called `id` on behalf of that label. */
+static uint32_t told_of(uint32_t label, uint32_t id)
+{
+	struct host_request *all = NULL;
+	mach_msg_type_number_t n = 0;
+	uint32_t count = 0;
+	unsigned lost;
+
+	EXPECT_EQ(host_requests_get(host(), &lost, (host_request_array_t *)&all, &n), KERN_SUCCESS);
+	EXPECT_EQ(lost, 0);
+	for (uint32_t i = 0; i < n / HOST_REQUEST_WORDS; i++)
+		if (all[i].label == label && all[i].server == HOST_REQUEST_CALL && all[i].id == id)
+			count += all[i].count[0];
+	if (n > 0)
+		EXPECT_EQ(vm_deallocate(mach_task_self_cached(), (vm_address_t)all,
+					n * sizeof(uint32_t)),
+			  KERN_SUCCESS);
+	return count;
+}
+
+static void tell_often(uint32_t id, uint32_t times)
+{
+	for (; times > 0; times--)
+		EXPECT_EQ(assay_count_call(1, id), KERN_SUCCESS);
+}
+
+/* What the server itself calls for an event goes over, too: to what there is, and to nothing. */
+TEST(what_a_server_calls_for_an_event_is_whose_it_becomes)
+{
+	unsigned own = own_label(), label = 0, event;
+
+	begin();
+	EXPECT_EQ(host_requests_count(host()), KERN_SUCCESS);
+	EXPECT_EQ(host_calls_for(host(), mach_task_self(), &label), KERN_SUCCESS);
+	EXPECT_EQ(label, own);
+	count_calls(TRUE);
+	tell_often(100, 3);
+	serve(line);
+	event = own_label();
+	for (uint32_t round = 1; round <= 2; round++) {
+		serve(line);
+		tell_often(100, 4);
+		tell_often(200, 5);
+		EXPECT_EQ(told_of(event, 100), 4);
+		EXPECT_EQ(told_of(event, 200), 5);
+		serve(mach_task_self());
+		EXPECT_EQ(assay_event_attribute(line), KERN_SUCCESS);
+		EXPECT_EQ(told_of(event, 100) + told_of(event, 200), 0);
+		EXPECT_EQ(told_of(own, 100), 3 + 4 * round);
+		EXPECT_EQ(told_of(own, 200), 5 * round);
+	}
+	count_calls(FALSE);
+	EXPECT_EQ(host_calls_reset(host()), KERN_SUCCESS);
+	end();
+}
+
 /* A server's thread that waits already goes over with what it waits for. */
 static void serve_and_read(void *unused)
 {
