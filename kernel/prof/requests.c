@@ -225,11 +225,11 @@ void requests_attribute(uint32_t event, uint32_t label)
 	uint32_t n = requests != NULL ? requests->of_event[event - PROF_LABEL_EVENTS] : 0;
 
 	for (; n != 0; n = requests->before[n - 1]) {
-		struct host_request *from = &requests->list[n - 1], his = *from;
+		struct host_request *from = &requests->list[n - 1], request = *from;
 
-		his.label = label == from->task ? label : calls_label(label);
-		memset(his.count, 0, sizeof his.count);
-		if (prof_u64(from->count) != 0 && requests_add(&his, from->count) != 0)
+		request.label = label == from->task ? label : calls_label(label);
+		memset(request.count, 0, sizeof request.count);
+		if (prof_u64(from->count) != 0 && requests_add(&request, from->count) != 0)
 			memset(from->count, 0, sizeof from->count);
 	}
 }
