@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "balance.h"
 #include "check_unix.h"
 #include "work.h"
 
@@ -224,42 +225,13 @@ static void test_two_threads(const char *first, const char *second)
 
 /* ---------------- What is not left, and what is refused ---------------- */
 
-struct balance {
-	unsigned names;
-	unsigned threads;
-	vm_size_t bytes;
-};
-
-static struct balance balance(void)
-{
-	mach_port_t self = mach_task_self_cached();
-	struct task_basic_info info = {.virtual_size = 0};
-	mach_msg_type_number_t n = 0, n_types = 0, count = TASK_BASIC_INFO_COUNT;
-	mach_port_type_array_t types;
-	thread_array_t threads;
-	mach_port_array_t list;
-	struct balance found;
-
-	EXPECT(task_threads(self, &threads, &found.threads) == KERN_SUCCESS);
-	for (unsigned i = 0; i < found.threads; i++)
-		mach_port_deallocate(self, threads[i]);
-	vm_deallocate(self, (vm_address_t)threads, found.threads * sizeof *threads);
-	EXPECT(mach_port_names(self, &list, &n, &types, &n_types) == KERN_SUCCESS);
-	vm_deallocate(self, (vm_address_t)list, n * sizeof *list);
-	vm_deallocate(self, (vm_address_t)types, n_types * sizeof *types);
-	EXPECT(task_info(self, TASK_BASIC_INFO, (task_info_t)&info, &count) == KERN_SUCCESS);
-	found.names = n;
-	found.bytes = info.virtual_size;
-	return found;
-}
-
 /* All that two collectors had, while they sampled, is given back. */
 static void test_ends(void)
 {
 	const struct prof_collector_target target = {.task = mach_task_self_cached(),
 						     .low = (uint32_t)(uintptr_t)__executable_start,
 						     .high = (uint32_t)(uintptr_t)etext};
-	struct balance before = {0}, after;
+	struct balance before = {0};
 
 	for (unsigned n = 0; n < 5; n++) {
 		struct prof_collector *one = NULL, *other = NULL;
@@ -277,9 +249,7 @@ static void test_ends(void)
 		prof_collector_end(one);
 		prof_collector_end(other);
 	}
-	after = balance();
-	EXPECT(after.names == before.names && after.threads == before.threads);
-	EXPECT(after.bytes == before.bytes);
+	expect_balance(before);
 }
 
 static kern_return_t begin_nothing(void *context, uint32_t flavors, uint32_t rate,
