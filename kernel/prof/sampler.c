@@ -423,6 +423,71 @@ static __attribute__((noinline)) void sampler_serve_in_turn(struct sampler_cpu *
 	cpu->left = machine_cycles();
 }
 
+/* ---------------- One schedule on one CPU ---------------- */
+
+static inline uint32_t sampler_half_of(const uint64_t *value, unsigned half)
+{
+	return ((const uint32_t *)value)[half];
+}
+
+static inline uint32_t sampler_read_back(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/*
+ * Shaped for speed, and the only function here that is: sampler_serve() for what is most frequent,
+ * in 45 instructions less (tools/bench sample sample-traps).  In what is sampled one due time of
+ * the only schedule has come, and the ring has room.  It does all of it, or nothing and returns
+ * false.
+ *
+ * The sample is written before it is known whether it will be one, into what is free anyway, and
+ * the time is read from there: then it needs no registers.  Times are compared by their lower
+ * halves, where the upper ones are equal; the others are for sampler_serve().
+ */
+static inline __attribute__((always_inline)) bool
+sampler_serve_quickly(struct sampler_cpu *cpu, const struct frame *frame,
+		      const struct machine_place *place)
+{
+	struct sampler_cursor *cursor = cpu->only;
+	struct prof_sample *sample = (struct prof_sample *)cpu->ring.next;
+	uint32_t generator, interval, late, wait;
+
+	if (!ring_has_room(&cpu->ring, cursor->room) || place->who == NULL ||
+	    !sampler_is_target(cursor, place))
+		return false;
+	sampler_write_place(sample, cursor, place);
+	sampler_write_time(sample, machine_cycles());
+	if (sampler_read_back(&sample->time[1]) != sampler_half_of(&cursor->due, 1) ||
+	    __builtin_sub_overflow(sampler_read_back(&sample->time[0]),
+				   sampler_half_of(&cursor->due, 0), &late))
+		return false;
+	generator = schedule_next(&cursor->schedule);
+	interval = schedule_more(&cursor->schedule, generator) + (uint32_t)cursor->schedule.least;
+	if (__builtin_sub_overflow(interval, late, &wait))
+		return false;
+	cursor->schedule.generator = generator;
+	cursor->due += interval;
+	sampler_count_due(cursor);
+	cursor->ringed++;
+	sampler_commit(cpu, cursor, frame, place->kernel_pc == 0);
+	machine_sample_timer_arm(wait);
+	return true;
+}
+
+/* In user mode, where most samples are, it is done at once. */
+static inline bool sampler_serve_user(struct sampler_cpu *cpu, const struct frame *frame)
+{
+	struct machine_place place;
+
+	if (cpu->only == NULL || !machine_is_user(frame))
+		return false;
+	machine_find_user_place(frame, &place);
+	return sampler_serve_quickly(cpu, frame, &place);
+}
+
+/* ---------------- The interrupt ---------------- */
+
 /*
  * Whatever is due, wherever the interrupt came.  The list is looked at once: another CPU may take
  * the last cursor off it meanwhile, which stays what it was until this one has left.
@@ -440,62 +505,9 @@ static __attribute__((noinline)) void sampler_serve_all(const struct frame *fram
 		return;
 	}
 	sampler_find_place(frame, &place);
-	sampler_serve(cpu, first, frame, &place);
+	if (cpu->only == NULL || place.kernel_pc == 0 || !sampler_serve_quickly(cpu, frame, &place))
+		sampler_serve(cpu, first, frame, &place);
 }
-
-static inline uint32_t sampler_half_of(const uint64_t *value, unsigned half)
-{
-	return ((const uint32_t *)value)[half];
-}
-
-static inline uint32_t sampler_read_back(const uint32_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_RELAXED);
-}
-
-/*
- * Shaped for speed, and the only function here that is: sampler_serve_all() for what is most
- * frequent, in 45 instructions less (tools/bench sample).  In user mode and in what is sampled,
- * one due time of the only schedule has come, and the ring has room.  It does all of it, or
- * nothing and returns false.
- *
- * The sample is written before it is known whether it will be one, into what is free anyway, and
- * the time is read from there: then it needs no registers.  Times are compared by their lower
- * halves, where the upper ones are equal; the others are for sampler_serve_all().
- */
-static inline bool sampler_serve_quickly(struct sampler_cpu *cpu, const struct frame *frame)
-{
-	struct sampler_cursor *cursor = cpu->only;
-	uint32_t generator, interval, late, wait;
-	struct machine_place place;
-	struct prof_sample *sample;
-
-	if (cursor == NULL || !machine_is_user(frame) || !ring_has_room(&cpu->ring, cursor->room))
-		return false;
-	machine_find_user_place(frame, &place);
-	if (!sampler_is_target(cursor, &place))
-		return false;
-	sample = (struct prof_sample *)cpu->ring.next;
-	sampler_write_place(sample, cursor, &place);
-	sampler_write_time(sample, machine_cycles());
-	if (sampler_read_back(&sample->time[1]) != sampler_half_of(&cursor->due, 1) ||
-	    __builtin_sub_overflow(sampler_read_back(&sample->time[0]),
-				   sampler_half_of(&cursor->due, 0), &late))
-		return false;
-	generator = schedule_next(&cursor->schedule);
-	interval = schedule_more(&cursor->schedule, generator) + (uint32_t)cursor->schedule.least;
-	if (__builtin_sub_overflow(interval, late, &wait))
-		return false;
-	cursor->schedule.generator = generator;
-	cursor->due += interval;
-	sampler_count_due(cursor);
-	cursor->ringed++;
-	sampler_commit(cpu, cursor, frame, true);
-	machine_sample_timer_arm(wait);
-	return true;
-}
-
-/* ---------------- The interrupt ---------------- */
 
 static __attribute__((noinline)) void sampler_look_again(const struct frame *frame)
 {
@@ -519,7 +531,7 @@ void sampler_interrupt(const struct frame *frame)
 	}
 	/* A full fence, before the list is looked at. */
 	__atomic_fetch_add(&cpu->sequence, 1, __ATOMIC_SEQ_CST);
-	if (!sampler_serve_quickly(cpu, frame))
+	if (!sampler_serve_user(cpu, frame))
 		sampler_serve_all(frame);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	cpu->sequence++;

@@ -415,7 +415,7 @@ ROWS = (
     Row("sample-compute", "a sampled computation slower, at 1 kHz", "parts in a million",
         slower("bench profile")),
     Row("sample-traps", "sampled traps slower, at 1 kHz", "parts in a million",
-        slower("bench profile-traps")),
+        slower("bench profile-traps"), 380),
     use_row("run", "monctl -run: work slower"),
     use_row("run-record", "monctl -record -run"),
     use_row("run-stack", "monctl -record -stack -run"),
