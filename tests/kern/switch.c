@@ -39,7 +39,10 @@ static void note_turns(void *number)
 	}
 }
 
-/* The thread that is named is next, whoever was before it in the queue. */
+/*
+ * The thread that is named is next, whoever was before it in the queue.  One that a tick found
+ * behind its note gives the CPU away before it makes another.
+ */
 TEST(a_hint_is_followed)
 {
 	for (uint32_t wanted = 0; wanted < THREADS; wanted++) {
@@ -50,7 +53,9 @@ TEST(a_hint_is_followed)
 		for (uint32_t i = 0; i < THREADS; i++)
 			worker_port(i);
 		n_order = 0;
-		EXPECT_EQ(thread_switch(worker_port(wanted), SWITCH_OPTION_NONE, 0), KERN_SUCCESS);
+		for (uint32_t tries = 0; tries < 2 && n_order == 0; tries++)
+			EXPECT_EQ(thread_switch(worker_port(wanted), SWITCH_OPTION_NONE, 0),
+				  KERN_SUCCESS);
 		EXPECT_LT(0, n_order);
 		EXPECT_EQ(order[0], wanted);
 		stop = 1;
