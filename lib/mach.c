@@ -10,7 +10,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "assay.h"
+
 /* ---------------- Messages ---------------- */
+
+unsigned mach_msg_patience;
+
+bool mach_wait_if_short(kern_return_t result)
+{
+	if (result != MACH_SEND_NO_BUFFER && result != MACH_SEND_INVALID_REPLY &&
+	    result != KERN_RESOURCE_SHORTAGE)
+		return false;
+	thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, 1);
+	return true;
+}
+
+/*
+ * Whether what could not be sent is to be sent again.  Of a message that carries rights or memory
+ * the kernel may have begun to take them.
+ */
+static bool mach_msg_sends_again(const mach_msg_header_t *msg, mach_msg_option_t option,
+				 mach_msg_return_t result, unsigned *tries)
+{
+	if (result == MACH_SEND_INTERRUPTED)
+		return (option & MACH_SEND_INTERRUPT) == 0;
+	if (result != MACH_SEND_NO_BUFFER || (msg->msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0 ||
+	    *tries >= mach_msg_patience)
+		return false;
+	++*tries;
+	return mach_await_memory(result);
+}
 
 /* Starts again what thread_abort() broke off, unless the caller asked to be told. */
 mach_msg_return_t mach_msg(mach_msg_header_t *msg, mach_msg_option_t option,
@@ -19,10 +48,13 @@ mach_msg_return_t mach_msg(mach_msg_header_t *msg, mach_msg_option_t option,
 			   mach_port_name_t notify)
 {
 	mach_msg_return_t result;
+	unsigned tries = 0;
 
 	do {
 		result = mach_msg_trap(msg, option, send_size, rcv_size, rcv_name, timeout, notify);
-	} while (result == MACH_SEND_INTERRUPTED && (option & MACH_SEND_INTERRUPT) == 0);
+		if (result == MACH_MSG_SUCCESS)
+			return result;
+	} while (mach_msg_sends_again(msg, option, result, &tries));
 	/* Sent it has been by then. */
 	while (result == MACH_RCV_INTERRUPTED && (option & MACH_RCV_INTERRUPT) == 0)
 		result = mach_msg_trap(msg, option & ~MACH_SEND_MSG, 0, rcv_size, rcv_name, timeout,

@@ -6,6 +6,8 @@
 #ifndef LIB_MACH_H
 #define LIB_MACH_H
 
+#include <stdbool.h>
+
 #include <mach/exception.h>
 #include <mach/kern_return.h>
 #include <mach/mach_types.h>
@@ -93,6 +95,24 @@ kern_return_t mach_sample_thread(mach_port_t thread, mach_port_t reply, mach_por
 
 /* The name of the task's own port, got once. */
 mach_port_t mach_task_self_cached(void);
+
+bool mach_wait_if_short(kern_return_t result);
+
+/*
+ * For whoever cannot go on without a call: whether it was not made for want of memory, for its
+ * message, for a port for the reply or for that.  Then some time has passed, and it may be made
+ * again.
+ */
+static inline bool mach_await_memory(kern_return_t result)
+{
+	return result != KERN_SUCCESS && mach_wait_if_short(result);
+}
+
+/*
+ * How often mach_msg() itself does so, where what is sent carries no rights and no memory.  0; a
+ * server on which others depend sets it: what it does not say, somebody might wait for for ever.
+ */
+extern unsigned mach_msg_patience;
 
 /*
  * Gives up all that a message has brought, or one that could not be sent would have: the right to

@@ -311,6 +311,7 @@ int main(int argc, char **argv)
 {
 	int words;
 
+	mach_msg_patience = UX_PATIENCE;
 	if (!main_read_arguments(argc, argv, &words)) {
 		print("usage: ux ${host-port} ${device-port} ${kernel-command-line} root=DEVICE "
 		      "[init=PATH] [processes=N] [-- WORDS]\n");

@@ -176,19 +176,25 @@ static bool serve_has_payload(const mach_msg_header_t *request, uint32_t payload
 	       request->msgh_protected_payload == payload;
 }
 
-/* A reply that tells of an error and nothing else. */
-static void serve_refuse(const union buffer *request, union buffer *reply, kern_return_t error)
+/* A reply to where `head` goes or came from, that tells of an error and nothing else. */
+static void serve_write_error(union buffer *reply, mach_msg_header_t head, mach_msg_id_t id,
+			      kern_return_t error)
 {
 	static const mach_msg_type_t word = DESCRIBE_UNSIGNED(1);
 
 	reply->reply = (mig_reply_header_t){
-		.Head = {.msgh_bits = MACH_MSGH_BITS_REMOTE(request->head.msgh_bits),
+		.Head = {.msgh_bits = MACH_MSGH_BITS_REMOTE(head.msgh_bits),
 			 .msgh_size = sizeof reply->reply,
-			 .msgh_remote_port = request->head.msgh_remote_port,
-			 .msgh_id = request->head.msgh_id + 100},
+			 .msgh_remote_port = head.msgh_remote_port,
+			 .msgh_id = id},
 		.RetCodeType = word,
 		.RetCode = error,
 	};
+}
+
+static void serve_refuse(const union buffer *request, union buffer *reply, kern_return_t error)
+{
+	serve_write_error(reply, request->head, request->head.msgh_id + 100, error);
 }
 
 /* Calls that end the caller do not wait for others; and a program does not expect them to fail. */
@@ -338,31 +344,46 @@ static mach_msg_option_t serve_send_option(const union buffer *buffer)
 	return MACH_SEND_MSG;
 }
 
-/* Sends the reply, and receives a request in its place. */
-static mach_msg_return_t serve_exchange(union buffer *buffer)
+/* Sends the reply, if there is one, and with MACH_RCV_MSG receives a request in its place. */
+static mach_msg_return_t serve_exchange_once(union buffer *buffer, mach_msg_option_t receive)
 {
-	mach_msg_option_t option = MACH_RCV_MSG | serve_send_option(buffer);
+	mach_msg_option_t option = receive | serve_send_option(buffer);
 	mach_msg_size_t send_size = (option & MACH_SEND_MSG) != 0 ? buffer->head.msgh_size : 0;
-	mach_msg_return_t result;
 
-	result = mach_msg(&buffer->head, option, send_size, sizeof *buffer, all_ports,
-			  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
-	if (!body_is_unsent(result))
-		return result;
-	serve_drop_reply(buffer);
-	return mach_msg(&buffer->head, MACH_RCV_MSG, 0, sizeof *buffer, all_ports,
-			MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+	if (option == 0)
+		return MACH_MSG_SUCCESS;
+	return mach_msg(&buffer->head, option, send_size, receive != 0 ? sizeof *buffer : 0,
+			receive != 0 ? all_ports : MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE,
+			MACH_PORT_NULL);
 }
 
-/* Only sends the reply. */
-static void serve_send(union buffer *buffer)
+/*
+ * The same after that has failed, until the reply has been sent or is dropped.  If there is no
+ * memory for what it carries it says that instead: a client that hears nothing would believe that
+ * the server is gone.
+ */
+static mach_msg_return_t serve_exchange_again(union buffer *buffer, mach_msg_option_t receive,
+					      mach_msg_return_t result)
 {
-	mach_msg_option_t option = serve_send_option(buffer);
+	while (body_is_unsent(result)) {
+		if (result == MACH_SEND_NO_BUFFER &&
+		    (buffer->head.msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0) {
+			body_release(&buffer->head);
+			serve_write_error(buffer, buffer->head, buffer->head.msgh_id, ENOMEM);
+		} else {
+			serve_drop_reply(buffer);
+			buffer->head.msgh_remote_port = MACH_PORT_NULL;
+		}
+		result = serve_exchange_once(buffer, receive);
+	}
+	return result;
+}
 
-	if (option != 0 &&
-	    body_is_unsent(mach_msg(&buffer->head, option, buffer->head.msgh_size, 0,
-				    MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL)))
-		serve_drop_reply(buffer);
+static mach_msg_return_t serve_exchange(union buffer *buffer, mach_msg_option_t receive)
+{
+	mach_msg_return_t result = serve_exchange_once(buffer, receive);
+
+	return result == MACH_MSG_SUCCESS ? result : serve_exchange_again(buffer, receive, result);
 }
 
 /*
@@ -415,7 +436,7 @@ static void serve(void *unused)
 		int error;
 
 		__atomic_add_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST);
-		error = serve_receive_error(request, serve_exchange(request));
+		error = serve_receive_error(request, serve_exchange(request, MACH_RCV_MSG));
 		is_heard = __atomic_sub_fetch(&n_receiving, 1, __ATOMIC_SEQ_CST) > 0 ||
 			   serve_start_server_for_all(request);
 		if (error > 0) {
@@ -430,7 +451,7 @@ static void serve(void *unused)
 		reply = request;
 		request = other;
 	} while (!serve_is_spare());
-	serve_send(request);
+	serve_exchange(request, 0);
 	__atomic_sub_fetch(&n_threads, 1, __ATOMIC_SEQ_CST);
 }
 

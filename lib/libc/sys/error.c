@@ -27,12 +27,17 @@ int __error_of(kern_return_t result)
 {
 	if (result > 0 && result <= ELAST)
 		return result;
+	/* What was sent back did not fit into the kernel's memory or the task's. */
+	if ((result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR ||
+	    (result & ~MACH_MSG_MASK) == MACH_RCV_HEADER_ERROR)
+		return ENOMEM;
 	switch (result) {
 	case MACH_SEND_INVALID_MEMORY:
 	case MACH_SEND_INVALID_DATA:
 	case MACH_RCV_INVALID_DATA:
 		return EFAULT;
 	case MACH_SEND_NO_BUFFER:
+	case MACH_SEND_INVALID_REPLY: /* There was no memory for a port to answer to. */
 		return ENOMEM;
 	default:
 		return EIO; /* The server is gone, or does not know the call. */

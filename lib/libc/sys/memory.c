@@ -40,5 +40,7 @@ void __lock(libc_lock_t *lock)
 void __unlock(libc_lock_t *lock)
 {
 	if (__atomic_exchange_n(&lock->word, FREE, __ATOMIC_RELEASE) == WANTED)
-		gsync_wake(mach_task_self_cached(), (vm_address_t)&lock->word, 0, 0);
+		while (mach_await_memory(
+			gsync_wake(mach_task_self_cached(), (vm_address_t)&lock->word, 0, 0)))
+			continue;
 }

@@ -127,7 +127,9 @@ static _Noreturn void leave(void *area, size_t size)
 	mach_port_t thread = mach_thread_self();
 
 	syscall_mach_port_deallocate(task, ux_port());
-	thread_terminate_release(thread, task, thread, MACH_PORT_NULL, (vm_address_t)area, size);
+	while (mach_await_memory(thread_terminate_release(thread, task, thread, MACH_PORT_NULL,
+							  (vm_address_t)area, size)))
+		continue;
 	__builtin_trap();
 }
 

@@ -37,18 +37,26 @@ int __word_wait(uint32_t *word, uint32_t value, const struct timespec *deadline)
 	return 0;
 }
 
+/* A wake that is lost would leave somebody waiting for ever. */
+static void wake(uint32_t *word, int flags)
+{
+	while (mach_await_memory(gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, flags)))
+		continue;
+}
+
 void __word_wake_one(uint32_t *word)
 {
-	gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, 0);
+	wake(word, 0);
 }
 
 void __word_wake_all(uint32_t *word)
 {
-	gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, GSYNC_BROADCAST);
+	wake(word, GSYNC_BROADCAST);
 }
 
 void __word_wake_and_move(uint32_t *word, uint32_t *other)
 {
-	gsync_requeue(mach_task_self_cached(), (vm_address_t)word, (vm_address_t)other, TRUE,
-		      GSYNC_BROADCAST);
+	while (mach_await_memory(gsync_requeue(mach_task_self_cached(), (vm_address_t)word,
+					       (vm_address_t)other, TRUE, GSYNC_BROADCAST)))
+		continue;
 }

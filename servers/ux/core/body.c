@@ -101,13 +101,13 @@ int body_wire(const mach_msg_header_t *message)
 {
 	struct body_cursor cursor = body_begin(message, sizeof *message);
 	struct body_part part;
+	int error = 0;
 
-	while (body_next_part(&cursor, &part)) {
-		if (!part.is_inline && part.bytes > 0 &&
-		    !ux_wire((vm_address_t)part.data, part.bytes))
-			return EFAULT;
+	while (error == 0 && body_next_part(&cursor, &part)) {
+		if (!part.is_inline && part.bytes > 0)
+			error = ux_wire_sent((vm_address_t)part.data, part.bytes);
 	}
-	return 0;
+	return error;
 }
 
 /* ---------------- Giving back ---------------- */

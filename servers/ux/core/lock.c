@@ -29,9 +29,11 @@ static void lock_await_word(const uint32_t *word, uint32_t value)
 	gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, 0, 0);
 }
 
+/* A wake that is lost would leave somebody waiting for ever. */
 static void lock_wake_word(const uint32_t *word)
 {
-	gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, 0);
+	while (mach_await_memory(gsync_wake(mach_task_self_cached(), (vm_address_t)word, 0, 0)))
+		continue;
 }
 
 void ux_lock(void)

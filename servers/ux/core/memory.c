@@ -11,10 +11,23 @@
 
 _Static_assert(HEAP_PAGE == PAGE_SIZE, "slabs are found by their page");
 
+static kern_return_t memory_ask_to_wire(vm_address_t address, vm_size_t size)
+{
+	return vm_wire(ux_boot.host_control, mach_task_self_cached(), address, size, VM_PROT_READ);
+}
+
 bool ux_wire(vm_address_t address, vm_size_t size)
 {
-	return vm_wire(ux_boot.host_control, mach_task_self_cached(), address, size,
-		       VM_PROT_READ) == KERN_SUCCESS;
+	return memory_ask_to_wire(address, size) == KERN_SUCCESS;
+}
+
+int ux_wire_sent(vm_address_t address, vm_size_t size)
+{
+	kern_return_t result = memory_ask_to_wire(address, size);
+
+	if (result == KERN_SUCCESS)
+		return 0;
+	return result == KERN_RESOURCE_SHORTAGE || result == MACH_SEND_NO_BUFFER ? ENOMEM : EFAULT;
 }
 
 /*

@@ -52,6 +52,25 @@ uint64_t ux_now(void);
 uint64_t ux_wall_time(void); /* Nanoseconds since 1970. */
 time_t ux_seconds(void);
 
+/* ---------------- Calls of the kernel's ---------------- */
+
+/* Milliseconds for the kernel to find memory. */
+#define UX_PATIENCE 100
+
+/*
+ * A call that is made again while the kernel has no memory for it, so long: where a process would
+ * wait for ever, or be ended, for want of it.  The value is its result.
+ */
+#define ux_patiently(call)                                                    \
+	({                                                                    \
+		kern_return_t result_;                                        \
+		unsigned tries_ = 0;                                          \
+		do                                                            \
+			result_ = (call);                                     \
+		while (mach_await_memory(result_) && ++tries_ < UX_PATIENCE); \
+		result_;                                                      \
+	})
+
 /* ---------------- Memory (memory.c) ---------------- */
 
 /* Wired, and zero.  Null if there is none: the call fails with ENOMEM. */
@@ -63,6 +82,9 @@ void ux_free(void *memory); /* Null is nothing to free. */
  * pager, and so never: only without the lock, and by a call that is counted as its process's.
  */
 bool ux_wire(vm_address_t address, vm_size_t size);
+
+/* The same: 0, ENOMEM, or EFAULT if it did not come. */
+int ux_wire_sent(vm_address_t address, vm_size_t size);
 
 /* Pages, wired and zero, for caches. */
 void *ux_allocate_pages(size_t size);

@@ -20,7 +20,7 @@ uint32_t task_id(mach_port_t task)
 	struct task_id_info info = {.id = 0};
 	mach_msg_type_number_t count = TASK_ID_INFO_COUNT;
 
-	task_info(task, TASK_ID_INFO, (task_info_t)&info, &count);
+	ux_patiently(task_info(task, TASK_ID_INFO, (task_info_t)&info, &count));
 	return info.id;
 }
 

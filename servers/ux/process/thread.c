@@ -107,7 +107,7 @@ static bool thread_make_port(struct thread *thread)
 static void thread_end_kernel_thread(mach_port_t kernel)
 {
 	serve_unwatch(kernel);
-	thread_terminate(kernel);
+	ux_patiently(thread_terminate(kernel));
 	syscall_mach_port_deallocate(mach_task_self_cached(), kernel);
 }
 
@@ -209,7 +209,7 @@ void thread_end(struct thread *thread)
 	thread_leave_place(thread);
 	mach_port_mod_refs(mach_task_self_cached(), thread->call_port, MACH_PORT_RIGHT_RECEIVE, -1);
 	serve_unwatch(thread->kernel);
-	thread_terminate(thread->kernel);
+	ux_patiently(thread_terminate(thread->kernel));
 	thread_reference(thread);
 	ux_interrupt(thread, EINTR);
 	ux_wakeup(&thread->signals);

@@ -139,8 +139,8 @@ static bool exception_get_registers(mach_port_t kernel, struct i386_thread_state
 {
 	mach_msg_type_number_t count = i386_REGS_SEGS_STATE_COUNT;
 
-	return thread_get_state(kernel, i386_REGS_SEGS_STATE, (thread_state_t)state, &count) ==
-	       KERN_SUCCESS;
+	return ux_patiently(thread_get_state(kernel, i386_REGS_SEGS_STATE, (thread_state_t)state,
+					     &count)) == KERN_SUCCESS;
 }
 
 /* A handler's end is an exception too: see <sys/signal.h>. */
@@ -411,7 +411,7 @@ bool exceptions_catch(struct process *process)
 	    task_set_special_port(process->task, TASK_EXCEPTION_PORT, signals->exception_port) !=
 		    KERN_SUCCESS)
 		return false;
-	return !signals->is_held || task_suspend(process->task) == KERN_SUCCESS;
+	return !signals->is_held || ux_patiently(task_suspend(process->task)) == KERN_SUCCESS;
 }
 
 void exceptions_forget(struct process *process)

@@ -126,7 +126,8 @@ static enum outcome frame_write_frame(struct delivery *delivery)
 	struct signal_frame frame;
 
 	frame_build_frame(delivery, address, on_stack, &frame);
-	if (vm_write(delivery->task, address, (pointer_t)&frame, sizeof frame) != KERN_SUCCESS)
+	if (ux_patiently(vm_write(delivery->task, address, (pointer_t)&frame, sizeof frame)) !=
+	    KERN_SUCCESS)
 		return NO_STACK;
 	delivery->state.uesp = address;
 	delivery->state.eip = delivery->action.trampoline;
@@ -141,23 +142,25 @@ static bool frame_stop_thread(struct delivery *delivery)
 {
 	if (delivery->stands_still)
 		return true;
-	delivery->is_suspended = thread_suspend(delivery->kernel) == KERN_SUCCESS;
-	return delivery->is_suspended && thread_abort(delivery->kernel) == KERN_SUCCESS;
+	delivery->is_suspended = ux_patiently(thread_suspend(delivery->kernel)) == KERN_SUCCESS;
+	return delivery->is_suspended &&
+	       ux_patiently(thread_abort(delivery->kernel)) == KERN_SUCCESS;
 }
 
 static bool frame_get_registers(struct delivery *delivery)
 {
 	mach_msg_type_number_t count = i386_REGS_SEGS_STATE_COUNT;
 
-	return thread_get_state(delivery->kernel, i386_REGS_SEGS_STATE,
-				(thread_state_t)&delivery->state, &count) == KERN_SUCCESS;
+	return ux_patiently(thread_get_state(delivery->kernel, i386_REGS_SEGS_STATE,
+					     (thread_state_t)&delivery->state, &count)) ==
+	       KERN_SUCCESS;
 }
 
 /* Failures are of a thread that has ended meanwhile: there is nothing to let go. */
 static void frame_let_go(struct delivery *delivery)
 {
 	if (delivery->is_suspended)
-		thread_resume(delivery->kernel);
+		ux_patiently(thread_resume(delivery->kernel));
 	syscall_mach_port_deallocate(mach_task_self_cached(), delivery->kernel);
 	syscall_mach_port_deallocate(mach_task_self_cached(), delivery->task);
 }
@@ -232,8 +235,9 @@ static void frame_commit(struct delivery *delivery, struct thread *thread)
 	struct signal_action *action = &thread->process->signals.actions[delivery->signal];
 	sigset_t blocked = action->mask;
 
-	if (thread_set_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)&delivery->state,
-			     i386_REGS_SEGS_STATE_COUNT) != KERN_SUCCESS) {
+	if (ux_patiently(thread_set_state(thread->kernel, i386_REGS_SEGS_STATE,
+					  (thread_state_t)&delivery->state,
+					  i386_REGS_SEGS_STATE_COUNT)) != KERN_SUCCESS) {
 		frame_forget_thread(thread);
 		return;
 	}

@@ -19,8 +19,8 @@ static bool signal_return_read_context(mach_port_t task, uint32_t frame, ucontex
 	mach_msg_type_number_t size;
 	pointer_t data;
 
-	if (vm_read(task, frame + offsetof(struct signal_frame, context), sizeof *context, &data,
-		    &size) != KERN_SUCCESS)
+	if (ux_patiently(vm_read(task, frame + offsetof(struct signal_frame, context),
+				 sizeof *context, &data, &size)) != KERN_SUCCESS)
 		return false;
 	memcpy(context, (const void *)data, sizeof *context);
 	syscall_vm_deallocate(mach_task_self_cached(), data, size);
@@ -48,8 +48,9 @@ static bool signal_return_set_registers_of(const struct thread *thread, const mc
 		.ss = registers->ss,
 	};
 
-	return thread_set_state(thread->kernel, i386_REGS_SEGS_STATE, (thread_state_t)&state,
-				i386_REGS_SEGS_STATE_COUNT) == KERN_SUCCESS;
+	return ux_patiently(thread_set_state(thread->kernel, i386_REGS_SEGS_STATE,
+					     (thread_state_t)&state, i386_REGS_SEGS_STATE_COUNT)) ==
+	       KERN_SUCCESS;
 }
 
 /*

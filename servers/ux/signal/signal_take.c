@@ -88,7 +88,7 @@ static void signal_stop(struct process *process, int signal)
 {
 	struct process_signals *signals = &process->signals;
 
-	if (!signals->is_held && task_suspend(process->task) != KERN_SUCCESS)
+	if (!signals->is_held && ux_patiently(task_suspend(process->task)) != KERN_SUCCESS)
 		return; /* It is ending. */
 	signals->is_held = signals->is_stopped = true;
 	process_stopped(process, signal);
@@ -105,8 +105,8 @@ void signal_go_on(struct process *process)
 	if (!signals->is_held || signals->is_stopped || process->is_exiting)
 		return;
 	signals->is_held = false;
-	/* task_resume() can only fail if the task is no more, and then nothing is to go on. */
-	task_resume(process->task);
+	/* Else it fails only if the task is no more, and then nothing is to go on. */
+	ux_patiently(task_resume(process->task));
 }
 
 static bool signal_has_handler(const struct process *process, int signal)

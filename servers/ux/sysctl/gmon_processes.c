@@ -87,6 +87,7 @@ static int processes_begin(struct tracked *found)
 		case KERN_SUCCESS:
 			break;
 		case KERN_RESOURCE_SHORTAGE:
+		case MACH_SEND_NO_BUFFER:
 			return ENOMEM;
 		default:
 			return ESRCH; /* Its task is gone, which the server is not told yet. */

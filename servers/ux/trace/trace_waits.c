@@ -35,6 +35,23 @@ static const struct prof_record *trace_next_record(const struct trace_batch *bat
 	return record;
 }
 
+uint32_t trace_batch_waits(const struct trace_batch *batch)
+{
+	const struct prof_record *record;
+	uint32_t at = 0, n = 0;
+
+	while ((record = trace_next_record(batch, &at)) != NULL)
+		n += record->type == PROF_WAIT;
+	return n;
+}
+
+/* So many have been sent by now.  Those that came neither before nor now were in a message lost. */
+static void trace_stream_count(struct trace_stream *stream, uint64_t delivered, uint32_t came)
+{
+	stream->dropped += delivered - stream->delivered - came;
+	stream->delivered = delivered;
+}
+
 /* What a message says of its stream: the records at its end. */
 static void trace_stream_hear(struct trace_stream *stream, const struct trace_batch *batch)
 {
@@ -45,21 +62,12 @@ static void trace_stream_hear(struct trace_stream *stream, const struct trace_ba
 		const struct prof_stream *counts = (const void *)record;
 
 		if (record->type == PROF_STREAM) {
-			stream->delivered = prof_u64(counts->delivered);
+			trace_stream_count(stream, prof_u64(counts->delivered),
+					   trace_batch_waits(batch));
 			stream->lost = prof_u64(counts->lost);
 		}
 		stream->is_ended |= record->type == PROF_END;
 	}
-}
-
-uint32_t trace_batch_waits(const struct trace_batch *batch)
-{
-	const struct prof_record *record;
-	uint32_t at = 0, n = 0;
-
-	while ((record = trace_next_record(batch, &at)) != NULL)
-		n += record->type == PROF_WAIT;
-	return n;
 }
 
 void trace_batch_free(const struct trace_batch *batch)
@@ -81,6 +89,11 @@ static void trace_stream_take(struct trace_stream *stream, struct trace_batch ba
 	ux_wakeup(stream);
 }
 
+static struct trace_stream *trace_stream_of(const struct samples_message *message)
+{
+	return (struct trace_stream *)message->head.msgh_protected_payload;
+}
+
 static void trace_receive(const struct samples_message *message)
 {
 	struct trace_batch batch = {message->words, message->type.msgtl_number};
@@ -89,8 +102,29 @@ static void trace_receive(const struct samples_message *message)
 	while (!ux_wire((vm_address_t)batch.words, ux_whole_pages(batch.n * sizeof *batch.words)))
 		thread_switch(MACH_PORT_NULL, SWITCH_OPTION_DEPRESS, 1);
 	ux_lock();
-	trace_stream_take((struct trace_stream *)message->head.msgh_protected_payload, batch);
+	trace_stream_take(trace_stream_of(message), batch);
 	ux_unlock();
+}
+
+/*
+ * A message has come without what it carried, as there was no memory for that.  The next one says
+ * what is known of the stream; if none is there or comes any more, the kernel does.
+ */
+static void trace_stream_miss(struct trace_stream *stream)
+{
+	mach_port_t self = mach_task_self_cached();
+	mach_port_status_t status = {.mps_msgcount = 0};
+	uint64_t delivered = stream->delivered;
+	kern_return_t result;
+
+	result = ux_patiently(task_sample_flush(self, stream->port, &delivered));
+	ux_patiently(mach_port_get_receive_status(self, stream->port, &status));
+	if (status.mps_msgcount > 0)
+		return;
+	trace_stream_count(stream, delivered, 0);
+	stream->is_ended |= result == KERN_INVALID_ARGUMENT;
+	trace_file_want(stream->file);
+	ux_wakeup(stream);
 }
 
 static void trace_receive_for_ever(void *unused)
@@ -103,8 +137,15 @@ static void trace_receive_for_ever(void *unused)
 			mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, stream_ports,
 				 MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 
-		if (result == MACH_MSG_SUCCESS && message.head.msgh_id == ID_SAMPLES)
+		if (message.head.msgh_id != ID_SAMPLES)
+			continue;
+		if (result == MACH_MSG_SUCCESS) {
 			trace_receive(&message);
+		} else if ((result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR) {
+			ux_lock();
+			trace_stream_miss(trace_stream_of(&message));
+			ux_unlock();
+		}
 	}
 }
 
@@ -175,7 +216,7 @@ static void trace_stream_release(struct trace_stream *stream)
 	if (--stream->references > 0)
 		return;
 	if (!stream->is_ended)
-		task_sample_stop(mach_task_self_cached(), stream->port);
+		ux_patiently(task_sample_stop(mach_task_self_cached(), stream->port));
 	trace_file_want(stream->file);
 }
 
@@ -334,9 +375,12 @@ void trace_waits_free(struct trace_waits *waits)
 static void trace_stream_gather(struct trace_stream *stream)
 {
 	uint64_t delivered = UINT64_MAX;
+	kern_return_t result;
 
-	if (!stream->is_ended && task_sample_flush(mach_task_self_cached(), stream->port,
-						   &delivered) == KERN_RESOURCE_SHORTAGE)
+	if (stream->is_ended)
+		return;
+	result = ux_patiently(task_sample_flush(mach_task_self_cached(), stream->port, &delivered));
+	if (result != KERN_SUCCESS && result != KERN_INVALID_ARGUMENT)
 		return;
 	while (!stream->is_ended && stream->delivered < delivered)
 		ux_sleep(stream, NULL);
