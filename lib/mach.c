@@ -25,23 +25,20 @@ bool mach_wait_if_short(kern_return_t result)
 	return true;
 }
 
-/*
- * Whether what could not be sent is to be sent again.  Of a message that carries rights or memory
- * the kernel may have begun to take them.
- */
-static bool mach_msg_sends_again(const mach_msg_header_t *msg, mach_msg_option_t option,
-				 mach_msg_return_t result, unsigned *tries)
+/* Whether what could not be sent is to be sent again: it is in its buffer as before, or whole. */
+static bool mach_msg_sends_again(mach_msg_option_t option, mach_msg_return_t result,
+				 unsigned *tries)
 {
 	if (result == MACH_SEND_INTERRUPTED)
 		return (option & MACH_SEND_INTERRUPT) == 0;
-	if (result != MACH_SEND_NO_BUFFER || (msg->msgh_bits & MACH_MSGH_BITS_COMPLEX) != 0 ||
-	    *tries >= mach_msg_patience)
-		return false;
-	++*tries;
-	return mach_await_memory(result);
+	return result == MACH_SEND_NO_BUFFER && (*tries)++ < mach_msg_patience &&
+	       mach_await_memory(result);
 }
 
-/* Starts again what thread_abort() broke off, unless the caller asked to be told. */
+/*
+ * Starts again what thread_abort() broke off, unless the caller asked to be told.  A call is not
+ * made if nobody would hear its answer, as there was no memory for a port.
+ */
 mach_msg_return_t mach_msg(mach_msg_header_t *msg, mach_msg_option_t option,
 			   mach_msg_size_t send_size, mach_msg_size_t rcv_size,
 			   mach_port_name_t rcv_name, mach_msg_timeout_t timeout,
@@ -50,11 +47,14 @@ mach_msg_return_t mach_msg(mach_msg_header_t *msg, mach_msg_option_t option,
 	mach_msg_return_t result;
 	unsigned tries = 0;
 
+	if (rcv_name == MACH_PORT_NULL && rcv_size != 0)
+		return (option & MACH_SEND_MSG) != 0 ? MACH_SEND_INVALID_REPLY
+						     : MACH_RCV_INVALID_NAME;
 	do {
 		result = mach_msg_trap(msg, option, send_size, rcv_size, rcv_name, timeout, notify);
 		if (result == MACH_MSG_SUCCESS)
 			return result;
-	} while (mach_msg_sends_again(msg, option, result, &tries));
+	} while (mach_msg_sends_again(option, result, &tries));
 	/* Sent it has been by then. */
 	while (result == MACH_RCV_INTERRUPTED && (option & MACH_RCV_INTERRUPT) == 0)
 		result = mach_msg_trap(msg, option & ~MACH_SEND_MSG, 0, rcv_size, rcv_name, timeout,

@@ -109,8 +109,8 @@ static inline bool mach_await_memory(kern_return_t result)
 }
 
 /*
- * How often mach_msg() itself does so, where what is sent carries no rights and no memory.  0; a
- * server on which others depend sets it: what it does not say, somebody might wait for for ever.
+ * How often mach_msg() itself tries again to send what there was no memory for.  0; a server on
+ * which others depend sets it: what it does not say, somebody might wait for for ever.
  */
 extern unsigned mach_msg_patience;
 

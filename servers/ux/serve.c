@@ -359,8 +359,8 @@ static mach_msg_return_t serve_exchange_once(union buffer *buffer, mach_msg_opti
 
 /*
  * The same after that has failed, until the reply has been sent or is dropped.  If there is no
- * memory for what it carries it says that instead: a client that hears nothing would believe that
- * the server is gone.
+ * memory for what it carries it says that instead, though the call was made: a client that hears
+ * nothing would believe that the server is gone.
  */
 static mach_msg_return_t serve_exchange_again(union buffer *buffer, mach_msg_option_t receive,
 					      mach_msg_return_t result)

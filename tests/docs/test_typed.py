@@ -77,6 +77,7 @@ class Shell:
     def __init__(self, keyboard: Keyboard, home: str):
         self.keyboard = keyboard
         self.home = home
+        self.folder = ""  # Of the page.
 
     def do(self, line: str) -> None:
         """What is no example."""
@@ -89,7 +90,11 @@ class Shell:
     def begin(self, page: str) -> None:
         name = page.rpartition("/")[2].removesuffix(".md")
         self.keyboard.say("wait")  # The shell tells of the page before's jobs when they end.
-        self.do(f"mkdir {self.home}/{name}; cd {self.home}/{name}")
+        # Profiles of a large kernel would fill the disk.
+        if self.folder:
+            self.do(f"cd {self.home}; rm -r {self.folder}")
+        self.folder = f"{self.home}/{name}"
+        self.do(f"mkdir {self.folder}; cd {self.folder}")
         self.do(PREPARED.get(name, "true"))
 
 

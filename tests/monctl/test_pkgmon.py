@@ -113,7 +113,7 @@ def test_children_are_in_the_listing(unix_machine, tmp_path: Path) -> None:
 def test_of_children_without_room_it_is_said(unix_machine) -> None:
     """The kernel tells 31 apart: a shell, and those of 17 children that each execute something."""
     run = unix_machine("pkgmon -f -s sh -c 'for i in $(seq 16); do id >/dev/null; done; :';"
-                       " ls | cat", user="root", files=Files(size=40))
+                       " ls | cat", user="root", files=Files(size=64))
     assert (run.outcome, run.status) == ("exit", 0), run.log
     assert b" 4 children were not measured: there was no room for them" in run.log
     assert len(re.findall(rb"^gmon\.out\.[0-9+]+k\.", run.output, re.MULTILINE)) == 31

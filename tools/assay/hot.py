@@ -118,7 +118,8 @@ class Image:
         return next((f.start for f in self._labels() if f.name == name), None)
 
     def function(self, name: str) -> Optional[Function]:
-        return next((f for f in self.functions if f.name == name), None)
+        """By its name in the source: where all files are linked as one, static ones have more."""
+        return next((f for f in self.functions if f.name.partition(".lto_priv")[0] == name), None)
 
     def place(self, address: int) -> str:
         """The address as a reader wants it: function+offset."""

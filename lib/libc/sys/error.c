@@ -28,8 +28,7 @@ int __error_of(kern_return_t result)
 	if (result > 0 && result <= ELAST)
 		return result;
 	/* What was sent back did not fit into the kernel's memory or the task's. */
-	if ((result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR ||
-	    (result & ~MACH_MSG_MASK) == MACH_RCV_HEADER_ERROR)
+	if ((result & ~MACH_MSG_MASK) == MACH_RCV_BODY_ERROR)
 		return ENOMEM;
 	switch (result) {
 	case MACH_SEND_INVALID_MEMORY:

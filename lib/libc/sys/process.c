@@ -8,6 +8,8 @@
 #include "../internal.h"
 #include "call.h"
 
+#define EXIT_TRIES 100 /* A second or two. */
+
 /* Nothing more is to be done by this thread, and nobody sends to the port. */
 static void await_end(void)
 {
@@ -20,7 +22,12 @@ static void await_end(void)
 /* The call has no answer: it is over when the process is. */
 _Noreturn void _exit(int status)
 {
-	if (bsd_exit(ux_port(), status) == KERN_SUCCESS)
+	kern_return_t result = bsd_exit(ux_port(), status);
+
+	/* Not for ever: what is out may be what its user may have in messages. */
+	for (int tries = 0; tries < EXIT_TRIES && mach_await_memory(result); tries++)
+		result = bsd_exit(ux_port(), status);
+	if (result == KERN_SUCCESS)
 		await_end();
 	for (;;) /* There is no server. */
 		syscall_task_terminate(mach_task_self_cached());

@@ -116,8 +116,8 @@ int body_wire(const mach_msg_header_t *message)
 
 bool body_is_unsent(mach_msg_return_t result)
 {
-	return result != MACH_MSG_SUCCESS &&
-	       (result & ~ERROR_NUMBER) == (MACH_SEND_IN_PROGRESS & ~ERROR_NUMBER);
+	return result != MACH_MSG_SUCCESS && (result & ~(ERROR_NUMBER | MACH_MSG_MASK)) ==
+						     (MACH_SEND_IN_PROGRESS & ~ERROR_NUMBER);
 }
 
 void right_release(mach_port_t name, mach_msg_type_name_t type)

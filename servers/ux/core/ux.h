@@ -54,21 +54,23 @@ time_t ux_seconds(void);
 
 /* ---------------- Calls of the kernel's ---------------- */
 
-/* Milliseconds for the kernel to find memory. */
-#define UX_PATIENCE 100
+/* How often the kernel may say that it has no memory; in between are one or two ticks. */
+#define UX_PATIENCE 10
 
 /*
- * A call that is made again while the kernel has no memory for it, so long: where a process would
- * wait for ever, or be ended, for want of it.  The value is its result.
+ * A call that is made again if the kernel has no memory to make it: where a process would wait for
+ * ever, or be ended, for want of it.  Its message has been tried as often (mach_msg_patience).  The
+ * value is its result.
  */
-#define ux_patiently(call)                                                    \
-	({                                                                    \
-		kern_return_t result_;                                        \
-		unsigned tries_ = 0;                                          \
-		do                                                            \
-			result_ = (call);                                     \
-		while (mach_await_memory(result_) && ++tries_ < UX_PATIENCE); \
-		result_;                                                      \
+#define ux_patiently(call)                                                         \
+	({                                                                         \
+		kern_return_t result_;                                             \
+		unsigned tries_ = 0;                                               \
+		do                                                                 \
+			result_ = (call);                                          \
+		while (result_ != MACH_SEND_NO_BUFFER && ++tries_ < UX_PATIENCE && \
+		       mach_await_memory(result_));                                \
+		result_;                                                           \
 	})
 
 /* ---------------- Memory (memory.c) ---------------- */

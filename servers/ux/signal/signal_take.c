@@ -104,9 +104,9 @@ void signal_go_on(struct process *process)
 
 	if (!signals->is_held || signals->is_stopped || process->is_exiting)
 		return;
-	signals->is_held = false;
-	/* Else it fails only if the task is no more, and then nothing is to go on. */
-	ux_patiently(task_resume(process->task));
+	/* Without memory the next signal tries again; without a task nothing is to go on. */
+	if (ux_patiently(task_resume(process->task)) == KERN_SUCCESS)
+		signals->is_held = false;
 }
 
 static bool signal_has_handler(const struct process *process, int signal)

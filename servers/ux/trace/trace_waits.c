@@ -107,22 +107,24 @@ static void trace_receive(const struct samples_message *message)
 }
 
 /*
- * A message has come without what it carried, as there was no memory for that.  The next one says
- * what is known of the stream; if none is there or comes any more, the kernel does.
+ * A message has come without what it carried, as there was no memory for that.  The next one tells
+ * of the stream what this one would have.  If none is there and the kernel does not know the stream
+ * any more, it was the last; how many waits were in it is not known, and one is counted.
  */
 static void trace_stream_miss(struct trace_stream *stream)
 {
 	mach_port_t self = mach_task_self_cached();
-	mach_port_status_t status = {.mps_msgcount = 0};
-	uint64_t delivered = stream->delivered;
-	kern_return_t result;
+	mach_port_status_t status = {.mps_msgcount = 1};
+	uint64_t delivered;
 
-	result = ux_patiently(task_sample_flush(self, stream->port, &delivered));
+	if (ux_patiently(task_sample_flush(self, stream->port, &delivered)) !=
+	    KERN_INVALID_ARGUMENT)
+		return;
 	ux_patiently(mach_port_get_receive_status(self, stream->port, &status));
 	if (status.mps_msgcount > 0)
 		return;
-	trace_stream_count(stream, delivered, 0);
-	stream->is_ended |= result == KERN_INVALID_ARGUMENT;
+	stream->dropped++;
+	stream->is_ended = true;
 	trace_file_want(stream->file);
 	ux_wakeup(stream);
 }

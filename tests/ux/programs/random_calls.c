@@ -279,9 +279,11 @@ static void take_what_there_is(void)
 static void be_process(uint32_t seed, int pipe_in)
 {
 	uint32_t calls;
+	mach_port_t answers;
 
 	if (setuid(STUDENT) != 0)
 		_exit(1);
+	answers = mig_get_reply_port(); /* In the end there may be no other to hear by. */
 	control = new_port();
 	sink = new_port();
 	(void)processor_set_default(mach_host_self(), &pset);
@@ -292,6 +294,7 @@ static void be_process(uint32_t seed, int pipe_in)
 	if (seed % 2 != 0)
 		take_what_there_is();
 	calls = watch();
+	mig_put_reply_port(answers);
 	(void)write(pipe_in, &calls, sizeof calls);
 	for (;;)
 		pause();
