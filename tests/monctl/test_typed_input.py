@@ -81,12 +81,13 @@ def test_it_is_for_whoever_reads(root: Keyboard, room: Room, command: str, folde
 
 
 def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None:
-    """Of a file that is not in memory: requests begin with a call of this; interrupts end so.
+    """Of a file that is not in memory: requests begin with a call of this; interrupts end so.  So
+    there are two at most for whoever has one read or written.
 
     What was changed before, be it the time at which a program was read, the server writes back
     within a second or two, for whoever changed it; and while requests of two are under way an
     interrupt is nobody's.  So it is tried with a file more if something was written meanwhile;
-    where a second is less than that takes, what was written for others has ended for them.
+    where a second is less than that takes, what was begun for others has ended for them.
     """
     for name in ON_DISK:
         root.say(f"mkdir {name}; cd {name}; sync")
@@ -95,6 +96,8 @@ def test_a_disk_interrupts_for_whoever_reads(root: Keyboard, room: Room) -> None
         written = parts(root, room, name, "disk_write")
         if not any(written.values()):
             break
+    read = parts(root, room, name, "disk_read")
     found = parts(root, room, name, "virtio_disk_start_waiting")
     assert found["cat"] > 0 and found["kernel"] == 0, found
-    assert found["other"] <= written["other"], (found, written)
+    if "other" in found:  # Else there is no profile of them.
+        assert found["other"] <= 2 * (written["other"] + read["other"]), (found, written, read)
