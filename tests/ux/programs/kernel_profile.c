@@ -20,13 +20,13 @@
 #include <sys/ux.h>
 
 #include "help.h"
+#include "server_words.h"
 
 #define TRIES  10
 #define WORK   2000
 #define ROUNDS 20
 #define ROOM   20 /* Elements of tos: not enough. */
 
-static mach_port_t server;
 static struct {
 	vm_address_t done, failing;
 	vm_address_t used; /* Of the table of ticks. */
@@ -35,23 +35,6 @@ static struct {
 } at;
 
 /* ---------------- The server's memory ---------------- */
-
-static unsigned read_word(vm_address_t address)
-{
-	vm_offset_t data = 0;
-	mach_msg_type_number_t size = 0;
-	unsigned word = 0;
-
-	EXPECT_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
-	memcpy(&word, (void *)data, sizeof word);
-	EXPECT_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
-	return word;
-}
-
-static void write_word(vm_address_t address, unsigned word)
-{
-	EXPECT_EQ(vm_write(server, address, (vm_offset_t)&word, sizeof word), KERN_SUCCESS);
-}
 
 static bool find_server(void)
 {

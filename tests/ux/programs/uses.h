@@ -22,6 +22,7 @@
 #include <sys/ux.h>
 
 #include "help.h"
+#include "server_words.h"
 
 #define F "/tmp/shortage.f"
 #define G "/tmp/shortage.g"
@@ -35,21 +36,8 @@ static char much[LARGE];
 
 /* ---------------- The server's memory ---------------- */
 
-static mach_port_t server;
 static vm_address_t test_address, pieces_address;
 static unsigned last_argument; /* 0: there is none. */
-
-static unsigned read_word(vm_address_t address)
-{
-	vm_offset_t data = 0;
-	mach_msg_type_number_t size = 0;
-	unsigned word = 0;
-
-	EXPECT_EQ(vm_read(server, address, sizeof word, &data, &size), KERN_SUCCESS);
-	memcpy(&word, (void *)data, sizeof word);
-	EXPECT_EQ(vm_deallocate(mach_task_self(), data, size), KERN_SUCCESS);
-	return word;
-}
 
 /* The argument: the addresses of the server's `heap_test` and `n_pieces`, and a number perhaps. */
 static bool find_server(void)
@@ -228,7 +216,16 @@ static int use_program(void)
 
 static int use_script(void)
 {
-	return execute(G);
+	static const char text[] = "#!/bin/true\n";
+	int fd = open(G, O_CREAT | O_TRUNC | O_WRONLY, 0755), error = error_of(fd >= 0);
+
+	if (error == 0)
+		error = error_of(write(fd, text, sizeof text - 1) == sizeof text - 1);
+	close(fd);
+	if (error == 0)
+		error = execute(G);
+	unlink(G);
+	return error;
 }
 
 static void *be_thread(void *unused)
@@ -374,5 +371,32 @@ static int use_trace_of_waits(void)
 {
 	return trace_with(KTRFAC_CSW);
 }
+
+static const struct use {
+	const char *name;
+	int (*run)(void);
+} uses[] = {
+	{"files", use_file},
+	{"large files", use_large_file},
+	{"names", use_names},
+	{"directories", use_directory},
+	{"pipes", use_pipe},
+	{"devices", use_devices},
+	{"processes", use_process},
+	{"programs", use_program},
+	{"scripts", use_script},
+	{"threads", use_thread},
+	{"signals", use_signals},
+	{"information", use_information},
+	{"values of the system", use_values},
+	{"counts", use_counts},
+	{"mappings", use_mapping},
+	{"shared memory", use_shared_memory},
+	{"semaphores", use_semaphore},
+	{"traces", use_trace},
+	{"traces of waits", use_trace_of_waits},
+};
+
+#define N_USES (sizeof uses / sizeof uses[0])
 
 #endif
