@@ -80,8 +80,9 @@ def test_the_program_waited_as_it_was_to(case: Case) -> None:
 
 @pytest.mark.parametrize("name", REASONS)
 def test_each_wait_has_its_length(case: Case, name: str) -> None:
-    """Within 1 % of what the program's own clock said."""
-    found = case.times(REASONS[name])[name]
+    """Within 1 % of what the program's own clock said.  Who has what he waited for may have to wait
+    for his turn, if another is at work."""
+    found = sum(case.times(flavor)[name] for flavor in {REASONS[name], "wait-cpu"})
     assert abs(found - case.told[name]) * 100 <= case.told[name], (found, case.told)
 
 

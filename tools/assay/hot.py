@@ -119,7 +119,8 @@ class Image:
 
     def function(self, name: str) -> Optional[Function]:
         """By its name in the source: where all files are linked as one, static ones have more."""
-        return next((f for f in self.functions if f.name.partition(".lto_priv")[0] == name), None)
+        return next((f for f in self.functions
+                     if name in (f.name, f.name.partition(".lto_priv")[0])), None)
 
     def place(self, address: int) -> str:
         """The address as a reader wants it: function+offset."""
