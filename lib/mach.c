@@ -47,7 +47,7 @@ mach_msg_return_t mach_msg(mach_msg_header_t *msg, mach_msg_option_t option,
 	mach_msg_return_t result;
 	unsigned tries = 0;
 
-	if (rcv_name == MACH_PORT_NULL && rcv_size != 0)
+	if (rcv_name == MACH_PORT_NULL && (option & MACH_RCV_MSG) != 0)
 		return (option & MACH_SEND_MSG) != 0 ? MACH_SEND_INVALID_REPLY
 						     : MACH_RCV_INVALID_NAME;
 	do {

@@ -382,6 +382,30 @@ TEST(dead_and_no_reply)
 	port_destroy(port);
 }
 
+/* The kernel would send it; the library knows that there was no memory for the port. */
+TEST(what_nobody_could_hear_the_answer_to_is_not_sent)
+{
+	mach_port_t port = port_new();
+	struct message message;
+
+	message_head(&message, port, MACH_MSG_TYPE_MAKE_SEND, MACH_PORT_NULL,
+		     MACH_MSG_TYPE_MAKE_SEND_ONCE, 1);
+	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG | MACH_RCV_MSG, sizeof message.head,
+			   sizeof message, MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+		  MACH_SEND_INVALID_REPLY);
+	EXPECT_EQ(message_get(&message, port, 0), MACH_RCV_TIMED_OUT);
+	EXPECT_EQ(mach_msg(&message.head, MACH_RCV_MSG, 0, sizeof message, MACH_PORT_NULL,
+			   MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+		  MACH_RCV_INVALID_NAME);
+	/* How much might be received means nothing where nothing is to be. */
+	message_head(&message, port, MACH_MSG_TYPE_MAKE_SEND, MACH_PORT_NULL, 0, 1);
+	EXPECT_EQ(mach_msg(&message.head, MACH_SEND_MSG, sizeof message.head, sizeof message,
+			   MACH_PORT_NULL, MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL),
+		  MACH_MSG_SUCCESS);
+	EXPECT_EQ(message_get(&message, port, 0), MACH_MSG_SUCCESS);
+	port_destroy(port);
+}
+
 /* ---------------- The same name twice in one header ---------------- */
 
 /* Every pair that one name with `refs` send references and the receive right can give. */
