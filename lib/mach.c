@@ -16,10 +16,15 @@
 
 unsigned mach_msg_patience;
 
+bool mach_is_short(kern_return_t result)
+{
+	return result == MACH_SEND_NO_BUFFER || result == MACH_SEND_INVALID_REPLY ||
+	       result == KERN_RESOURCE_SHORTAGE;
+}
+
 bool mach_wait_if_short(kern_return_t result)
 {
-	if (result != MACH_SEND_NO_BUFFER && result != MACH_SEND_INVALID_REPLY &&
-	    result != KERN_RESOURCE_SHORTAGE)
+	if (!mach_is_short(result))
 		return false;
 	thread_switch(MACH_PORT_NULL, SWITCH_OPTION_WAIT, 1);
 	return true;

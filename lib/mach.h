@@ -96,12 +96,13 @@ kern_return_t mach_sample_thread(mach_port_t thread, mach_port_t reply, mach_por
 /* The name of the task's own port, got once. */
 mach_port_t mach_task_self_cached(void);
 
+/* Whether a call was not made for want of memory: for its message, a reply port or the reply. */
+bool mach_is_short(kern_return_t result);
 bool mach_wait_if_short(kern_return_t result);
 
 /*
- * For whoever cannot go on without a call: whether it was not made for want of memory, for its
- * message, for a port for the reply or for that.  Then some time has passed, and it may be made
- * again.
+ * For whoever cannot go on without a call: whether it was not made for want of memory.  Then some
+ * time has passed, and it may be made again.
  */
 static inline bool mach_await_memory(kern_return_t result)
 {

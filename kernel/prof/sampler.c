@@ -21,7 +21,7 @@
  * before and after it.  Numbers that change together cannot be seen apart.
  *
  * What few samples need is not inlined, here, in sampler_drain.c and in i386/sample: if it is, each
- * sample takes 128 instructions instead of 124, and one with 16 frames 529 instead of 502
+ * sample takes 4 instructions more, and one with 16 frames 27
  * (tools/bench sample sample-stack).
  */
 #include "prof/sampler.h"
@@ -437,9 +437,9 @@ static inline uint32_t sampler_read_back(const uint32_t *word)
 
 /*
  * Shaped for speed, and the only function here that is: sampler_serve() for what is most frequent,
- * in 45 instructions less (tools/bench sample sample-traps).  In what is sampled one due time of
- * the only schedule has come, and the ring has room.  It does all of it, or nothing and returns
- * false.
+ * in 45 instructions less (tools/bench sample sample-traps).  There is an only schedule, of which
+ * one due time has come in what is sampled, and the ring has room.  It does all of it, or nothing
+ * and returns false.
  *
  * The sample is written before it is known whether it will be one, into what is free anyway, and
  * the time is read from there: then it needs no registers.  Times are compared by their lower

@@ -34,7 +34,8 @@ void __lock(libc_lock_t *lock)
 					__ATOMIC_RELAXED))
 		return;
 	while (__atomic_exchange_n(&lock->word, WANTED, __ATOMIC_ACQUIRE) != FREE)
-		gsync_wait(mach_task_self_cached(), (vm_address_t)&lock->word, WANTED, 0, 0, 0);
+		mach_await_memory(gsync_wait(mach_task_self_cached(), (vm_address_t)&lock->word,
+					     WANTED, 0, 0, 0));
 }
 
 void __unlock(libc_lock_t *lock)

@@ -32,8 +32,8 @@ int __word_wait(uint32_t *word, uint32_t value, const struct timespec *deadline)
 		if (limit == 0)
 			return ETIMEDOUT;
 	}
-	gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, limit,
-		   deadline != NULL ? GSYNC_TIMED : 0);
+	mach_await_memory(gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, limit,
+				     deadline != NULL ? GSYNC_TIMED : 0));
 	return 0;
 }
 

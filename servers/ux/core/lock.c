@@ -26,7 +26,8 @@ static uint32_t lock_word;
 /* Waits until `*word` may be another than `value`. */
 static void lock_await_word(const uint32_t *word, uint32_t value)
 {
-	gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, 0, 0);
+	/* Who cannot wait for want of memory looks again a little later. */
+	mach_await_memory(gsync_wait(mach_task_self_cached(), (vm_address_t)word, value, 0, 0, 0));
 }
 
 /* A wake that is lost would leave somebody waiting for ever. */
@@ -130,8 +131,9 @@ static void lock_await_end(const struct wait *wait, uint64_t deadline)
 		if (deadline == NEVER)
 			lock_await_word(&wait->is_over, 0);
 		else if ((ms = lock_ms_until(deadline)) > 0)
-			gsync_wait(mach_task_self_cached(), (vm_address_t)&wait->is_over, 0, 0, ms,
-				   GSYNC_TIMED);
+			mach_await_memory(gsync_wait(mach_task_self_cached(),
+						     (vm_address_t)&wait->is_over, 0, 0, ms,
+						     GSYNC_TIMED));
 		else
 			return;
 	}

@@ -27,7 +27,7 @@ int ux_wire_sent(vm_address_t address, vm_size_t size)
 
 	if (result == KERN_SUCCESS)
 		return 0;
-	return result == KERN_RESOURCE_SHORTAGE || result == MACH_SEND_NO_BUFFER ? ENOMEM : EFAULT;
+	return mach_is_short(result) ? ENOMEM : EFAULT;
 }
 
 /*

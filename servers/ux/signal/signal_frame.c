@@ -156,7 +156,7 @@ static bool frame_get_registers(struct delivery *delivery)
 	       KERN_SUCCESS;
 }
 
-/* Failures are of a thread that has ended meanwhile: there is nothing to let go. */
+/* Failures are of a thread that has ended meanwhile, or memory does not come back. */
 static void frame_let_go(struct delivery *delivery)
 {
 	if (delivery->is_suspended)

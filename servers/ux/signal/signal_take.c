@@ -104,9 +104,8 @@ void signal_go_on(struct process *process)
 
 	if (!signals->is_held || signals->is_stopped || process->is_exiting)
 		return;
-	/* Without memory the next signal tries again; without a task nothing is to go on. */
-	if (ux_patiently(task_resume(process->task)) == KERN_SUCCESS)
-		signals->is_held = false;
+	/* Without memory the next signal tries again; else it runs already, or is no more. */
+	signals->is_held = mach_is_short(ux_patiently(task_resume(process->task)));
 }
 
 static bool signal_has_handler(const struct process *process, int signal)

@@ -83,15 +83,13 @@ static int processes_begin(struct tracked *found)
 	for (size_t n = 0; n < found->n; n++) {
 		mach_port_t task = process_by_pid(found->pids[n])->task;
 
-		switch (host_calls_for(ux_boot.host_control, task, &found->labels[n])) {
-		case KERN_SUCCESS:
-			break;
-		case KERN_RESOURCE_SHORTAGE:
-		case MACH_SEND_NO_BUFFER:
+		kern_return_t result =
+			host_calls_for(ux_boot.host_control, task, &found->labels[n]);
+
+		if (mach_is_short(result))
 			return ENOMEM;
-		default:
+		if (result != KERN_SUCCESS)
 			return ESRCH; /* Its task is gone, which the server is not told yet. */
-		}
 	}
 	return gmon_calls_begin();
 }
