@@ -99,8 +99,8 @@ NO_ROOM_SAYS = (
 
 
 def test_what_ends_and_what_stays(cases, tmp_path: Path) -> None:
-    said = cases(ENDS, user="root", files=Files(get=(Get("/tmp/r", tmp_path / "r"),
-                                                     Get("/tmp/f", tmp_path / "f"))))
+    files = Files(size=48, get=(Get("/tmp/r", tmp_path / "r"), Get("/tmp/f", tmp_path / "f")))
+    said = cases(ENDS, user="root", files=files)
     text = {name: one.text for name, one in said.items()}
     assert re.search(r"process \d+ has ended meanwhile; one that ends soon is sampled by: "
                      "monctl -run COMMAND", text["while it gets ready"])
