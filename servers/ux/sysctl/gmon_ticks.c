@@ -295,7 +295,7 @@ int gmon_ticks_begin(void)
 
 void gmon_ticks_stop(void)
 {
-	host_sample_stop(ux_boot.host_control, gmon_ticks.port);
+	ux_patiently(host_sample_stop(ux_boot.host_control, gmon_ticks.port));
 }
 
 void gmon_ticks_end(void)
