@@ -13,6 +13,7 @@
 #include "trace/trace_waits.h"
 
 #define NANOS_PER_MICRO 1000u
+#define LOOKS           3u /* At the clocks, of which the best is taken. */
 
 #define EVENT_RECORD_SIZE (sizeof(struct ktr_header) + sizeof(struct ktr_csw))
 
@@ -243,12 +244,23 @@ static void merge_take_stream(struct merge *merge, struct trace_stream *stream, 
 	merge_tell_losses(merge->waits, stream);
 }
 
-/* The clock of the kernel's beside that of the day, which is read between two looks at it. */
+/*
+ * The clock of the kernel's beside that of the day, which is read between two looks at it: those
+ * that are nearest to each other, as an interrupt may come in between.
+ */
 static uint64_t merge_wall_of_start(void)
 {
-	uint64_t before = ux_now(), wall = ux_wall_time();
+	uint64_t least = UINT64_MAX, found = 0;
 
-	return wall - (before + (ux_now() - before) / 2);
+	for (unsigned n = 0; n < LOOKS; n++) {
+		uint64_t before = ux_now(), wall = ux_wall_time(), took = ux_now() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		found = wall - (before + took / 2);
+	}
+	return found;
 }
 
 int trace_merge(struct trace_file *file, struct trace_waits *waits, char *records, size_t size,
