@@ -21,8 +21,7 @@
  * before and after it.  Numbers that change together cannot be seen apart.
  *
  * What few samples need is not inlined, here, in sampler_drain.c and in i386/sample: if it is, each
- * sample takes 4 instructions more, and one with 16 frames 27
- * (tools/bench sample sample-stack).
+ * sample takes 4 instructions more, and one with 16 frames 27 (tools/bench sample sample-stack).
  */
 #include "prof/sampler.h"
 

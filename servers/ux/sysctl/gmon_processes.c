@@ -82,7 +82,6 @@ static int processes_begin(struct tracked *found)
 {
 	for (size_t n = 0; n < found->n; n++) {
 		mach_port_t task = process_by_pid(found->pids[n])->task;
-
 		kern_return_t result =
 			host_calls_for(ux_boot.host_control, task, &found->labels[n]);
 
