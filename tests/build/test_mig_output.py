@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from assay import OUT, ROOT
+from assay import OUT, ROOT, grade_patch
 from framework.room import OF_MAKE
 
 NOT_SOURCES = shutil.ignore_patterns("out", ".git", "__pycache__")
@@ -34,6 +34,15 @@ def with_mig_fixture(tmp_path_factory) -> Path:
     assert done.returncode == 0, done.stderr
     subprocess.run(["tar", "xf", "out/mig-output.tar"], cwd=tree, check=True)
     return tree
+
+
+def test_mig_has_room_where_patches_are_built(tmp_path: Path) -> None:
+    """Also where QEMU executes it, which would like to reserve all that 32 bits can name."""
+    bounds = grade_patch.Limits
+    subprocess.run(["prlimit", f"--as={bounds.memory}", "tools/mig", "user", "mach/mach", tmp_path],
+                   cwd=ROOT, check=True)
+    made = tmp_path / "mach" / "mach_user.c"
+    assert made.read_bytes() == (OUT / "gen" / "user" / "mach" / made.name).read_bytes()
 
 
 @pytest.fixture(name="path", scope="module")
