@@ -83,6 +83,10 @@ class Short(sandbox.Limits):
     wall = 2
 
 
+class Enough(sandbox.Limits):
+    wall = 30
+
+
 def processes(word: str) -> list[str]:
     """Of those that run, what was started with this word."""
     lines = []
@@ -100,7 +104,7 @@ def processes(word: str) -> list[str]:
 def test_no_process_is_left(kind: str, script: str, too_much: bool) -> None:
     """Neither when all is well nor when the time is over."""
     word = f"{os.getpid()}{time.monotonic_ns()}"
-    made = sandbox.run(script.format(word), {}, Short)
+    made = sandbox.run(script.format(word), {}, Short if too_much else Enough)
     assert (made.too_much, made.data) == (too_much, b"" if too_much else b"made")
     deadline = time.monotonic() + 10
     while (left := processes(f"98.{word}")) and time.monotonic() < deadline:

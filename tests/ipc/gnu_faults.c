@@ -310,14 +310,18 @@ TEST(writes_after_a_copy_stay_as_cheap)
 {
 	vm_address_t from = 0, to = 0;
 	vm_size_t size = COPIED_PAGES * PAGE_SIZE;
-	uint32_t first, last = 0;
+	uint32_t first, last = UINT32_MAX;
 
 	EXPECT_EQ(vm_allocate(self(), &from, size, TRUE), KERN_SUCCESS);
 	EXPECT_EQ(vm_allocate(self(), &to, size, TRUE), KERN_SUCCESS);
 	EXPECT_EQ(vm_copy(self(), from, size, to), KERN_SUCCESS);
 	first = write_cost(from);
-	for (uint32_t i = 1; i < COPIED_PAGES; i++)
-		last = write_cost(from + i * PAGE_SIZE);
+	for (uint32_t i = 1; i < COPIED_PAGES; i++) {
+		uint32_t cost = write_cost(from + i * PAGE_SIZE);
+
+		if (i >= COPIED_PAGES - 8 && cost < last) /* A tick may come in one of them. */
+			last = cost;
+	}
 	EXPECT_LE(last, first + first / 2 + 100);
 	EXPECT_EQ(*(volatile uint32_t *)to, 0);
 	EXPECT_EQ(vm_deallocate(self(), to, size), KERN_SUCCESS);

@@ -145,7 +145,7 @@ TEST(depressed_yield_lasts_one_turn)
 	start(0, note_sleep_note, WORSE);
 	EXPECT(swtch_pri(0));
 	EXPECT_EQ(n_ordered, 1);
-	spin(40); /* The other is awake again, and worse again. */
+	spin(80); /* The other is awake again, and worse again. */
 	EXPECT_EQ(n_ordered, 1);
 	EXPECT_EQ(thread_switch(0, SWITCH_OPTION_DEPRESS, 0), KERN_SUCCESS);
 	EXPECT_EQ(n_ordered, 2);

@@ -17,7 +17,7 @@
 #define BOB     200
 #define MANY    20
 #define RUN_MS  1000
-#define LATE_MS 5
+#define LATE_MS 6 /* The half of a tick, by which one may come early or late, and a little more. */
 #define SOON_MS 100
 #define HALF    (RUN_MS * 2 / 5)
 

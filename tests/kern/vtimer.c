@@ -422,6 +422,7 @@ static void end_with_much(uint32_t unused)
 	(void)unused;
 	mach_forget_names();
 	port = port_with_much();
+	sleep_ms(1); /* To a tick: the next is not to come before it has ended. */
 	task_vtimer_set(mach_task_self(), TASK_VTIMER_PROF, TICK_US, 0);
 	thread_terminate_release(mach_thread_self(), mach_task_self(), MACH_PORT_NULL, port, 0, 0);
 }

@@ -33,7 +33,7 @@ NO_ROOM = """
 cd /tmp; echo old >f; echo old >r; cat /dev/zero >fill
 monctl -monfile none -run slowprog 20; echo $?; set -- $(ps -a | grep '[m]onctl'); kill $2
 while ps -a | grep -q '[m]onctl'; do sleep 0.05; done; ls none
-slowprog 100 >/dev/null & P=$!; monctl -pid $P -proxy -on periodic -monfile f & X=$!
+slowprog 300 >/dev/null & P=$!; monctl -pid $P -proxy -on periodic -monfile f & X=$!
 monctl -pid $P -monfile f; monctl -pid $P -monfile none; wait $X; echo $?
 monctl -record r -run slowprog 20 | cat >/dev/null; cat f r; ls none
 rm fill; while ps -a | grep -q '[m]onctl'; do sleep 0.05; done

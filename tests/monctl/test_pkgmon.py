@@ -443,7 +443,7 @@ def test_more_children_than_there_is_room_for(unix_machine) -> None:
 def test_who_was_killed_leaves_nothing_for_ever(unix_machine) -> None:
     run = unix_machine("yes >/dev/null & y=$!; pkgmon -p $y & sleep 0.3; kill -9 $!; pkgmon true;"
                        "kgmon -h -r; pkgmon true && echo fine; pkgmon -p $y & sleep 0.3; kgmon -h;"
-                       "kill $!; wait $!; echo status $?; kgmon -r; pkgmon -p $y & sleep 0.3;"
+                       "kill $!; wait $!; echo status $?; kgmon -r; pkgmon -p $y & sleep 0.6;"
                        "kill -HUP $!; wait $!; echo then $?; pkgmon true && echo well; kill $y",
                        user="root")
     assert b"are counted already" in run.log

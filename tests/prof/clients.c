@@ -307,6 +307,7 @@ TEST(a_chain_of_one)
 
 static mach_port_t pair[PAIR], pair_threads[PAIR];
 
+/* The first has asked when the second starts. */
 static void start_pair(mach_port_t server)
 {
 	over = port_new();
@@ -315,6 +316,8 @@ static void start_pair(mach_port_t server)
 		make_caller(pair[n], server);
 		child_give(pair[n], OVER, over, MACH_MSG_TYPE_MAKE_SEND);
 		pair_threads[n] = child_start(pair[n], n, be_client, 1);
+		while (port_status(server).mps_msgcount <= n)
+			sleep_ms(1);
 	}
 }
 

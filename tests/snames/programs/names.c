@@ -241,6 +241,20 @@ static uint64_t cost_of_looking(void)
 	return __builtin_ia32_rdtsc() - begin;
 }
 
+/* What it costs if nobody else has anything to do. */
+static uint64_t least_cost_of_looking(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int n = 0; n < 3; n++) {
+		uint64_t cost = cost_of_looking();
+
+		if (cost < least)
+			least = cost;
+	}
+	return least;
+}
+
 /* In a child, of whose names nothing stays but that they mean a port of ours. */
 static kern_return_t fill_a_share(unsigned number)
 {
@@ -266,10 +280,10 @@ TEST(a_long_list_is_not_slow_and_has_an_end)
 	unsigned shares = 0;
 
 	EXPECT_EQ(check_in("names.held", port, port), NETNAME_SUCCESS);
-	alone = cost_of_looking();
+	alone = least_cost_of_looking();
 	while (shares < ALL / OF_CLIENT - 1)
 		EXPECT_EQ(fill_a_share(shares++), NETNAME_SUCCESS);
-	among_many = cost_of_looking();
+	among_many = least_cost_of_looking();
 	EXPECT(among_many < alone + alone / 4);
 	EXPECT_EQ(fill_a_share(shares), KERN_RESOURCE_SHORTAGE);
 	EXPECT_EQ(check_in("names.more", port, port), KERN_RESOURCE_SHORTAGE);

@@ -247,6 +247,7 @@ TEST(nonsense_harms_nobody_and_leaves_nothing)
 	REQUIRE(pid > 0);
 	EXPECT_EQ(check_in("names.kept", port, port), NETNAME_SUCCESS);
 	send_nonsense();
+	EXPECT_EQ(look_up("names.kept"), NETNAME_SUCCESS); /* It is done with what came before. */
 	before = rights_of_server(pid);
 	send_nonsense();
 	EXPECT_EQ(look_up("names.kept"), NETNAME_SUCCESS);

@@ -443,22 +443,38 @@ static bool await_reader(void)
 }
 
 /*
+ * Starts a reader whose message finds no memory, and stops it there.  None: it was another thread of
+ * the server's that found none, and the reader has come back.
+ */
+static thread_t start_sleeping_reader(pthread_t *reader)
+{
+	thread_t thread = MACH_PORT_NULL;
+
+	may_read = is_back = false;
+	EXPECT_EQ(pthread_create(reader, NULL, read_once, NULL), 0);
+	write_word(at.failing, read_word(at.done) + 1);
+	may_read = true;
+	while (thread == MACH_PORT_NULL && !is_back)
+		thread = stop_reader();
+	return thread;
+}
+
+/*
  * Who receives waits for memory, so a reader is asleep until its message is taken.  It wakes up
  * when the next stream runs already, which has delivered less, and nothing happens that is worth a
  * sample.
  */
 TEST(who_reads_when_the_next_stream_has_begun_comes_back)
 {
-	thread_t thread = MACH_PORT_NULL;
+	thread_t thread;
 	pthread_t reader;
 
 	start();
-	may_read = is_back = false;
-	EXPECT_EQ(pthread_create(&reader, NULL, read_once, NULL), 0);
-	write_word(at.failing, read_word(at.done) + 1);
-	may_read = true;
-	while (thread == MACH_PORT_NULL && !is_back)
-		thread = stop_reader();
+	thread = start_sleeping_reader(&reader);
+	for (int n = 1; n < TRIES && thread == MACH_PORT_NULL; n++) {
+		EXPECT_EQ(pthread_join(reader, NULL), 0);
+		thread = start_sleeping_reader(&reader);
+	}
 	if (EXPECT(thread != MACH_PORT_NULL)) {
 		EXPECT_EQ(set_state(GMON_PROF_OFF), 0);
 		EXPECT_EQ(set_state(GMON_PROF_ON), 0);

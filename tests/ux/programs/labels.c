@@ -99,8 +99,11 @@ TEST(a_reader_that_was_woken_works_for_itself)
 	EXPECT_EQ(read(back[0], &byte, 1), 1);
 	EXPECT_EQ(byte, 0);
 	after = served(mach_task_self());
-	/* A tick may come while the server takes a call of the writer's; the reader has many. */
-	EXPECT(after - before <= TICK_US);
+	/*
+	 * A tick, or two at once after a turn that was held, may come while the server takes a
+	 * call of the writer's; the reader has many.
+	 */
+	EXPECT(after - before <= 2 * TICK_US);
 	EXPECT_EQ(status_of(reader), 0);
 }
 
@@ -170,6 +173,7 @@ TEST(calls_are_charged_to_who_made_them)
 	mach_port_t task = task_by_pid(idle);
 	struct rusage first, then;
 
+	usleep(10 * TICK_US); /* The child comes to its rest. */
 	of_child = served(task);
 	EXPECT_EQ(getrusage(RUSAGE_SELF, &first), 0);
 	for (int n = 0; n < CALLS; n++)
