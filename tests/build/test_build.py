@@ -6,7 +6,9 @@ One is as this run of the tests found it, with what is built; another is built f
 
 import filecmp
 import os
+import random
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -348,6 +350,47 @@ def test_whole_variant_builds_and_boots(tree: Path, machine, variant: str) -> No
 def test_variant_tells_debuggers_of_its_entries(tree: Path, variants, variant: str) -> None:
     assert variants[variant].returncode == 0
     check_frames(tree / VARIANTS[variant].out / "mach_kernel")
+
+
+def sample_of_tests(tree: Path, seed: int) -> list[str]:
+    """Names of test programs that boot alone, as `kern/lock`: which the seed chooses."""
+    sources = sorted((tree / "tests").glob("[ikv][a-z]*/*.c"))
+    names = [f"{source.parent.name}/{source.stem}" for source in sources
+             if "\n * machine:" in source.read_text()]
+    return random.Random(seed).sample(names, 2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variant_passes_a_sample_of_the_tests(tree: Path, variants, variant: str) -> None:
+    """All of them are `make test` with the same options, and take as long."""
+    assert variants[variant].returncode == 0
+    names = sample_of_tests(tree, seed=list(VARIANTS).index(variant) + 1)
+    out = VARIANTS[variant].out
+    build(tree, *VARIANTS[variant].options, *(f"{out}/tests/{name}" for name in names))
+    done = subprocess.run(
+        ["/usr/bin/python3", "-m", "pytest", "--rootdir", "tests", "-c", "tests/pytest.ini", "-q",
+         *(f"tests/{name}.c" for name in names)], cwd=tree, text=True, capture_output=True,
+        env=ENVIRONMENT | {"ASSAY_OUT": str(tree / out)}, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= len(names)
+
+
+# Seconds of CPU for a line of the kernel.  What the host's own kernel does for compilers is not
+# counted: it takes several times as long when the host has other things to do.
+AFTER_A_LINE = 5
+
+
+def test_a_line_of_the_kernel_is_built_at_once(tree: Path, variants) -> None:
+    assert variants["FAST=1"].returncode == 0
+    source = tree / "kernel" / "thread" / "sched.c"
+    text = source.read_text()
+    source.write_text(text + "/* A line more. */\n")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = build(tree, "FAST=1", "kernel")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    source.write_text(text)
+    assert "out/fast/mach_kernel" in said
+    assert after.ru_utime - before.ru_utime < AFTER_A_LINE
 
 
 @pytest.mark.parametrize("missing", ["CROSS=no-such-", "HOSTCC=no-such-gcc", "PYTHON=no-such-py"])
