@@ -8,13 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from assay import ROOT, ToolError, sandbox
+from assay import ROOT, ToolError, grade_patch, sandbox
 from assay.files import Files, Get, Put, fetch_one, make_image
 from assay.grade import Assignment, Failed, Submission
 
 # A machine without namespaces says so by the environment: .ci/run does.
 NAMESPACES = sandbox.kind == "bubblewrap"
 KINDS = ["bubblewrap"] * NAMESPACES + ["user"] * (os.getuid() == 0)
+EXAMPLE = ROOT / "docs" / "grading"
 HELLO = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n"
 
 
@@ -55,6 +56,43 @@ def test_a_source_shows_no_file_of_the_host_s(submission: Submission, text: str)
         hand_in(submission, f"{text}\n{HELLO}").build("a.c")
     assert re.search("No such file|file not found|Permission denied|can't open", str(failed.value))
     assert "root:" not in str(failed.value)
+
+
+WHERE_OURS_IS = {"bubblewrap": "/room/ours", "user": "../../ours"}
+
+
+@pytest.fixture(name="ours")
+def ours_fixture(tmp_path: Path) -> Path:
+    """A teacher's folder: what is compiled with a submission, and what nobody may see."""
+    folder = tmp_path / "ours"
+    (folder / "submissions" / "right").mkdir(parents=True)
+    (folder / "main.c").write_text("int answer(void);\nint main(void) { return answer(); }\n")
+    (folder / "grade_it.py").write_text("assert hidden_answer == 42\n")
+    (folder / "submissions" / "right" / "a.c").write_text("int answer(void) { return 42; }\n")
+    return folder
+
+
+@pytest.mark.parametrize("text", [
+    '#include "{}/grade_it.py"', '#include "{}/submissions/right/a.c"',
+    '__asm__(".incbin \\"{}/grade_it.py\\"");'], ids=["include", "right", "incbin"])
+def test_a_source_shows_nothing_beside_the_teacher_s_sources(
+        kind: str, submission: Submission, ours: Path, text: str) -> None:
+    """Hidden tests and what others handed in are not in the room; what is needed is."""
+    answer = "int answer(void) { return 1; }\n"
+    hand_in(submission, answer).build("main.c", "a.c", ours=ours)
+    text = text.format(WHERE_OURS_IS[kind])
+    with pytest.raises(Failed, match="does not compile:") as failed:
+        hand_in(submission, text + "\n" + answer * ("right" not in text)).build(
+            "main.c", "./a.c", ours=ours)
+    assert re.search("No such file|file not found", str(failed.value))
+    assert "hidden_answer" not in str(failed.value)
+
+
+@pytest.mark.parametrize("target", [grade_patch.KERNEL, grade_patch.SERVER])
+def test_a_patch_s_room_has_nothing_of_the_examples(target: grade_patch.Target) -> None:
+    folders = grade_patch.folders(target).values()
+    assert not [path for path in folders
+                if EXAMPLE.is_relative_to(path) or path.is_relative_to(EXAMPLE)]
 
 
 @pytest.mark.parametrize("text", [

@@ -166,8 +166,8 @@ class Submission:
         objects = [f"$TMP/{number}.o" for number in range(len(sources))]
         lines = ["mkdir $TMP/in", "cd $TMP/in", "cp -R $HANDED_IN/. ."]
         if ours:
-            folders = {**folders, "ours": ours}
-            lines += [f"cp $OURS/{file.name} ." for file in sorted(ours.glob("*.[ch]"))]
+            folders = {**folders, "ours": self._sources_of(ours)}
+            lines.append("cp -R $OURS/. .")
         # The same bytes whoever compiles, wherever that is: a program's size is seen in its times.
         same = " ".join(["-ffile-prefix-map=$TMP=/tmp"] +
                         [f"-ffile-prefix-map=${name.upper()}=/{name}" for name in folders])
@@ -176,6 +176,17 @@ class Submission:
         lines += [f"{linker or compiler + ' ' + flags} -o $TMP/made {' '.join(objects)} {libraries}"
                   " >&2", "cat $TMP/made"]
         return self._make("\n".join(lines), folders, Path(sources[0]).stem, "does not compile")
+
+    def _sources_of(self, ours: Path) -> Path:
+        """Copies of the teacher's sources and headers, the only ones of his files in the room.
+
+        Beside them may be hidden tests and answers, which a source could name.
+        """
+        folder = self.scratch / f"ours-{len(self._done)}"
+        folder.mkdir(exist_ok=True)
+        for file in ours.glob("*.[ch]"):
+            shutil.copyfile(file, folder / file.name)
+        return folder
 
     def _make(self, script: str, folders: Mapping[str, Path], name: str, failure: str,
               limits: type[sandbox.Limits] = sandbox.Limits) -> Path:
