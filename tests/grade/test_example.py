@@ -33,6 +33,7 @@ SAYS = {
     "pager/cheating": "memory_object_data_request was called 0 times",
     "pager/hanging": "did not end in time",
     "pager/crashing": "ended with status 129, should be 0",
+    "pager/panicking": "the machine failed: panic: page fault",
     "kernel/right": "100 points, 1 times with 1 verdict",
     "kernel/wrong": "% of the CPU, should have at least 70%",  # How many of them, turns decide.
     "kernel/cheating": "the patch may not change Makefile; it may change kernel/thread/sched.c",
@@ -46,7 +47,7 @@ SAYS = {
 }
 # The rest is for `make nightly`.
 SAMPLE = ("right", "panicking", "pager/right", "pager/cheating", "pager/hanging",
-          "kernel/cheating", "server/panicking")
+          "pager/panicking", "kernel/cheating", "server/panicking")
 
 
 def grade_example(*names: str) -> str:

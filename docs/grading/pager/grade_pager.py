@@ -10,7 +10,7 @@ PAGES, MAPPED, STEPS = 8, 16, 400
 LIMIT = 1  # Seconds of the machine's.
 WORD = 1 << 32
 
-assignment = Assignment("A pager", files=["pager.c"])
+assignment = Assignment("A pager", files=["pager.c", "kernel.args"])
 
 
 def expected(seed: int, steps: int) -> str:
@@ -27,7 +27,8 @@ def expected(seed: int, steps: int) -> str:
 
 def run(submission: Submission, seed: int, steps: int) -> tuple[Run, Path]:
     program = submission.build_boot("file.c", "pager.c", ours=HERE)
-    return submission.boot(f"{program} {seed} {steps}", limit=LIMIT), program
+    return submission.boot(f"{program} {seed} {steps}", limit=LIMIT,
+                           append=submission.text("kernel.args", "")), program
 
 
 @assignment.test("has pages to read", points=20)
