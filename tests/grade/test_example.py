@@ -2,6 +2,7 @@
 """The example assignment: its verdicts, and the files by which GitHub and GitLab grade it."""
 
 import base64
+import csv
 import gzip
 import json
 import os
@@ -128,10 +129,53 @@ def test_the_readme_s_commands(tmp_path: Path) -> None:
               for stack in profile["stacks"]]
     compares = sum(count for names, count in stacks if "insert" in names and "hash" not in names)
     assert 0.3 < compares / sum(count for _, count in stacks) < 0.65
-    assert "100 of 100 points" in done[5].stdout and (room.folder / "profiles").is_dir()
-    pictures = sorted((room.folder / "profiles").glob("*.svg"))
-    assert len(pictures) == 2 and all(xml.parse(file).getroot().tag.endswith("svg")
-                                      for file in pictures)
+    assert "100 of 100 points" in done[5].stdout
+    check_kept(room, done[5].stdout)
+
+
+def check_kept(room: Room, report: str) -> None:
+    """Of two runs each three files, which the report names: a picture, and what gprof reads."""
+    named = [name for line in re.findall(r"^ +kept: (.*)$", report, re.MULTILINE)
+             for name in line.split(", ")]
+    folder = room.folder / "profiles"
+    assert sorted(named) == sorted(str(file.relative_to(folder))
+                                   for file in folder.rglob("*") if file.is_file())
+    stems = sorted({folder / name.partition(".")[0] for name in named})
+    assert len(stems) == 2 and len(named) == 6
+    for stem in stems:
+        assert xml.parse(stem.with_suffix(".svg")).getroot().tag.endswith("svg")
+        recording, program = stem.with_suffix(".perf"), stem.with_suffix(".program") / "words"
+        profile = json.loads(room.run(f"out/bin/gprof --view=json {program} {recording}").stdout)
+        assert {"hash", "same", "insert"} <= {each["name"] for each in profile["functions"]}
+        assert profile["counts"]["lost"] == 0
+
+
+@pytest.mark.skipif(OUT.name != "out", reason="what is typed names the stock build's folder")
+def test_a_class_by_the_readme_s_line(tmp_path: Path) -> None:
+    """Two that are profiled: the points of each test, and the pictures of each."""
+    room = Room(tmp_path / "room")
+    for name in "right", "padding":
+        shutil.copytree(EXAMPLE / "submissions" / name, room.folder / "CLASS" / name)
+    (room.folder / "FILE").write_text("a secret\n")
+    line, = re.findall(r"^    (tools/grade .* --all .*)$", (EXAMPLE / "README.md").read_text(),
+                       re.MULTILINE)
+    assert line.endswith(" --secret FILE")
+    assert "can be read by everybody" in room.run(line).stderr  # So it is used.
+    (room.folder / "FILE").chmod(0o600)
+    done = room.run(line)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")  # Not all have all points.
+    rows = list(csv.DictReader((room.folder / "points.csv").read_text().splitlines()))
+    assert [(row["submission"], row["points"]) for row in rows] == [("padding", "65"),
+                                                                    ("right", "100")]
+    fixed = ("submission", "points", "worth", "error")
+    for row in rows:
+        points = [int(given) for test, given in row.items() if test not in fixed]
+        assert len(points) == 6 and sum(points) == int(row["points"]) and row["error"] == ""
+    _, *parts = (room.folder / "class.html").read_text().split("<h2 ")
+    pictures = [re.findall(r"<svg .*?</svg>", part, re.DOTALL) for part in parts]
+    assert len(pictures) == 2 and all(pictures)
+    assert all("insert" in "".join(xml.fromstring(picture).itertext())
+               for of_one in pictures for picture in of_one)
 
 
 def with_what_they_call(tools: set[str]) -> set[str]:

@@ -14,13 +14,15 @@ PRACTICE = " (practice: the inputs are no secret)"
 
 
 def text(report: Report) -> str:
-    """For people: a line for each test."""
+    """For people: a line for each test, with what it says and which files were kept."""
     report = report.for_students()
     lines = [report.title + (PRACTICE if report.practice else "")]
     for verdict in report.verdicts:
         mark = "ERROR" if verdict.is_error else "ok" if verdict.passed else "FAILED"
         lines.append(f"  {verdict.points:3}/{verdict.worth:<3} {verdict.name}: {mark}")
         lines += [f"          {line}" for line in verdict.message.splitlines()]
+        if verdict.kept:
+            lines.append(f"          kept: {', '.join(verdict.kept)}")
     lines.append(f"{report.points} of {report.worth} points")
     return "\n".join(lines) + "\n"
 

@@ -261,8 +261,11 @@ class Submission:
                 continue
             self._kept.add(number)
             stem = keep / f"test-{test}-run-{number + 1}"
-            stem.with_suffix(".svg").write_text(flame.draw(run.stacks, name), encoding="utf-8")
-            shutil.copyfile(run.recording, stem.with_suffix(".perf"))
-            shutil.copyfile(run.program, stem.with_suffix(".program"))
-            kept += [stem.with_suffix(end).name for end in (".svg", ".perf", ".program")]
+            picture, recording = stem.with_suffix(".svg"), stem.with_suffix(".perf")
+            program = stem.with_suffix(".program") / run.program.name  # gprof goes by its name.
+            program.parent.mkdir(exist_ok=True)
+            picture.write_text(flame.draw(run.stacks, name), encoding="utf-8")
+            shutil.copyfile(run.recording, recording)
+            shutil.copyfile(run.program, program)
+            kept += [str(file.relative_to(keep)) for file in (picture, recording, program)]
         return kept
