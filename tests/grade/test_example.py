@@ -223,7 +223,8 @@ def test_a_bundle_needs_no_tree(tmp_path: Path) -> None:
 # What such a file may consist of, of all that GitHub and GitLab know what one for grading needs.
 GITHUB = {"name", "on", "jobs"}
 GITHUB_JOB = {"runs-on", "container", "timeout-minutes", "steps"}
-GITHUB_STEP = {"name", "if", "uses", "with", "run"}
+GITHUB_STEP = {"name", "if", "uses", "with", "run", "env"}
+GITHUB_SECRET = {"ASSAY_SECRET": "${{ secrets.ASSAY_SECRET }}"}
 GITLAB_JOB = {"image", "timeout", "variables", "script", "artifacts"}
 ARTIFACTS = {"when", "paths", "reports"}
 
@@ -246,7 +247,9 @@ def github_commands() -> list[str]:
         assert "with" not in step or "uses" in step, step
     uses = [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step]
     assert uses == ["actions/checkout", "actions/upload-artifact"]
-    return [step["run"] for step in job["steps"] if "run" in step]
+    runs = [step for step in job["steps"] if "run" in step]
+    assert [step.get("env") for step in runs] == [None] * (len(runs) - 1) + [GITHUB_SECRET]
+    return [step["run"] for step in runs]
 
 
 def gitlab_commands() -> list[str]:
@@ -259,6 +262,16 @@ def gitlab_commands() -> list[str]:
     return document["grade"]["script"]
 
 
+def grade_as_ci_does(command: str, folder: Path, submission: str, secret: str) -> None:
+    """Runs a repository's last command, with that secret in its environment."""
+    (folder / "assay").symlink_to(ROOT)
+    shutil.copy(EXAMPLE / submission / "words.c", folder)
+    done = subprocess.run(["sh", "-e", "-c", command], cwd=folder, text=True, check=False,
+                          capture_output=True, env=os.environ | {"ASSAY_SECRET": secret})
+    assert done.stderr == "" and done.returncode == (submission == "classroom")
+    assert ("(practice" in done.stdout) == (not secret)
+
+
 @pytest.mark.parametrize(("commands", "results"), [(github_commands, True),
                                                    (gitlab_commands, False)])
 def test_ci_files(commands, results: bool, tmp_path: Path) -> None:
@@ -269,15 +282,14 @@ def test_ci_files(commands, results: bool, tmp_path: Path) -> None:
     for command in script:
         subprocess.run(["sh", "-n", "-c", command], check=True)
     assert any("cd assay && ./setup && make" in command for command in script)
-    (tmp_path / "assay").symlink_to(ROOT)
-    shutil.copy(EXAMPLE / "submissions" / "right" / "words.c", tmp_path)
-    done = subprocess.run(["sh", "-e", "-c", script[-1]], cwd=tmp_path, text=True,
-                          capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    suite, = xml.parse(tmp_path / "words.xml").getroot()
+    for submission, secret in ("classroom", ""), ("submissions/right", "a secret"):
+        folder = tmp_path / submission
+        folder.mkdir(parents=True)
+        grade_as_ci_does(script[-1], folder, submission, secret)
+    suite, = xml.parse(folder / "words.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("6", "0")
     if results:
-        assert json.loads((tmp_path / "results.json").read_text())["score"] == 100
+        assert json.loads((folder / "results.json").read_text())["score"] == 100
 
 
 # ---------------- GitHub Classroom ----------------
