@@ -15,7 +15,7 @@ from pathlib import Path
 LIMIT = 3600  # Seconds.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 COMPONENTS = {"bookworm": "main", "jammy": "main universe"}
-NEEDED = ("debootstrap", "unshare", "chroot")
+NEEDED = ("debootstrap",)  # The rest is of every Debian.
 NETWORK = ("http_proxy", "https_proxy", "no_proxy")
 OF_APT = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check")
 SCRIPTS = Path("/usr/share/debootstrap/scripts")
@@ -29,7 +29,7 @@ class NotHere(Exception):
 class FreshRoot:
     def __init__(self, folder: Path, suite: str):
         if missing := [name for name in NEEDED if shutil.which(name) is None]:
-            raise NotHere(f"{' and '.join(missing)} is not installed")
+            raise NotHere(f"{' and '.join(missing)} is not installed: ./setup nightly installs it")
         if os.getuid():
             raise NotHere("debootstrap takes root")
         self.folder = folder

@@ -13,12 +13,13 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import pytest
-from assay import OUT, ROOT, grade_patch, viewers
+from assay import OUT, ROOT, grade_patch
 from assay.grade import Failed, Run
 from assay.machine import Result
 from framework.room import Room
 
 EXAMPLE = ROOT / "docs" / "grading"
+NO_YAML = "python3-yaml is not installed: ./setup installs it"
 SAYS = {
     "right": "100 points, 1 times with 1 verdict",
     "wrong": "same was called ",
@@ -230,7 +231,7 @@ ARTIFACTS = {"when", "paths", "reports"}
 
 
 def load(name: str) -> dict:
-    yaml = pytest.importorskip("yaml", reason=f"python3-yaml: {viewers.HOW}")
+    yaml = pytest.importorskip("yaml", reason=NO_YAML)
     # YAML 1.1 takes `on` for true, and GitHub does not.
     return yaml.load((EXAMPLE / name).read_text(), Loader=yaml.BaseLoader)
 
@@ -298,7 +299,7 @@ class Classroom:
     """Runs a workflow's commands as Actions does, and adds up as Classroom's reporter does."""
 
     def __init__(self, folder: Path, submission: Path):
-        yaml = pytest.importorskip("yaml", reason=f"python3-yaml: {viewers.HOW}")
+        yaml = pytest.importorskip("yaml", reason=NO_YAML)
         self.repository, self.temp = folder / "repository", folder / "temp"
         shutil.copytree(EXAMPLE / "classroom", self.repository)
         self.temp.mkdir()

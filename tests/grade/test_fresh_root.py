@@ -46,6 +46,12 @@ def bundle_fixture(tmp_path: Path) -> Path:
     return tmp_path / "assay-grader.tar"
 
 
+def test_who_cannot_make_one_is_told_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotHere, match="^debootstrap is not installed: ./setup nightly"):
+        FreshRoot(tmp_path / "root", "bookworm")
+
+
 # ---------------- Docker ----------------
 
 class Image:

@@ -214,7 +214,7 @@ def test_tap(report: Report) -> None:
     lines = grade_output.tap(report).splitlines()
     assert lines[:3] == ["TAP version 13", "1..2", "ok 1 - is there"]
     assert r"not ok 2 - is \#perfect \\o/" in lines
-    yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed: ./setup viewers")
+    yaml = pytest.importorskip("yaml", reason="python3-yaml is not installed: ./setup")
     blocks = grade_output.tap(report).split("  ---\n")[1:]
     second = yaml.safe_load(blocks[1].partition("  ...")[0])
     assert second == {"points": 0, "worth": 7, "message": "is not\nperfect?"}

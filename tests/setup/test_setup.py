@@ -205,6 +205,22 @@ def test_mig_is_not_asked_for_if_its_output_is_there(box: Machine, monkeypatch):
                                                      " going on\n")
 
 
+# ---------------- For the night ----------------
+
+def test_what_only_the_night_needs_is_a_group_of_its_own(box: Machine):
+    box.lack("debootstrap", "gdb")
+    assert box.run("nightly").returncode == 0
+    install, = (line for line in box.calls().splitlines() if " install " in line)
+    assert install.split()[-1] == "debootstrap"
+    assert "installing gdb\n" in box.run().stdout
+
+
+def test_what_tests_by_day_read_is_installed_with_the_rest(box: Machine):
+    """Those of the CI files would be skipped, where only the viewers' tests may be."""
+    box.lack("python3-yaml")
+    assert "installing python3-yaml\n" in box.run().stdout
+
+
 # ---------------- Viewers ----------------
 
 def test_viewers_are_a_group_of_their_own(box: Machine):
