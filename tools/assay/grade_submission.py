@@ -178,7 +178,7 @@ class Submission:
         return self._make("\n".join(lines), folders, Path(sources[0]).stem, "does not compile")
 
     def _sources_of(self, ours: Path) -> Path:
-        """Copies of the teacher's sources and headers, the only ones of his files in the room.
+        """Copies of the sources and headers in a teacher's folder: no more of it is in the room.
 
         Beside them may be hidden tests and answers, which a source could name.
         """
