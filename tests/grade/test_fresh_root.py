@@ -26,6 +26,7 @@ RELEASES = {"debian:12": "bookworm"}
 SUBMISSIONS = list(load_command("grade").EXPECTED)
 OF_WORDS = [name for name in SUBMISSIONS if "/" not in name]
 SECRET = "0123456789abcdef\n"
+SPY = '#include "{}"\nint main(void)\n{{\n\treturn 0;\n}}\n'
 
 
 @pytest.fixture(name="fresh")
@@ -88,9 +89,9 @@ class Image:
     def do_entrypoint(self, words: str) -> None:
         self.command = json.loads(words)
 
-    def start(self, arguments: str) -> str:
-        return self.root.must_run(f"{' '.join(self.command)} {arguments}", self.folder,
-                                  **self.variables)
+    def start(self, arguments: str) -> subprocess.CompletedProcess:
+        return self.root.run(f"{' '.join(self.command)} {arguments}", self.folder,
+                             **self.variables)
 
 
 def instructions(text: str) -> list[str]:
@@ -109,12 +110,17 @@ def test_the_dockerfile_s_words() -> None:
 
 @pytest.mark.nightly
 def test_the_dockerfile(fresh, bundle: Path) -> None:
-    """An image of it says of the example, word for word, what this host says."""
+    """An image of it says of the example, word for word, what this host says, and shows nothing."""
     arguments = f"--example {' '.join(SUBMISSIONS)} --runs 1"
     image = Image(EXAMPLE / "Dockerfile", bundle.parent, fresh)
     here = subprocess.run([ROOT / "tools" / "grade", *arguments.split()], text=True, check=True,
                           capture_output=True)
-    assert image.start(arguments) == here.stdout
+    there = image.start(arguments)
+    assert (there.stdout, there.returncode) == (here.stdout, 0), there.stderr
+    (image.root.folder / "submission").mkdir()
+    (image.root.folder / "submission" / "words.c").write_text(
+        SPY.format("/opt/assay-grader/docs/grading/submissions/right/words.c"))
+    assert "Permission denied" in image.start("docs/grading/grade_words.py /submission").stdout
     assert here.stdout.endswith(f"\n{len(SUBMISSIONS)} passed, 0 failed\n")
 
 
@@ -136,7 +142,6 @@ def test_a_build_without_mig(fresh, tmp_path: Path) -> None:
 
 # ---------------- Gradescope ----------------
 
-SPY = '#include "/autograder/source/secret"\nint main(void)\n{\n\treturn 0;\n}\n'
 
 
 class Gradescope:
@@ -193,7 +198,7 @@ def test_gradescope(fresh, bundle: Path, tmp_path: Path) -> None:
         submission = EXAMPLE / "submissions" / name
         assert points(there.grade(submission)) == points(grade_here(submission, tmp_path)), name
     (tmp_path / "spy").mkdir()
-    (tmp_path / "spy" / "words.c").write_text(SPY)
+    (tmp_path / "spy" / "words.c").write_text(SPY.format("/autograder/source/secret"))
     said = json.dumps(there.grade(tmp_path / "spy"))
     assert "Permission denied" in said and SECRET.strip() not in said
 
