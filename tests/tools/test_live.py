@@ -16,7 +16,6 @@ from framework.keyboard import PROMPT, Keyboard
 from framework.room import Room
 
 MEGABYTE = 1 << 20
-SOME = MEGABYTE // 4  # More than any buffer on the way has room for.
 # For whom a file's mode counts, as it does not for root.
 LIKE_OTHERS = "setpriv --bounding-set=-dac_override,-dac_read_search " if os.geteuid() == 0 else ""
 END = "\x01x"  # Ctrl-a x
@@ -83,9 +82,9 @@ def test_a_program_goes_in_and_runs(room: Room, machine: Keyboard) -> None:
 
 
 def test_what_goes_in_is_the_same_when_it_comes_back(room: Room, machine: Keyboard) -> None:
-    (room.folder / "noise").write_bytes(random.Random(1).randbytes(SOME))
+    (room.folder / "noise").write_bytes(random.Random(1).randbytes(MEGABYTE))
     assert room.run("tools/guest put noise /home/student/").returncode == 0
-    assert machine.say("wc -c noise").split() == [str(SOME), "noise"]
+    assert machine.say("wc -c noise").split() == [str(MEGABYTE), "noise"]
     assert room.run("tools/guest get /home/student/noise back").returncode == 0
     assert (room.folder / "back").read_bytes() == (room.folder / "noise").read_bytes()
     assert "noise" in room.run("tools/guest ls /home/student").stdout.splitlines()
