@@ -407,6 +407,7 @@ int main(void)
 	char order[LINE_ROOM];
 
 	open_line();
+	close(STDOUT_FILENO); /* /etc/rc waits for it. */
 	for (;;) {
 		receive_line(order, sizeof order);
 		obey(order);
