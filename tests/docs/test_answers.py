@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers to exercises that are commands of gdb's, typed into a machine that runs, and patches."""
+"""The book's sessions of gdb's, typed into a machine that runs, and answers that are patches."""
 
 import re
 import shutil
@@ -16,6 +16,7 @@ from docs.test_transcripts import unlike
 
 ANSWERS = ROOT / "docs" / "answers"
 PAGE = (ANSWERS / "debugging.md").read_text()
+CHAPTER = (ROOT / "docs" / "debugging.md").read_text()
 PATCH = "unlocked.patch"
 CHANGED = "kernel/i386/entry/trap.c"
 MARK = "typed: "  # What tells the outputs of commands apart.
@@ -53,17 +54,34 @@ def test_which_answers_have_sessions() -> None:
     assert {number for number, text in sections().items() if "(gdb) " in text} == set(MACHINES)
 
 
+def frame(line: str) -> str:
+    """Without what the book leaves out, and the line, which moves with whatever is above it."""
+    return re.sub(r" \([^()]*\)", " (...)", re.sub(r":\d+$", "", line))
+
+
+def check_session(folder: Path, steps: list[tuple[str, list[str]]], where: Machine) -> None:
+    # The last command's output ends with gdb's own word when it lets the machine go.
+    printed = outputs(folder, [*(command for command, _ in steps), "echo"], where)
+    assert len(printed) == len(steps) + 1, printed
+    for (command, shown), lines in zip(steps, printed):
+        shown = [frame(line) for line in shown if line]
+        assert not shown or not unlike(shown, [*map(frame, lines)]), f"{command}\n{lines}"
+        values = [line for line in shown if VALUE.fullmatch(line)]
+        assert all(value in lines for value in values), f"{command}\n{lines}"
+
+
 @pytest.mark.skipif(OUT.name != "out", reason="what is shown is the stock build's")
 @pytest.mark.parametrize("number", MACHINES)
 def test_sessions(tmp_path: Path, number: str) -> None:
-    steps = list(typed(sections()[number]))
-    # The last command's output ends with gdb's own word when it lets the machine go.
-    printed = outputs(tmp_path, [*(command for command, _ in steps), "echo"], MACHINES[number])
-    assert len(printed) == len(steps) + 1, printed
-    for (command, shown), lines in zip(steps, printed):
-        assert not unlike(shown, lines), f"{command}\n{lines}"
-        values = [line for line in shown if VALUE.fullmatch(line)]
-        assert all(value in lines for value in values), f"{command}\n{lines}"
+    check_session(tmp_path, list(typed(sections()[number])), MACHINES[number])
+
+
+@pytest.mark.skipif(OUT.name != "out", reason="what is shown is the stock build's")
+def test_the_chapter_s_session(tmp_path: Path) -> None:
+    """Which begins in one block and goes on in the next, in the first message of `hello`."""
+    steps = list(typed(CHAPTER.partition("\n## gdb\n")[2].partition("\n## ")[0]))
+    assert len(steps) == 6
+    check_session(tmp_path, steps, Machine())
 
 
 def test_the_patch_is_of_this_kernel() -> None:
