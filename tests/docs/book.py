@@ -70,10 +70,21 @@ def of_page(path: Path) -> Iterator[Example]:
             yield Example(page, "host", command, ())
 
 
+def has_gaps(one: Example) -> bool:
+    """Whether words of it are to be replaced."""
+    return one.who == "host" and bool(PLACEHOLDER.search(one.command))
+
+
+def with_gaps() -> list[Example]:
+    """What is no example because of that."""
+    return [one for one in dict.fromkeys(one for path in PAGES for one in of_page(path))
+            if has_gaps(one)]
+
+
 def examples() -> list[Example]:
     """All, each once a page, in the order of the pages."""
     found = dict.fromkeys(one for path in PAGES for one in of_page(path))
-    return [one for one in found if one.who != "host" or not PLACEHOLDER.search(one.command)]
+    return [one for one in found if not has_gaps(one)]
 
 
 class Quote(NamedTuple):

@@ -5,12 +5,12 @@ import os
 import re
 import shutil
 import subprocess
-import threading
 from functools import cache
 from pathlib import Path
 
 import pytest
 from assay import OUT
+from framework.keyboard import PROMPT, Keyboard
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -196,7 +196,7 @@ def test_the_tests_of_names(tmp_path: Path, text: str, names: int, places: int) 
 
 # ---------------- README's commands ----------------
 
-COMMAND = re.compile(r"^(?:\./[\w-]+|make|tools/\w+|out/bin/\w+)(?: |$)")
+COMMAND = re.compile(r"^(?:export \w+=\S+;|\./[\w-]+|make|tools/\w+|out/bin/\w+)(?: |$)")
 # Options of the make that runs the tests, and what it exports, must not reach those that they run.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "ASSAY_OUT", "SAN", "CLANG",
            "FAST", "WERROR", "V", "T")
@@ -215,7 +215,8 @@ def commands(text: str) -> list[str]:
 
 
 def test_readme_has_commands() -> None:
-    assert any("./setup" in command for command in commands(PAGES[0].read_text()))
+    found = commands(PAGES[0].read_text())
+    assert "./setup && make qemu" in found and any("MIG_OUTPUT" in command for command in found)
 
 
 @pytest.fixture(name="tree", scope="module")
@@ -228,46 +229,25 @@ def tree_fixture(tmp_path_factory) -> Path:
     return tree
 
 
-# What is typed once the machine has said something: a shell that computes, then the keys that end
-# it.
-TYPED = ((b"$ ", b"echo $((6 * 7))\n"), (b"42", b"\x01x"))
-
-
-def run_and_type(line: str, tree: Path, environment: dict[str, str]) -> tuple[int, str]:
-    """Runs a command that waits for somebody; its status and all that it wrote."""
-    said = b""
-    with subprocess.Popen(["sh", "-c", line], cwd=tree, env=environment, stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        timer = threading.Timer(LIMIT, process.terminate)
-        timer.start()
-        for wanted, keys in TYPED:
-            place = len(said)
-            while wanted not in said[place:]:
-                more = os.read(process.stdout.fileno(), 4096)
-                if not more:
-                    break
-                said += more
-            process.stdin.write(keys)
-            process.stdin.flush()
-        said += process.stdout.read()
-        timer.cancel()
-    return process.returncode, said.decode(errors="replace")
+def sit_at(keyboard: Keyboard) -> None:
+    """At the machine that a command boots: a shell that computes, then the keys that end it."""
+    assert "Welcome to Assay." in keyboard.wait_for(PROMPT, LIMIT)
+    assert keyboard.say("echo $((6 * 7))") == "42\n"
+    keyboard.press("\x01x")
 
 
 @pytest.mark.parametrize("command", commands(PAGES[0].read_text()))
 def test_readme_s_command_runs(tree: Path, command: str) -> None:
-    """Without a terminal: nothing is typed but at the shell that `make qemu` boots to."""
+    """At a terminal, where `make qemu` ends as its shell is left."""
     steps = [step.strip() for step in command.split("&&")]
     line = " && ".join(INSTEAD.get(step, step) for step in steps)
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in OF_MAKE}
-    if "make qemu" in line:
-        status, said = run_and_type(line, tree, environment)
-        assert status == 0 and "Welcome to Assay." in said, said
-        return
-    done = subprocess.run(["sh", "-c", line], cwd=tree, env=environment, text=True, check=False,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=LIMIT)
-    assert done.returncode == 0, f"{line}\n{done.stdout}"
+    environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+    if "mig-output" in line:  # Which was made elsewhere, and brought along.
+        subprocess.run(["tar", "-xf", "out/mig-output.tar"], cwd=tree, check=True)
+    with Keyboard(["sh", "-c", line], tree, environment) as keyboard:
+        if "make qemu" in line:
+            sit_at(keyboard)
+        status, said = keyboard.end(LIMIT), keyboard.screen
+    assert status == 0, f"{line}\n{said}"
     if "make test" in line:
-        assert re.fullmatch(r"\d+ passed, 0 failed", done.stdout.splitlines()[-1])
+        assert re.fullmatch(r"\d+ passed, 0 failed", said.splitlines()[-1])

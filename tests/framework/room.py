@@ -12,6 +12,8 @@ from pathlib import Path
 
 from assay import OUT, ROOT
 
+from framework.keyboard import Keyboard
+
 BUILT = OUT.relative_to(ROOT)
 # Of out/, what belongs to a machine of somebody's or to a run of the tests.
 OTHERS = re.compile(
@@ -45,6 +47,11 @@ class Room:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False,
                               **options)
+
+    def type(self, command: str) -> tuple[int, str]:
+        """What a person sees who types a line at a terminal, and its status."""
+        with Keyboard(["sh", "-c", command], self.folder, self.environment) as terminal:
+            return terminal.end(LIMIT), terminal.screen
 
     def make(self, *arguments: str) -> list[str]:
         return ["make", *KIND, *arguments]

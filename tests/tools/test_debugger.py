@@ -77,6 +77,18 @@ def test_a_terminal_each(room: Room, waiting: Keyboard) -> None:
     assert waiting.end() == 0
 
 
+def test_words_for_the_machine(room: Room) -> None:
+    """Two CPUs, and a kernel that is broken on purpose, whose panic gdb sees."""
+    words = ("CPUS=2", "KERNEL_ARGS=crash=overflow")
+    with Keyboard(room.make("qemu-gdb", *words), room.folder, room.environment) as machine:
+        machine.wait_for("It waits for gdb: `make gdb.*` in another terminal")
+        with Gdb(room) as gdb:
+            gdb.wait()
+            assert re.search(r"\n  2 +Thread 1\.2 \(CPU#1", gdb.do("info threads"))
+            gdb.do("hbreak panic_at")
+            assert re.search(r"Breakpoint 1, (\S+ in )?panic_at", gdb.do("continue"))
+
+
 def test_one_terminal(room: Room) -> None:
     with Gdb(room) as gdb:
         assert "`make qemu-gdb` in one terminal, `make gdb` in another" in gdb.wait()
