@@ -47,8 +47,8 @@ def record(folder: Path) -> tuple[bytes, list[cuts.Write]]:
     log.touch()
     before = image.read_bytes()
     result = machine.run(
-        [unix.server_command("vd0", f"user=root run={unix.COMMANDS} limit={cuts.LIMIT}")], limit=30000,
-        disks=(Disk(image, through=cuts.LOGGED.format(log=log)),))
+        [unix.server_command("vd0", f"user=root run={unix.COMMANDS} limit={cuts.LIMIT}")],
+        limit=30000, disks=(Disk(image, through=cuts.LOGGED.format(log=log)),))
     assert (result.outcome, result.status) == ("exit", 0), result.log.decode()
     return before, cuts.read_log(log)
 

@@ -7,7 +7,7 @@ has a sample.
 
 import importlib.machinery
 import importlib.util
-import itertools
+import shutil
 import subprocess
 from argparse import Namespace
 from pathlib import Path
@@ -134,23 +134,40 @@ def test_the_whole_way(tool: ModuleType, toy: Path, capsys) -> None:
 
 # ---------------- The real ones ----------------
 
-def test_a_few_by_a_seed(tool: ModuleType, tmp_path: Path) -> None:
-    """Of the part of gprof that is built and tried at once, alone."""
-    area = tool.Area(("lib/rollup/*.c",), "out/obj/host/{source}.o", ("out/host/gprof/rollup",),
-                     ("gprof/host/rollup.c",))
-    tool.copy_sources(ROOT, tmp_path)
-    (tmp_path / "out").mkdir()
-    objects = [area.objects.format(source=path.relative_to(ROOT))
-               for path in (ROOT / "lib" / "rollup").glob("*.c")]
-    assert tool.build(tmp_path, (*area.goals, *objects))
-    judge = tool.Judge(area, tmp_path, 60)
-    mutants = tool.choose(tool.all_mutants(ROOT, area.sources), seed_of_today())
-    verdicts = [judge.judge(mutant) for mutant in itertools.islice(mutants, 4)]
+ROLLUP = "lib/rollup/rollup.c"
+ITS_TEST = "tests/gprof/host/rollup.c"
+ROLLUP_S_MAKEFILE = f"""out/rollup: out/obj/{ROLLUP}.o {ITS_TEST}
+\tgcc -Ilib -Itests/lib -Itests/lib/host -o $@ $^ tests/lib/host/host.c tests/lib/check.c
+out/obj/{ROLLUP}.o: {ROLLUP}
+\tmkdir -p $(@D) && gcc -Ilib -O1 -g -c -o $@ $<
+"""
+RUN_IT = """import subprocess
+def test_it(): assert subprocess.run(["out/rollup"]).returncode == 0
+"""
+
+
+@pytest.fixture(name="rollup")
+def rollup_fixture(toy: Path) -> Path:
+    """A part of gprof in a tree of its own, with what it is tested by."""
+    (toy / "Makefile").write_text(ROLLUP_S_MAKEFILE)
+    (toy / "tests" / "toy" / "test_toy.py").write_text(RUN_IT)
+    for path in (*(ROOT / "lib" / "rollup").iterdir(), *(ROOT / "tests" / "lib").glob("check.*"),
+                 *(ROOT / "tests" / "lib" / "host").glob("*.[ch]"), ROOT / ITS_TEST):
+        copy = toy / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    return toy
+
+
+def test_a_few_by_a_seed(tool: ModuleType, rollup: Path) -> None:
+    area = tool.Area((ROLLUP,), "out/obj/{source}.o", ("out/rollup",), ("toy/test_toy.py",))
+    options = Namespace(seed=seed_of_today(), count=4, seconds=60)
+    verdicts = tool.try_area(rollup, rollup / "out" / "mutants", area, options)
     assert any(verdict.found for verdict in verdicts), verdicts
 
 
 def seed_of_today() -> int:
-    """Another one with each commit, and the same for all who try it; 1 where there is no history."""
+    """Another one with each commit, the same for all who try it; 1 where there is no history."""
     done = subprocess.run(["git", "rev-parse", "--short=6", "HEAD"], cwd=ROOT, check=False,
                           capture_output=True, text=True)
     return int(done.stdout, 16) if done.returncode == 0 else 1
@@ -160,7 +177,7 @@ def seed_of_today() -> int:
 @pytest.mark.parametrize("area", ("kernel", "ux", "libprof", "gprof"))
 def test_most_are_found(area: str) -> None:
     """Of those that mean nothing there may be as many as are missed."""
-    done = subprocess.run([RUN, "--count", "20", "--seed", str(seed_of_today()), area], cwd=ROOT,
-                          check=True, capture_output=True, text=True)
+    command = [RUN, "--count", "20", "--seed", str(seed_of_today()), area]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     words = done.stdout.splitlines()[-1].split()
     assert int(words[0]) >= 2 * int(words[2]), done.stdout

@@ -32,8 +32,9 @@ def count(folder: Path, times: int) -> Counts:
 def test_a_process_that_ends_wakes_its_parent_alone(tmp_path: Path) -> None:
     """Two waits a command, of which one is the shell's for its child; init's would be a third.
 
-    A few more are of threads that wait for the disk now and then, and a few wakes find nobody.  Of tasks and threads that the
-    server ends itself it need not be told: no thread of its is woken for that.
+    A few more are of threads that wait for the disk now and then, and a few wakes find nobody.  Of
+    tasks and threads that the server ends itself it need not be told: no thread of its is woken
+    for that.
     """
     few, many = count(tmp_path, FEW), count(tmp_path, MANY)
     more = Counts(*(after - before for before, after in zip(few, many)))

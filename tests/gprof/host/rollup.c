@@ -71,6 +71,25 @@ TEST(by_process)
 		    "    0.0 %        0    25.0 %       25  0 ux\n");
 }
 
+/* Who has no name is called by a number, and two of them are two. */
+TEST(without_names)
+{
+	struct rollup rollup = {0};
+	static char text[TEXT_MAX];
+	FILE *file = fmemopen(text, sizeof(text), "w");
+
+	rollup_task(&rollup, 0)->served = 10;
+	rollup_task(&rollup, 40)->served = 60;
+	rollup_task(&rollup, 41)->served = 30;
+	rollup_print(&rollup, BY_PROCESS, 0, file);
+	fclose(file);
+	EXPECT_STREQ(text, "   share  samples  for process\n"
+			   "   60.0 %       60  task 40\n"
+			   "   30.0 %       30  task 41\n"
+			   "   10.0 %       10  the system\n");
+	rollup_free(&rollup);
+}
+
 TEST(by_command)
 {
 	expect(BY_COMMAND, 0,

@@ -443,8 +443,8 @@ static bool await_reader(void)
 }
 
 /*
- * Starts a reader whose message finds no memory, and stops it there.  None: it was another thread of
- * the server's that found none, and the reader has come back.
+ * Starts a reader whose message finds no memory, and stops it there.  None: it was another thread
+ * of the server's that found none, and the reader has come back.
  */
 static thread_t start_sleeping_reader(pthread_t *reader)
 {
