@@ -87,3 +87,24 @@ def test_live_of_events(cases) -> None:
     assert status == 0
     assert "zfill          cow  function" in text
     assert rows["touch_new"][2:4] == ["100", "0"], text
+
+
+C_NAMES = {
+    "SAMPLED_PC_PERIODIC": "periodic", "SAMPLED_PC_VM_ZFILL_FAULTS": "zfill",
+    "SAMPLED_PC_VM_REACTIVATION_FAULTS": "reactivation", "SAMPLED_PC_VM_PAGEIN_FAULTS": "pagein",
+    "SAMPLED_PC_VM_COW_FAULTS": "cow", "SAMPLED_PC_VM_FAULTS_ANY": "any",
+    "SAMPLED_PC_VM_FAULTS": "zfill reactivation pagein cow"}
+
+
+def test_flavors_by_their_c_names(cases) -> None:
+    """Those of the header, of which no other two say the same."""
+    header = (OUT / "sdk" / "include" / "mach" / "pc_sample.h").read_text()
+    assert set(re.findall(r"#define (SAMPLED_PC_\w+)", header)) - {"SAMPLED_PC_ALL"} == {
+        *C_NAMES, "SAMPLED_PC_WAIT"}
+    said = cases({
+        "wait": "monctl -on SAMPLED_PC_WAIT -live -run true 2>&1",
+        **{name: f"monctl -on {name} -live -run slowprog 1 2>/dev/null | grep function"
+           for name in C_NAMES}})
+    assert "-on wait goes with -record only" in said["wait"].text
+    for name, ours in C_NAMES.items():
+        assert said[name].text.split()[-1 - len(ours.split()):-1] == ours.split(), said[name]

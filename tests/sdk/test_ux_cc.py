@@ -81,6 +81,20 @@ def compiler_fixture(tmp_path: Path) -> Compiler:
     return compiler
 
 
+MACH_TYPES = """\
+#include <mach/mach.h>
+
+thread_act_t one(mach_port_make_send_t port);
+thread_act_t one(mach_port_make_send_t port) { return port; }
+int main(void) { return one(MACH_PORT_NULL) != MACH_PORT_NULL; }
+"""
+
+
+def test_types_of_later_systems_are_there(compiler: Compiler) -> None:
+    compiler.write("types.c", MACH_TYPES)
+    compiler.good("types.c")
+
+
 class Segment(NamedTuple):
     """A program header."""
 
