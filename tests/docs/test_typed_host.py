@@ -57,7 +57,7 @@ def reason(command: str) -> str:
 # Commands of which the book leaves something open: what is typed for them,
 FILLED = {
     "tools/guest run --append '...'": "tools/guest run --append verbose -- true",
-    "tools/guest run --timeout S": "tools/guest run --timeout 20 -- true",
+    "tools/guest run --timeout S": "tools/guest run --timeout 100 -- true",
     "tools/guest run --seed N": "tools/guest run --icount --seed 7 -- true",
     "tools/guest run --icount --cpus N": "tools/guest run --icount --cpus 2 -- true",
     "tools/guest run --disk FILE":

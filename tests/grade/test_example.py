@@ -269,7 +269,7 @@ def grade_as_ci_does(command: str, folder: Path, submission: str, secret: str) -
     shutil.copy(EXAMPLE / submission / "words.c", folder)
     done = subprocess.run(["sh", "-e", "-c", command], cwd=folder, text=True, check=False,
                           capture_output=True, env=os.environ | {"ASSAY_SECRET": secret})
-    assert done.stderr == "" and done.returncode == (submission == "classroom")
+    assert done.stderr == "" and done.returncode == (submission == "classroom"), done
     assert ("(practice" in done.stdout) == (not secret)
 
 

@@ -142,8 +142,6 @@ def test_a_build_without_mig(fresh, tmp_path: Path) -> None:
 
 # ---------------- Gradescope ----------------
 
-
-
 class Gradescope:
     """Does what the harness does with a zip file that was uploaded, and with what is handed in."""
 

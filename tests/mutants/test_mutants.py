@@ -161,23 +161,25 @@ def rollup_fixture(toy: Path) -> Path:
 
 def test_a_few_by_a_seed(tool: ModuleType, rollup: Path) -> None:
     area = tool.Area((ROLLUP,), "out/obj/{source}.o", ("out/rollup",), ("toy/test_toy.py",))
-    options = Namespace(seed=seed_of_today(), count=4, seconds=60)
+    options = Namespace(seed=seed_of_today(), count=5, seconds=10)
     verdicts = tool.try_area(rollup, rollup / "out" / "mutants", area, options)
-    assert any(verdict.found for verdict in verdicts), verdicts
+    assert any(verdict.found for verdict in verdicts), (options.seed, verdicts)
 
 
 def seed_of_today() -> int:
     """Another one with each commit, the same for all who try it; 1 where there is no history."""
-    done = subprocess.run(["git", "rev-parse", "--short=6", "HEAD"], cwd=ROOT, check=False,
+    done = subprocess.run(["git", "rev-parse", "--show-toplevel", "HEAD"], cwd=ROOT, check=False,
                           capture_output=True, text=True)
-    return int(done.stdout, 16) if done.returncode == 0 else 1
+    top, _, commit = done.stdout.strip().partition("\n")
+    return int(commit[:6], 16) if done.returncode == 0 and Path(top) == ROOT else 1
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("area", ("kernel", "ux", "libprof", "gprof"))
 def test_most_are_found(area: str) -> None:
-    """Of those that mean nothing there may be as many as are missed."""
+    """Of twenty that a seed chooses some mean nothing, in bad luck half; what was found is told."""
     command = [RUN, "--count", "20", "--seed", str(seed_of_today()), area]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     words = done.stdout.splitlines()[-1].split()
-    assert int(words[0]) >= 2 * int(words[2]), done.stdout
+    print(" ".join(map(str, command)), done.stdout, sep="\n")
+    assert int(words[0]) >= 8, done.stdout

@@ -40,8 +40,12 @@ WAITS = ("hold_begin", "lapic_send", "lapic_send_nmi", "lapic_wait_for_command",
          "sample_work_after_nmi", "sampler_uses_nmi")
 
 # What the sampling clock's interrupt calls, which may come at each of the two moments.
-IN_AN_INTERRUPT = ("holder_", "machine_find_", "machine_is_user", "machine_sample_", "sample_",
-                   "sampler_", "turns_")  # Most are no functions where it is one unit.
+IN_AN_INTERRUPT = ("sampler_arm_in_turn", "sampler_find_place", "sampler_interrupt",
+                   "sampler_serve_", "sampler_share", "sampler_sharing_sequence",
+                   # What is no function of its own where the kernel is compiled as one unit:
+                   "holder_give", "holder_next_is_first", "holder_take", "holder_watch",
+                   "machine_find_", "machine_is_user", "machine_sample_timer_",
+                   "sampler_program_in_turn", "turns_")  # Or what begins so.
 
 # What the tool names, whoever calls it by that address: a timer, a line of characters, the log; and
 # at the machine's start.

@@ -37,4 +37,5 @@ def test_who_logs_in_has_seen_what_failed(tmp_path: Path) -> None:
         for path in MISSING:
             assert any(line.endswith(f": {path}: No such file or directory") for line in said), said
         assert any(line.startswith(f"sh: {NO_PROGRAM}: ") for line in said), said
+        assert any(line.startswith("init: /etc/rc failed") for line in above), above
         assert machine.say("echo alive") == "alive\n"

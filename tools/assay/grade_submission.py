@@ -263,6 +263,8 @@ class Submission:
             stem = keep / f"test-{test}-run-{number + 1}"
             picture, recording = stem.with_suffix(".svg"), stem.with_suffix(".perf")
             program = stem.with_suffix(".program") / run.program.name  # gprof goes by its name.
+            if program.parent.is_file():  # As this was kept before.
+                program.parent.unlink()
             program.parent.mkdir(exist_ok=True)
             picture.write_text(flame.draw(run.stacks, name), encoding="utf-8")
             shutil.copyfile(run.recording, recording)
