@@ -88,9 +88,12 @@ class Shown(NamedTuple):
 
 
 # Hands one file after the other to the page, reads its table of functions, and leaves all in it.
+# The table's rows wait for a frame.  Chromium draws frames by real time, which is not bound to the
+# page's: on a slow host none would come.
 READER = """
 const files = %s, seen = [];
 const sleep = ms => new Promise(done => setTimeout(done, ms));
+window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 16);
 let kind = "", failed = false;
 const log = console.log;
 console.log = (...words) => {
